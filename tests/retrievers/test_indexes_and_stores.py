@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
-from argus.data.types import Query
+from argus.data.types import Document, Query
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.job import delete_documents
 from argus.indexes.retriever import open_retriever
@@ -16,8 +17,10 @@ from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
 from argus.retrievers.protocol import note_lines, note_of
 from argus.stores.config import StoreConfig
+from argus.stores.errors import reported
 from argus.stores.opening import open_store
 from tests.support.retrievable import DOCUMENTS, Picky, word_index, word_store
+from tests.support.stores import DIM, N, sqlite_vec
 from tests.support.word_encoder import WordEncoder
 
 QUERIES = [Query("q1", "hot leaves"), Query("q2", "reggae Jamaica"), Query("q3", " ")]
@@ -32,6 +35,23 @@ def index(tmp_path_factory):
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     return word_store(tmp_path_factory.mktemp("stores") / "qdrant")
+
+
+class Slow(WordEncoder):
+    """Takes its time for every text that holds a word. most: texts embedded at once."""
+
+    def __init__(self, word, seconds):
+        super().__init__()
+        self.word, self.seconds = word, seconds
+        self.now = self.most = 0
+
+    def encode_queries(self, texts):
+        self.now += 1
+        self.most = max(self.most, self.now)
+        if any(self.word in text for text in texts):
+            time.sleep(self.seconds)
+        self.now -= 1
+        return super().encode_queries(texts)
 
 
 def first(run):
@@ -118,6 +138,20 @@ def test_a_store_is_asked_and_its_records_are_documents(store):
         assert first(source.search(QUERIES, 2)) == {"q1": "other tea", "q2": "other ska"}
 
 
+def test_numbers_that_meet_by_chance_are_no_ids(tmp_path):
+    numbered = [Document(str(i + 1), d.text) for i, d in enumerate(DOCUMENTS)]
+    store = word_store(tmp_path / "qdrant", numbered)  # records 0 to 3 hold documents 1 to 4
+    for known in (numbered, numbered[:2]):
+        with opened(store, documents=known, encoder=WordEncoder()) as source:
+            assert first(source.search(QUERIES, 2)) == {"q1": "1", "q2": "3"}
+
+
+def test_pages_are_read_until_one_tells(store, monkeypatch):
+    monkeypatch.setattr("argus.retrievers.answering_store.PAGE", 1)
+    with opened(store, documents=DOCUMENTS[2:], encoder=WordEncoder()) as source:
+        assert first(source.search(QUERIES[1:2], 1)) == {"q2": "ska"}
+
+
 def test_a_filter_shows_some_records(store, tmp_path):
     config = AskingConfig(where=("year=2001",))
     kept = tmp_path / "answers.sqlite"
@@ -136,6 +170,41 @@ def test_a_filter_shows_some_records(store, tmp_path):
         ):
             pass
         assert error.value.where == "--where"
+
+
+@pytest.mark.parametrize("of_store", [True, False])
+def test_a_time_out_counts_of_indexes_and_stores(index, store, of_store):
+    slow = Slow("reggae", 1.0)
+    config = AskingConfig(timeout_s=0.3, at_once=4)
+    with opened(
+        store if of_store else str(index), documents=DOCUMENTS, encoder=slow, config=config
+    ) as source:
+        answers = source.ask(QUERIES, 2)
+    assert answers.failed == {"q2": "no answer in 0.3 s"}
+    assert first(answers.run) == {"q1": "tea"} and slow.most == 1
+
+
+def test_a_search_that_takes_too_long_is_stopped(tmp_path):
+    filled = sqlite_vec(tmp_path / "sqlite")
+
+    class Wide(WordEncoder):
+        dim = DIM
+
+        def encode_documents(self, texts):
+            return super().encode_documents(texts)[:, :DIM]
+
+    with open_store(filled.spec) as client:
+        endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT * FROM c"
+
+        def search(vectors, k, **_):
+            with reported("slow"):
+                client._db.execute(f"SELECT max(x) FROM ({endless})").fetchall()
+
+        client.search = search
+        with opened(client, encoder=Wide(), config=AskingConfig(timeout_s=0.2)) as source:
+            answers = source.ask(QUERIES[:1], 2)
+        assert "no answer in 0.2 s" in answers.failed["q1"]
+        assert client.describe().records == N, "the connection is free again"
 
 
 def test_what_a_store_lacks_is_told(store):

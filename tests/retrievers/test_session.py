@@ -9,7 +9,9 @@ import time
 import pytest
 
 from argus.data.types import Query
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError, InputError, NothingMeasured
+from argus.jobs.workspace import Record
+from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 from tests.retrievers.conftest import by_words
@@ -136,6 +138,12 @@ def test_it_is_given_up_after_failures_in_a_row(tmp_path):
         source.ask(QUERIES, 2)
 
 
+def test_nothing_to_ask_is_told():
+    source = Answerer(lambda query, k: ["tea"])
+    with pytest.raises(NothingMeasured, match="no queries"):
+        answers_of(source, [], 2, documents=[], folder=None, record=Record("exposure", {}, {}))
+
+
 def test_a_query_without_text_is_not_sent():
     with opened(lambda query, k: [query]) as source:
         assert source.ask([Query("empty", "  "), Query("q", "x")], 2).run["empty"] == {}
@@ -217,6 +225,27 @@ def test_it_is_asked_in_the_callers_own_thread_and_from_a_loop():
             return source.search(QUERIES[:1], 2)
 
     assert asyncio.run(notebook())["q0"]
+
+
+@pytest.mark.parametrize("in_a_notebook", [False, True])
+def test_a_retriever_has_one_loop_for_all_it_is_asked(in_a_notebook):
+    loops = []
+
+    async def connected(query, k):
+        loops.append(asyncio.get_running_loop())
+        return ["tea"]
+
+    def ask():
+        with opened(connected) as source:
+            for query in QUERIES[:3]:
+                assert source.search([query], 2) == {query.id: {"tea": 1.0}}
+        assert loops[0].is_closed()
+
+    async def notebook():
+        ask()
+
+    asyncio.run(notebook()) if in_a_notebook else ask()
+    assert len(loops) == 3 and len(set(loops)) == 1
 
 
 def test_what_was_answered_is_not_asked_again(tmp_path):

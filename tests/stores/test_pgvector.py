@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import psycopg
 import pytest
@@ -120,3 +122,14 @@ def test_two_columns_of_vectors_are_told_apart(postgres, database):
         broken = sum(len(page.broken) for page in store.iterate(25))
         assert broken == N - N // 3
         assert len(store.search(vectors()[:1], N)[0]) == N // 3
+
+
+def test_a_statement_is_stopped_from_another_thread(postgres, database):
+    with open_store(f"pgvector:{postgres}/docs") as store:
+        store.interrupt()  # where none is under way
+        timer = threading.Timer(0.3, store.interrupt)
+        timer.start()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            store._db.execute("SELECT pg_sleep(30)")
+        timer.join()
+        assert store.describe().records == N

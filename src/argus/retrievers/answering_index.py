@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from argus.data.provenance import content_hash
@@ -19,6 +19,7 @@ from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ViewIndex
 from argus.indexes.weighing import RELEVANCE_WEIGHT
+from argus.retrievers.blocking import Blocking
 from argus.retrievers.names import INDEX
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.session import Answer
@@ -43,6 +44,7 @@ class AnsweringIndex:
 
     retriever: IndexRetriever
     name: str
+    blocking: Blocking = field(default_factory=Blocking, repr=False)
 
     @property
     def takes_all(self) -> bool:
@@ -80,7 +82,7 @@ class AnsweringIndex:
         """Return an answer to every query; raises RetrievalError where any is rejected."""
         numbered = [Query(str(i), query.text) for i, query in enumerate(queries)]
         try:
-            run = self.retriever.search(numbered, k)
+            run = await self.blocking.call(lambda: self.retriever.search(numbered, k))
         except EndpointRefusal:
             raise
         except EncodingError as error:

@@ -13,13 +13,14 @@ from argus.data.provenance import content_hash
 from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.errors import ArgusError, EndpointRefusal, InputError
+from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import Answer
 from argus.stores.filters import conditions, typed
 from argus.stores.opening import open_store
-from argus.stores.protocol import Filter, Records, Store, StoreFacts
+from argus.stores.protocol import Filter, Hits, Interruptible, Records, Store, StoreFacts
 
 PAGE = 1000
 """Records read at a time."""
@@ -45,6 +46,7 @@ class AnsweringStore:
     ids: Mapping[str, str] = field(default_factory=dict, repr=False)
     warning: str | None = None
     """What is doubtful about asking it with this encoder."""
+    blocking: Blocking = field(default_factory=Blocking, repr=False)
 
     @property
     def takes_all(self) -> bool:
@@ -61,9 +63,9 @@ class AnsweringStore:
 
     async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
         """Return an answer to every query; raises RetrievalError where any fails."""
+        texts = [query.text for query in queries]
         try:
-            vectors = self.encoder.encode_queries([query.text for query in queries])
-            answers = self.store.search(np.asarray(vectors, np.float32), k, matching=self.matching)
+            answers = await self.blocking.call(lambda: self._search(texts, k))
         except (EndpointRefusal, InputError):
             raise
         except ArgusError as error:  # EncodingError, and whatever the store's client raises
@@ -72,6 +74,10 @@ class AnsweringStore:
             query.id: ranked([(self.ids.get(id_, id_), score) for id_, score in hits], k, Known())
             for query, hits in zip(queries, answers, strict=True)
         }
+
+    def _search(self, texts: list[str], k: int) -> list[Hits]:
+        vectors = np.asarray(self.encoder.encode_queries(texts), np.float32)
+        return self.store.search(vectors, k, matching=self.matching)
 
 
 @contextmanager
@@ -103,15 +109,21 @@ def open_answering_store(
         parts = (model.fingerprint, repr((facts, config.opening, config.id_field, matching)))
         where = f" where {', '.join(config.where)}" if config.where else ""
         ids = _document_ids(opened, known, config.id_field)
-        yield AnsweringStore(
-            opened,
-            model,
-            f"{opened.name}{where}",
-            content_hash("store", opened.name, *parts).hex(),
-            matching,
-            ids,
-            _doubt(opened, model, known, ids),
-        )
+        interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
+        blocking = Blocking(config.timeout_s is not None, interrupt)
+        try:
+            yield AnsweringStore(
+                opened,
+                model,
+                f"{opened.name}{where}",
+                content_hash("store", opened.name, *parts).hex(),
+                matching,
+                ids,
+                _doubt(opened, model, known, ids),
+                blocking,
+            )
+        finally:
+            blocking.finish()
 
 
 def _loaded(encoder: Encoder | EncoderConfig | str) -> Encoder:
@@ -133,20 +145,21 @@ def _check_dimension(encoder: Encoder, facts: StoreFacts, name: str) -> None:
 def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str, str]:
     """Return the document of every record whose own id is another.
 
-    All records are read where `id_field` is named, or where the first page shows that their fields
-    hold the ids, or their texts are those, of known documents.
+    The first page with known documents tells where their ids stand: in the records' own ids, or in
+    their fields and texts, which count first where they tell as many. Then, or where `id_field` is
+    named, all records are read. Raises InputError where no record holds `id_field`.
     """
     if id_field is None and not known.ids:
         return {}
-    pages = store.iterate(PAGE)
-    first = next(pages, None)
-    if first is None or (id_field is None and not known.ids.isdisjoint(first.ids)):
-        return {}
-    ids = _ids_of(first, known, id_field)
-    if not ids and id_field is None:
-        return {}
-    for page in pages:
-        ids |= _ids_of(page, known, id_field)
+    ids: dict[str, str] = {}
+    are_own: bool | None = None if id_field is None else False
+    for page in store.iterate(PAGE):
+        if are_own is None:
+            are_own = _are_own(page, known)
+        if are_own:
+            return {}
+        if are_own is not None:
+            ids |= _ids_of(page, known, id_field)
     if not ids and id_field is not None:
         raise InputError(
             f"no record of {store.name} holds {id_field!r}",
@@ -157,16 +170,32 @@ def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str,
     return ids
 
 
+def _are_own(page: Records, known: Known) -> bool | None:
+    """Return whether the records' ids are their documents'; None for a page that cannot tell.
+
+    Numbers may be ids of both by chance: then more documents are known by the fields.
+    """
+    own = known.ids.intersection(page.ids)
+    ids = _ids_of(page, known, None)
+    named = known.ids.intersection(ids.values())
+    if not own and not named:
+        return None
+    return len(named) < len(own) or all(id_ == document for id_, document in ids.items())
+
+
 def _ids_of(page: Records, known: Known, id_field: str | None) -> dict[str, str]:
-    """Return the documents of a page's records, where their fields tell."""
+    """Return the documents of a page's records, where their fields or texts tell.
+
+    A record whose own id is by chance a document's keeps what its fields say, known or not.
+    """
     ids = {}
     for id_, payload in zip(page.ids, page.payloads, strict=True):
-        item: dict[str, Any] = {"id": id_, "payload": payload}
+        item: dict[str, Any] = {"payload": payload} | ({"id": id_} if id_field else {})
         try:
             document = hit_id(item, known, id_field)
         except RetrievalError:
             continue  # a record without the field keeps its own id
-        if id_field is not None or document in known.ids:
+        if id_field is not None or document in known.ids or id_ in known.ids:
             ids[id_] = document
     return ids
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError, InputError
-from argus.jobs.workspace import NO_ENCODER, Record, keep_input
+from argus.jobs.workspace import NO_ENCODER, Record, keep_input, require_some
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
 from argus.retrievers.names import input_path
@@ -55,8 +55,10 @@ def answers_of(
 ) -> tuple[str, Answers]:
     """Return what answered, and its answers: read, or asked for and kept in the folder.
 
-    folder: None keeps nothing. what: the queries, in words. Raises ArgusError where all failed.
+    folder: None keeps nothing. what: the queries, in words. Raises ArgusError where all failed,
+    NothingMeasured where there are none.
     """
+    require_some(len(queries), what, "There is nothing to ask: check what they are read from.")
     record.encoder["fingerprint"] = NO_ENCODER
     if source.run is not None:
         _check_store_settings((), source.asking or AskingConfig())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +13,19 @@ from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError
 from argus.progress import announce
+from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.protocol import Answers
 from argus.retrievers.python_retriever import named_in_file, python_retriever
 from argus.retrievers.results import Known
-from argus.retrievers.session import Answering, QuerySession
+from argus.retrievers.session import Answering, AskingLoop, QuerySession
 from argus.stores.spec import is_store
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
+    from argus.retrievers.answering_index import AnsweringIndex
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class OpenRetriever:
     identity: str
     """What its answers are kept by; empty where nothing tells it from another: nothing is kept."""
     config: AskingConfig
+    loop: AskingLoop = field(repr=False, compare=False)
     kept_in: Path | None = None
 
     @property
@@ -53,12 +56,12 @@ class OpenRetriever:
         return getattr(self.source, "warning", None)
 
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
-        """Ask every query: each is answered or failed. Raises ArgusError where it is inputs up."""
+        """Ask every query: each is answered or failed. Raises ArgusError where it is given up."""
         with ExitStack() as stack:
             earlier = None
             if self.kept_in is not None and self.identity:
                 earlier = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
-            answers = QuerySession(self.source, k, self.config, earlier).ask(queries)
+            answers = QuerySession(self.source, k, self.config, self.loop, earlier).ask(queries)
         return replace(answers, warning=self.warning)
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
@@ -87,13 +90,16 @@ def opened(
     """Open what is named (see `argus.retrievers.names`), or an object, class or function.
 
     documents: what it retrieves from, where they are at hand: their ids and texts tell which of a
-    result's fields is its id, and a retriever that asks for the corpus is inputs them. kept_in: the
+    result's fields is its id, and a retriever that asks for the corpus is given them. kept_in: the
     file of answers. encoder: of a store's queries, and of an index that names none. Raises
     InputError for what cannot be opened.
     """
     inputs = _Inputs(documents, config or AskingConfig(), encoder)
-    with _opening(retriever, inputs) as (source, identity, asking):
-        yield OpenRetriever(source, identity, asking, kept_in)
+    with (
+        _opening(retriever, inputs) as (source, identity, asking),
+        closing(AskingLoop()) as loop,
+    ):
+        yield OpenRetriever(source, identity, asking, loop, kept_in)
 
 
 @dataclass(frozen=True)
@@ -129,8 +135,7 @@ def _object(thing: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
     if isinstance(thing, IndexRetriever):
         from argus.retrievers.answering_index import AnsweringIndex
 
-        index = AnsweringIndex(thing, thing.name)
-        return nullcontext((index, index.identity, inputs.config))
+        return nullcontext(_answering(AnsweringIndex(thing, thing.name), inputs))
     if hasattr(thing, "can_search_exactly"):  # of `argus.Store`, and nothing else
         return _store(thing, inputs)
     return nullcontext(
@@ -141,8 +146,13 @@ def _object(thing: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
 def _index(name: str, inputs: _Inputs) -> Opened:
     from argus.retrievers.answering_index import open_answering_index
 
-    source = open_answering_index(name, inputs.encoder)
-    return source, source.identity, inputs.config
+    return _answering(open_answering_index(name, inputs.encoder), inputs)
+
+
+def _answering(index: AnsweringIndex, inputs: _Inputs) -> Opened:
+    """Return an index with how it is asked: one query, or batch of them, after the other."""
+    source = replace(index, blocking=Blocking(inputs.config.timeout_s is not None))
+    return source, source.identity, replace(inputs.config, at_once=1)
 
 
 @contextmanager
@@ -152,7 +162,7 @@ def _store(store: Any, inputs: _Inputs) -> Iterator[Opened]:
     known = Known.of(inputs.documents)
     with open_answering_store(store, known, inputs.config, inputs.encoder) as source:
         identity = content_hash(source.identity, _digest(inputs.documents)).hex()
-        yield source, identity, inputs.config
+        yield source, identity, replace(inputs.config, at_once=1)
 
 
 @contextmanager

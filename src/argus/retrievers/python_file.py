@@ -1,11 +1,13 @@
 """Run a Python file that somebody wrote, and take what it defines.
 
 The file is run as it is: it may do whatever a program may. Its folder can be imported from while
-what it defines is in use.
+what it defines is in use. Of two files in use at once each gets the neighbours of its own folder,
+where it imports them as it is run; what a function imports later is of the file opened last.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -13,9 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from argus.data.provenance import content_hash
 from argus.errors import InputError
 
 _MODULE = "_argus_retriever_"
+_folders: list[Path] = []
+"""Of the files that are in use."""
 
 
 def split_spec(spec: str) -> tuple[Path, str]:
@@ -48,15 +53,73 @@ def module_of(path: Path, expected: str) -> Iterator[ModuleType]:
     expected: what it is to define, for messages. Raises InputError for what cannot be run.
     """
     folder = path.parent.resolve()
+    aside = _strangers(folder)
     before = set(sys.modules)
     sys.path.insert(0, str(folder))
+    _folders.append(folder)
     try:
         yield _run(path, expected)
     finally:
         sys.path.remove(str(folder))
-        for name in set(sys.modules) - before:
-            if name.startswith(_MODULE) or _is_neighbour(name, folder):
-                del sys.modules[name]
+        _folders.remove(folder)
+        own = [
+            name for name in set(sys.modules) - before
+            if name.startswith(_MODULE) or _is_neighbour(name, folder)
+        ]  # fmt: skip
+        for name in own:  # a package is told by its own module: all are looked at first
+            del sys.modules[name]
+        for name, module in aside.items():
+            sys.modules.setdefault(name, module)
+
+
+def file_hash(path: Path) -> str:
+    """Return a hash of a file that is run: where it lies, it and the neighbours that it imports.
+
+    Neighbours are what `import` names anywhere in it or in them, a package with all its modules.
+    """
+    parts: list[str | bytes] = []
+    for file in _with_neighbours(path.resolve()):
+        parts += [str(file), file.read_bytes()]
+    return content_hash(*parts).hex()
+
+
+def _with_neighbours(path: Path) -> list[Path]:
+    files = {path: None}
+    pending = [path]
+    while pending:
+        for name in _imported(pending.pop()):
+            module, package = path.parent / f"{name}.py", path.parent / name
+            for file in (module, *sorted(package.rglob("*.py"))):
+                if file.is_file() and file not in files:
+                    files[file] = None
+                    pending.append(file)
+    return list(files)
+
+
+def _imported(file: Path) -> set[str]:
+    """Return the first parts of the names that a file imports."""
+    try:
+        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+    except (SyntaxError, ValueError):  # a neighbour that only a function would import
+        return set()
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module and not n.level}
+    return {name.partition(".")[0] for name in names}
+
+
+def _strangers(folder: Path) -> dict[str, ModuleType]:
+    """Take out the neighbours of other files in use that this folder has of the same name."""
+    others = {other for other in _folders if other != folder}
+    names = [
+        name for name in sys.modules
+        if any(_is_neighbour(name, other) for other in others) and _holds(folder, name)
+    ]  # fmt: skip
+    return {name: sys.modules.pop(name) for name in sorted(names)}
+
+
+def _holds(folder: Path, name: str) -> bool:
+    top = name.partition(".")[0]
+    return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
 
 
 def first_line(error: BaseException) -> str:
@@ -65,7 +128,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _run(path: Path, expected: str) -> ModuleType:
-    name = f"{_MODULE}{path.stem}"
+    name = f"{_MODULE}{path.stem}_{content_hash(str(path.resolve()), size=4).hex()}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise _broken(path, "cannot be loaded as Python", expected)

@@ -17,7 +17,7 @@ from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError, InputError
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.python_file import first_line, module_of, split_spec
+from argus.retrievers.python_file import file_hash, first_line, module_of, split_spec
 from argus.retrievers.results import Known, ranked
 from argus.retrievers.session import Answer, in_a_thread, raised
 from argus.retrievers.shapes import CORPUS, EXPECTED, METHODS, Call, call_of
@@ -156,11 +156,12 @@ def _no_corpus(shape: str) -> InputError:
 def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
     """Run `FILE.py` or `FILE.py:NAME`; yield what is named, or the only thing there that retrieves.
 
-    And a hash of the file, which tells its answers from another's. Raises InputError.
+    And a hash of the file and its neighbours, which tells its answers from another's. Raises
+    InputError.
     """
     path, name = split_spec(spec)
     with module_of(path, EXPECTED) as module:
-        yield _named(module, name, path), content_hash(path.read_bytes(), name).hex()
+        yield _named(module, name, path), content_hash(file_hash(path), name).hex()
 
 
 def _collected(call: Callable[[], Any]) -> Any:

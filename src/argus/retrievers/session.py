@@ -77,6 +77,7 @@ class QuerySession:
     retriever: Answering
     k: int
     config: AskingConfig
+    loop: AskingLoop
     kept: KeptAnswers | None = None
     answers: dict[str, Answer] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -87,7 +88,7 @@ class QuerySession:
         """Ask what is not kept yet; a query without text finds nothing, and is not sent."""
         pending = [query for query in queries if not self._is_answered(query)]
         if pending:
-            in_a_loop(lambda: self._ask_pending(pending))
+            self.loop.run(lambda: self._ask_pending(pending))
         ids = (query.id for query in queries)
         run = {i: self.answers[i] for i in ids if i in self.answers}
         return Answers(run, self.failed, self._n_kept)
@@ -184,12 +185,29 @@ class QuerySession:
             )
 
 
-def in_a_loop(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Run to the end here, or in a thread where this one has a loop already (a notebook)."""
+@dataclass
+class AskingLoop:
+    """The event loop of all that one retriever is asked: its connections may last as long.
+
+    Where the caller's thread has a loop already (a notebook), each run is made in another thread.
+    """
+
+    _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run to the end."""
+        return _where_no_loop_is(lambda: self._runner.run(work()))
+
+    def close(self) -> None:
+        """Cancel what is left, and close the loop."""
+        _where_no_loop_is(self._runner.close)
+
+
+def _where_no_loop_is(call: Callable[[], T]) -> T:
     if not _has_loop():
-        return asyncio.run(work())
+        return call()
     with ThreadPoolExecutor(1, "argus-asking") as pool:
-        return pool.submit(asyncio.run, work()).result()
+        return pool.submit(call).result()
 
 
 def _has_loop() -> bool:

@@ -39,6 +39,18 @@ def check_keys(keys: Iterable[str], columns: Collection[str], name: str) -> None
             )
 
 
+def column_of(key: str, columns: Collection[str], name: str) -> tuple[str, list[str]]:
+    """Return the column that a filter's key names, and the path into it of a dotted one.
+
+    Raises InputError for what is no column, nor a path into one.
+    """
+    column, *path = [key] if key in columns else key.split(".")
+    if path and column in columns and all(path):
+        return column, path
+    check_keys([key], columns, name)
+    return key, []
+
+
 def id_column(columns: Sequence[str], id_field: str | None, name: str) -> str:
     """Return the column of ids: the one that is named, or the first of the usual names."""
     names = (id_field,) if id_field else ID_FIELDS

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
 from itertools import islice
 from typing import Any
+from uuid import UUID
 
 from argus.errors import InputError
 from argus.stores.protocol import Filter, Payload, Records, Store
 
 LOOKED_AT = 20
 """Pages of records in which the type of a field's values is looked for."""
+_READ_AS: Mapping[type, Callable[[str], Any]] = {
+    UUID: UUID, datetime: datetime.fromisoformat, date: date.fromisoformat,
+    time: time.fromisoformat, Decimal: Decimal,
+}  # fmt: skip
+"""Values of records that a filter names by their text, as the store's own queries do."""
 
 
 def conditions(texts: Sequence[str]) -> dict[str, str]:
@@ -35,7 +43,28 @@ def shown_rows(records: Records, matching: Filter | None) -> list[int]:
 
 def matches(payload: Payload, matching: Filter) -> bool:
     """Return whether a payload holds what a filter asks for, in a list of values too."""
-    return all(value in values_of(payload, key) for key, value in matching.items())
+    return all(
+        any(_is_same(value, expected) for value in values_of(payload, key))
+        for key, expected in matching.items()
+    )
+
+
+def _is_same(value: Any, expected: Any) -> bool:
+    """Return whether a record's value is the one that a filter asks for."""
+    if type(value) not in _READ_AS or not isinstance(expected, str):
+        return bool(value == expected)
+    read = _read_as(type(value), expected)
+    if isinstance(read, datetime) and read.tzinfo is None:
+        read = read.replace(tzinfo=value.tzinfo)  # as the session has it
+    return bool(value == read)
+
+
+def _read_as(kind: type, text: str) -> Any:
+    """Return what a text means for a field of UUIDs, dates or decimals; None for nothing."""
+    try:
+        return _READ_AS[kind](text)
+    except (ValueError, ArithmeticError):
+        return None
 
 
 def values_of(payload: Payload, key: str) -> list[Any]:
@@ -53,8 +82,9 @@ def values_of(payload: Payload, key: str) -> list[Any]:
 def typed(matching: Filter, store: Store, size: int) -> Filter:
     """Return a filter whose texts are of the type that the store's records have.
 
-    Raises InputError for a field that no record holds, or whose
-    values are of another type, naming some of them.
+    UUIDs, dates and decimals stay texts: every store reads them so, and a summary can hold them.
+    Raises InputError for a field that no record holds, or whose values are of another type, naming
+    some of them.
     """
     examples = {key: _examples(key, store, size) for key in matching}
     return {
@@ -89,13 +119,17 @@ def _value(key: str, text: str, examples: Sequence[Any]) -> str | int | float | 
             return int(text) if kind is int else float(text)
     except ValueError:
         pass
-    if kind is str:
+    if kind is str or (kind in _READ_AS and _read_as(kind, text) is not None):
         return text
-    shown = ", ".join(dict.fromkeys(map(repr, examples[:1000])))[:200]
+    shown = ", ".join(dict.fromkeys(map(_shown, examples[:1000])))[:200]
     raise InputError(
         f"{key}={text}", expected=f"a value as the records have them: {shown}",
         fix="Correct it.", where="--where",
     )  # fmt: skip
+
+
+def _shown(value: Any) -> str:
+    return str(value) if type(value) in _READ_AS else repr(value)
 
 
 def refuse_nothing(matching: Filter, n: int) -> InputError:

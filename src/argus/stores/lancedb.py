@@ -93,7 +93,7 @@ class LanceStore:
         """Return the k best of each vector; scores are distances with their sign turned."""
         check_keys(matching or {}, self._paths, self.name)
         where = " AND ".join(
-            f"{self._paths[key]} = {_literal(value)}" for key, value in (matching or {}).items()
+            _condition(*self._paths[key], value) for key, value in (matching or {}).items()
         )
         answers = []
         for vector in vectors:
@@ -123,7 +123,7 @@ class LanceStore:
         """Remove rows."""
         listed = ", ".join(_literal(self._native(id_)) for id_ in ids)
         with reported(self.name, self._hidden):
-            self._table.delete(f"{self._paths[self._id]} IN ({listed})")
+            self._table.delete(f"{self._paths[self._id][0]} IN ({listed})")
 
     def close(self) -> None:
         """Let go of the table."""
@@ -179,11 +179,11 @@ def _is_vector(kind: pa.DataType) -> bool:
 
 def _paths(
     fields: Iterable[pa.Field], dotted: str = "", quoted: str = ""
-) -> Iterator[tuple[str, str]]:
-    """Yield the name of each field, and of those within it, with how SQL has it."""
+) -> Iterator[tuple[str, tuple[str, pa.DataType]]]:
+    """Yield the name of each field, and of those within it, with how SQL has it and its type."""
     for field in fields:
         name, sql = dotted + field.name, quoted + "`" + field.name.replace("`", "``") + "`"
-        yield name, sql
+        yield name, (sql, field.type)
         if pa.types.is_struct(field.type):
             yield from _paths(field.type.fields, name + ".", sql + ".")
 
@@ -200,6 +200,24 @@ def _vectors(column: pa.Array, dim: int) -> tuple[FloatArray, dict[int, str]]:
         values = column.flatten().to_numpy(zero_copy_only=False)
         return np.asarray(values, np.float32).reshape(len(column), dim), {}
     return stacked(column.to_pylist(), dim)
+
+
+def _condition(sql: str, kind: pa.DataType, value: Any) -> str:
+    """Return what a filter asks of a field; a list holds the value."""
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return f"array_has({sql}, {_literal(value)})"
+    if isinstance(value, str) and (name := _cast(kind)):
+        return f"{sql} = CAST({_literal(value)} AS {name})"
+    return f"{sql} = {_literal(value)}"
+
+
+def _cast(kind: pa.DataType) -> str | None:
+    """Return what SQL calls a type whose values are written as texts; None for another."""
+    if pa.types.is_date(kind):
+        return "DATE"
+    if pa.types.is_timestamp(kind):
+        return "TIMESTAMP"
+    return f"DECIMAL({kind.precision},{kind.scale})" if pa.types.is_decimal(kind) else None
 
 
 def _literal(value: Any) -> str:

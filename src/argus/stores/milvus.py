@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, native_id, vector_field
+from argus.stores.columns import column_of, native_id, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -111,10 +111,9 @@ class MilvusStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; L2 distances have their sign turned."""
-        for key in matching or {}:
-            if not (self._is_open and _FIELD.fullmatch(key)):
-                check_keys([key], self._columns, self.name)
-        terms = [f"{key} == {_literal(value)}" for key, value in (matching or {}).items()]
+        terms = [
+            f"{self._name_of(key)} == {_literal(value)}" for key, value in (matching or {}).items()
+        ]
         with reported(self.name, self._hidden):
             answers = self._client.search(
                 self._collection, data=[v.tolist() for v in vectors], limit=k,
@@ -124,6 +123,13 @@ class MilvusStore:
         return [
             [(str(hit[self._key]), sign * float(hit["distance"])) for hit in a] for a in answers
         ]
+
+    def _name_of(self, key: str) -> str:
+        """Return a filter's field as an expression has it: a column, or a path into its JSON."""
+        first = key.partition(".")[0]
+        is_free = self._is_open and _FIELD.fullmatch(first) is not None
+        column, path = column_of(key, [*self._columns, *([first] if is_free else [])], self.name)
+        return column + "".join(f"[{_literal(name)}]" for name in path)
 
     def upsert(self, records: Records) -> None:
         """Write entities; those whose key is there take its place."""

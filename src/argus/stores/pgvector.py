@@ -6,9 +6,10 @@ would no longer reach it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import check_keys, id_column, vector_field
+from argus.stores.columns import column_of, id_column, vector_field
 from argus.stores.errors import closed_on_error, no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
@@ -33,6 +34,7 @@ _CLASSES = {
     for type_ in TYPES
     for name, metric in (("cosine", Metric.COSINE), ("ip", Metric.DOT), ("l2", Metric.L2))
 }
+CANCEL_S = 5.0
 _LENGTH = re.compile(r"(?P<type>\w+)(?:\((?P<dim>\d+)\))?")
 _COLUMNS = """
 SELECT a.attname, format_type(a.atttypid, a.atttypmod)
@@ -100,6 +102,7 @@ class PgVectorStore:
         with reported(name, hidden):
             primary = connection.execute(_PRIMARY, [self._table]).fetchone()
         self._id = id_column(list(columns), id_field or (primary and primary[0]), name)
+        self._kinds = columns
         self._others = [c for c in columns if c not in {self._id, *self._fields}]
         length = _LENGTH.match(columns[self.field])
         self._type, self._dim = (length["type"], int(length["dim"] or 0)) if length else ("", 0)
@@ -169,15 +172,14 @@ class PgVectorStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
-        check_keys(matching or {}, [self._id, *self._others], self.name)
         operator = OPERATORS[self._metric]
-        where = " AND ".join(f"{_quoted(key)} = %s" for key in matching or {})
+        terms = [self._condition(key, value) for key, value in (matching or {}).items()]
+        where, values = " AND ".join(sql for sql, _ in terms), [v for _, vs in terms for v in vs]
         distance = f"{_quoted(self.field)} {operator} %s::{self._type}"
         statement = (
             f"SELECT {_quoted(self._id)}::text, {distance} AS distance FROM {self._table} "
             f"{f'WHERE {where} ' if where else ''}ORDER BY {distance} LIMIT %s"
         )
-        values = list((matching or {}).values())
         answers = []
         with reported(self.name, self._hidden), self._searching(k, exact=exact):
             for vector in vectors:
@@ -186,6 +188,15 @@ class PgVectorStore:
                 # a row without a vector has no distance, and comes last
                 answers.append([(id_, -float(far)) for id_, far in rows if far is not None])
         return answers
+
+    def _condition(self, key: str, value: Any) -> tuple[str, list[Any]]:
+        """Return a filter's condition with its values: of a column, or of what JSON has in it."""
+        column, path = column_of(key, [self._id, *self._others], self.name)
+        name = f'"{column.replace(chr(34), chr(34) * 2)}"'
+        if path:
+            return f"{name}::jsonb #> %s::text[] @> %s::jsonb", [path, json.dumps(value)]
+        is_list = self._kinds[column].endswith("[]")
+        return (f"%s = ANY({name})" if is_list else f"{name} = %s"), [value]
 
     def upsert(self, records: Records) -> None:
         """Write rows in one transaction; the column of ids has to be unique."""
@@ -209,6 +220,13 @@ class PgVectorStore:
             self._db.execute(
                 f"DELETE FROM {self._table} WHERE {_quoted(self._id)}::text = ANY(%s)", [list(ids)]
             )
+
+    def interrupt(self) -> None:
+        """Stop the statement that is under way; a server that cannot be reached is let be."""
+        import psycopg
+
+        with suppress(psycopg.Error):
+            self._db.cancel_safe(timeout=CANCEL_S)
 
     def close(self) -> None:
         """Close the connection."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from argus.data.types import FloatArray
 
@@ -99,3 +99,11 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+@runtime_checkable
+class Interruptible(Protocol):
+    """A store whose search can be stopped from another thread, where it takes too long."""
+
+    def interrupt(self) -> None:
+        """Stop the search that is under way; where there is none, do nothing."""

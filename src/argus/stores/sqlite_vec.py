@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -122,9 +123,16 @@ class SqliteVecStore:
         with reported(self.name), self._db:
             self._db.executemany(statement, [(self._native(id_),) for id_ in ids])
 
+    def interrupt(self) -> None:
+        """Stop the search that is under way."""
+        self._db.interrupt()
+
     def close(self) -> None:
-        """Close the file."""
-        self._db.close()
+        """Close the file; where a search that was given up still reads it, at our own end."""
+        import apsw
+
+        with suppress(apsw.ThreadingViolationError):
+            self._db.close()
 
     def _native(self, id_: str) -> int | str:
         return native_id(id_, is_text=self._key_is_text, name=self.name)

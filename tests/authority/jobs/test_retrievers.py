@@ -86,6 +86,25 @@ def test_what_is_in_force_is_served_out_of_its_answer(story, tmp_path):
         search_authority("Members", story_source(story), retriever=retrieve)
 
 
+@pytest.mark.parametrize(("limit", "deepest"), [(10**9, 1000), (80, 320)])
+def test_a_retriever_is_asked_no_deeper_than_it_answers(story, monkeypatch, limit, deepest):
+    def old_left_out(scores, authority):
+        return {id_: score for id_, score in scores.items() if not id_.startswith("old")}
+
+    monkeypatch.setattr("argus.authority.jobs.search.in_force", old_left_out)
+    depths = []
+
+    def endless(query, k):
+        depths.append(k)
+        if k > limit:
+            raise ValueError("k is too large")
+        return ["flaw-1", *(f"old {i}" for i in range(k))][:k]
+
+    answer = search_authority("Path traversal?", story_source(story), k=3, retriever=endless)
+    assert [hit["id"] for hit in answer["results"]] == ["fix-1b"]
+    assert max(depths) == deepest and len(depths) < 6
+
+
 @pytest.fixture
 def questions(tmp_path):
     texts = {"archive": "An archive", "tokens": "Tokens", "broken": "Members"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from argus.data.types import Query
@@ -11,6 +13,7 @@ from argus.retrievers.http import retriever as module
 from argus.retrievers.http.load import load_endpoint
 from argus.retrievers.http.retriever import HttpRetriever
 from argus.retrievers.opening import OpenRetriever, opened
+from argus.retrievers.session import AskingLoop
 from tests.retrievers.conftest import by_words
 from tests.support.retrievable import Picky
 
@@ -275,6 +278,7 @@ def test_a_text_without_a_vector_is_one_failed_query(server, tmp_path):
     server.reply = lambda *_: (200, {"hits": [{"id": "tea"}]})
     endpoint = HttpRetriever(load_endpoint(file), "engine", encoder=Picky("reggae"))
     queries = [Query("q1", "hot leaves"), Query("q2", "reggae")]
-    answers = OpenRetriever(endpoint, "", AskingConfig(at_once=1)).ask(queries, 2)
+    with closing(AskingLoop()) as loop:
+        answers = OpenRetriever(endpoint, "", AskingConfig(at_once=1), loop).ask(queries, 2)
     assert list(answers.run) == ["q1"] and "too much" in answers.failed["q2"]
     assert len(server.requests) == 1 and len(server.requests[0][2]["vector"]) == 24

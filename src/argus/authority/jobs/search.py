@@ -27,7 +27,7 @@ from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.evaluation.queries import retriever_alone, run_alone, unknown_query
 from argus.indexes import search as nearest
 from argus.indexes.hybrid import check_fusion, fuse
@@ -41,6 +41,8 @@ from argus.settings import TOP_K
 
 QUERY = "query"
 """Id of the one question, where a search wants one."""
+DEEPEST = 1000
+"""Results that a retriever is asked for at most, where few of them are in force."""
 Scores = dict[str, float]
 """Document -> score, best first: the ranking of the question."""
 
@@ -130,16 +132,26 @@ def _with_named(query: str, scores: Scores, authority: Authority, depth: int) ->
 
 
 def _widely(
-    search: Callable[[int], Scores], authority: Authority, depth: int, where: str
+    search: Callable[[int], Scores],
+    authority: Authority,
+    depth: int,
+    where: str,
+    deepest: int | None = None,
 ) -> Scores:
-    """Search so deep that `depth` of the results are in force, if there are; best first."""
-    wide = depth
+    """Search so deep that `depth` of the results are in force, if there are; best first.
+
+    deepest: as deep as is searched at most. What was answered stands where a deeper search fails.
+    """
+    wide, scores = depth, search(depth)
     while True:
-        scores = search(wide)
         current = in_force(scores, authority)
-        if len(current) >= depth or len(scores) < wide:
+        most = wide * 4 if deepest is None else min(wide * 4, deepest)
+        if len(current) >= depth or len(scores) < wide or most <= wide:
             break
-        wide *= 4
+        try:
+            wide, scores = most, search(most)
+        except ArgusError:  # of a store's own limit
+            break
     require_records(scores, authority, where)
     return dict(list(current.items())[:depth])
 
@@ -168,8 +180,9 @@ def _by_retriever(
     with all_opened([source.retriever], documents, asking, None, source.encoder) as (retriever,):
         question = [Query(QUERY, query)]
         scores = _widely(
-            lambda k: retriever.search(question, k)[QUERY], authority, depth, retriever.name
-        )
+            lambda k: retriever.search(question, k)[QUERY], authority, depth, retriever.name,
+            DEEPEST,
+        )  # fmt: skip
         return scores, retriever.name
 
 
