@@ -70,7 +70,13 @@ def load_any_encoder(
     if config.model.startswith("openai:"):
         return LoadedEncoder(_openai(config), config)
     _, local = _locate(config)
-    kind = model_type(local, config.revision)
+    saved = model_type(local, config.revision)
+    kind = saved.name
+    if saved.is_masked:
+        _tell(
+            f"{config.model} is a masked language model: it is read as a mean-pooled dense "
+            "encoder; a sparse one has to be saved by sentence-transformers' SparseEncoder"
+        )
     if kind != DENSE:
         exact = replace(config, precision=_precision_before(stored) or "float32")
         config = exact if config.precision == "auto" else config
@@ -198,8 +204,13 @@ def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> 
         "revision": config.revision,
         "trust_remote_code": config.trust_remote_code,
     }
-    load = getattr(sentence_transformers, kind)
     faults = (OSError, ValueError, ImportError, SafetensorError)
+
+    def load(name: str, **settings: Any) -> Any:
+        with torch.random.fork_rng(devices=[]):  # what a checkpoint lacks is drawn: alike each time
+            torch.manual_seed(0)
+            return getattr(sentence_transformers, kind)(name, **settings)
+
     try:
         return load(local, local_files_only=True, **arguments)
     except faults as missing:
