@@ -36,6 +36,18 @@ def test_a_prompt_is_named_or_written():
     assert resolve_prompts(OWN, query="").query == Prompt()
 
 
+def test_a_name_without_a_text_is_a_name():
+    own = {**OWN, "text-matching": None}
+    prompts = resolve_prompts(own, query="text-matching", document="document")
+    assert (prompts.query, prompts.document) == (
+        Prompt("", "text-matching"),
+        Prompt("", "document"),
+    )
+    assert prompts.unused == ("passage", "search_query")
+    with pytest.raises(InputError, match="'text-matching'"):
+        resolve_prompts(own, query="text-matchin")
+
+
 @pytest.mark.parametrize("own", [OWN, {}])
 @pytest.mark.parametrize("option", ["query", "document"])
 def test_a_word_that_is_no_name_is_refused(own, option):
