@@ -1,10 +1,12 @@
 """Sparse encoders and those of tokens against sentence-transformers' own reading of them."""
 
+import json
 import logging
 
 import numpy as np
 import pytest
 from sentence_transformers import MultiVectorEncoder, SparseEncoder
+from sentence_transformers.base.modules import Router
 from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification
 
 from argus.data.types import Span
@@ -160,3 +162,30 @@ def test_what_sentence_transformers_saved_needs_no_note(folders, tmp_path, caplo
     with caplog.at_level(logging.WARNING, "argus"):
         load(dense, precision="float32"), load(folders["dot"], precision="float32")
     assert not [record for record in caplog.records if "masked" in record.message]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("dot", SparseEncoder), ("maxsim", MultiVectorEncoder)])
+def test_a_router_needs_no_default_route(name, kind, folders, tmp_path):
+    whole = kind(str(folders[name]), device="cpu", local_files_only=True)
+    routes = {task: list(whole.children()) for task in ("query", "document")}
+    kind(
+        modules=[Router(routes, allow_empty_key=False)], device="cpu",
+        similarity_fn_name=whole.similarity_fn_name, prompts=whole.prompts,
+    ).save(str(tmp_path / "routed"))  # fmt: skip
+    routed, plain = load(tmp_path / "routed"), load(folders[name])
+    assert routed.dim == plain.dim
+    assert len(routed.encode_queries(TEXTS)) == len(TEXTS)
+    scores = []
+    for encoder in (routed, plain):
+        rows = encoder.encode_documents(TEXTS)
+        scores.append(scoring_of(rows).products(rows))
+    np.testing.assert_allclose(*scores, rtol=1e-4)
+
+
+def test_weights_that_do_not_fit_are_told(tmp_path):
+    folder = make_sparse(tmp_path / "splade")
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"hidden_size": 64}))
+    with pytest.raises(InputError) as error:
+        load(folder)
+    assert error.value.where == "--encoder" and repr(str(folder)) in error.value.got

@@ -194,7 +194,6 @@ def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> 
     """Load what sentence-transformers can load: a folder, a cached model, or one of the hub."""
     import sentence_transformers
     import torch
-    from safetensors import SafetensorError
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -204,7 +203,7 @@ def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> 
         "revision": config.revision,
         "trust_remote_code": config.trust_remote_code,
     }
-    faults = (OSError, ValueError, ImportError, SafetensorError)
+    faults = (Exception,) if config.trust_remote_code else _faults()
 
     def load(name: str, **settings: Any) -> Any:
         with torch.random.fork_rng(devices=[]):  # what a checkpoint lacks is drawn: alike each time
@@ -235,12 +234,26 @@ def _locate(config: EncoderConfig) -> tuple[str, str]:
     return model.removeprefix("sentence-transformers/"), model
 
 
+def _faults() -> tuple[type[Exception], ...]:
+    """Return what libraries raise at a model that they cannot load."""
+    from safetensors import SafetensorError
+
+    return OSError, ValueError, ImportError, SafetensorError, RuntimeError
+
+
 def _not_loaded(model: str, error: Exception) -> InputError:
     if wants_code := refusal(model, error):
         return wants_code
     reason = (
         str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
     )
+    if isinstance(error, RuntimeError) or not isinstance(error, _faults()):
+        return InputError(
+            f"model {model!r} is there, but could not be loaded ({type(error).__name__}: {reason})",
+            expected="weights that fit its config.json, memory for them, and code that works",
+            fix="See what was printed before this; fetch or save the model again.",
+            where="--encoder",
+        )
     return InputError(
         f"model {model!r} could not be loaded ({reason})",
         expected="a sentence-transformers folder, a cached model, or one on a reachable hub",
