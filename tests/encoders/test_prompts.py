@@ -85,7 +85,7 @@ def test_prompts_of_a_model_are_told_once(folder, caplog):
 
 
 def test_an_index_keeps_what_was_given(folder):
-    config = EncoderConfig(model=str(folder), query_prompt="passage", revision="main")
+    config = EncoderConfig(model="someone/model", query_prompt="passage", revision="main")
     settings = describe_encoder(config)
     assert EncoderConfig(**settings) == config
     plain = describe_encoder(EncoderConfig(model=str(folder)))

@@ -111,3 +111,10 @@ def test_code_that_fails_is_told(folder):
     with pytest.raises(InputError) as error:
         load(folder, trust_remote_code=True)
     assert error.value.where == "--encoder" and "KeyError: 'weights'" in error.value.got
+
+
+def test_a_folder_has_no_revision(tmp_path):
+    with pytest.raises(InputError) as error:
+        EncoderConfig(model=str(tmp_path), revision=COMMIT)
+    assert error.value.where == "--revision"
+    EncoderConfig(model=str(tmp_path), trust_remote_code=True)

@@ -67,7 +67,7 @@ def load_any_encoder(
 
     With precision "auto", sparse encoders and those of tokens are run in float32.
     """
-    if config.model.startswith("openai:"):
+    if config.is_endpoint:
         return LoadedEncoder(_openai(config), config)
     _, local = _locate(config)
     saved = model_type(local, config.revision)
@@ -120,6 +120,7 @@ def to_send(config: EncoderConfig) -> EncoderConfig:
 def _openai(config: EncoderConfig) -> OpenAIEncoder:
     from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
 
+    prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
     return OpenAIEncoder(
         OpenAIConfig(
             model=config.model.removeprefix("openai:"),
@@ -128,8 +129,8 @@ def _openai(config: EncoderConfig) -> OpenAIEncoder:
             api_key_env=config.api_key_env,
             batch_size=config.batch_size,
             concurrency=config.concurrency,
-            query_prompt=config.query_prompt or "",
-            document_prompt=config.document_prompt or "",
+            query_prompt=prompts.query.text,
+            document_prompt=prompts.document.text,
         )
     )
 
