@@ -1,15 +1,20 @@
 """Sparse encoders and those of tokens against sentence-transformers' own reading of them."""
 
+import json
+import logging
+
 import numpy as np
 import pytest
 from sentence_transformers import MultiVectorEncoder, SparseEncoder
+from sentence_transformers.base.modules import Router
+from transformers import BertConfig, BertForMaskedLM, BertForSequenceClassification
 
 from argus.data.types import Span
 from argus.encoders import Encoder, EncoderConfig, TokenCounter, load_any_encoder, load_encoder
 from argus.encoders.embed import Item, Role, encode_batch
 from argus.encoders.scoring import scoring_of
 from argus.errors import InputError
-from tests.support.sentence_models import make_late, make_sparse
+from tests.support.sentence_models import make_late, make_model, make_sparse, word_pieces
 
 TEXTS = ["the river bank", "a", "query: river", "bread is baked in the old harbour " * 4, "zebra,"]
 PROMPTS = {"query": "query: ", "passage": "passage: "}
@@ -122,3 +127,65 @@ def test_a_sparse_model_made_for_distances_is_refused(folders):
     with pytest.raises(InputError) as error:
         load(folders["euclidean"])
     assert error.value.where == "--encoder"
+
+
+def checkpoint(folder, kind):
+    """Save a model as transformers does, without settings of sentence-transformers."""
+    bert = word_pieces(folder)
+    sizes = {"hidden_size": 32, "num_attention_heads": 2, "intermediate_size": 64}
+    kind(BertConfig(vocab_size=64, num_hidden_layers=1, **sizes)).save_pretrained(bert)
+    return bert
+
+
+def test_a_cross_encoder_is_refused(tmp_path):
+    with pytest.raises(InputError) as error:
+        load(checkpoint(tmp_path / "cross", BertForSequenceClassification), precision="float32")
+    assert error.value.where == "--encoder" and "ForSequenceClassification" in error.value.got
+
+
+def test_a_masked_language_model_is_told_once(tmp_path, caplog):
+    folder = checkpoint(tmp_path / "masked", BertForMaskedLM)
+    with caplog.at_level(logging.WARNING, "argus"):
+        encoders = [load(folder, precision="float32") for _ in range(2)]
+    assert " pooling=mean " in encoders[0].fingerprint
+    assert encoders[0].fingerprint == encoders[1].fingerprint
+    (note,) = [record.message for record in caplog.records if record.name == "argus"]
+    assert "SparseEncoder" in note
+
+
+def test_what_sentence_transformers_saved_needs_no_note(folders, tmp_path, caplog):
+    dense = make_model(tmp_path / "dense")
+    (dense / "config_sentence_transformers.json").unlink()
+    settings = dense / "config.json"
+    settings.write_text(settings.read_text().replace('"BertModel"', '"BertForMaskedLM"'))
+    assert "BertForMaskedLM" in settings.read_text()
+    with caplog.at_level(logging.WARNING, "argus"):
+        load(dense, precision="float32"), load(folders["dot"], precision="float32")
+    assert not [record for record in caplog.records if "masked" in record.message]
+
+
+@pytest.mark.parametrize(("name", "kind"), [("dot", SparseEncoder), ("maxsim", MultiVectorEncoder)])
+def test_a_router_needs_no_default_route(name, kind, folders, tmp_path):
+    whole = kind(str(folders[name]), device="cpu", local_files_only=True)
+    routes = {task: list(whole.children()) for task in ("query", "document")}
+    kind(
+        modules=[Router(routes, allow_empty_key=False)], device="cpu",
+        similarity_fn_name=whole.similarity_fn_name, prompts=whole.prompts,
+    ).save(str(tmp_path / "routed"))  # fmt: skip
+    routed, plain = load(tmp_path / "routed"), load(folders[name])
+    assert routed.dim == plain.dim
+    assert len(routed.encode_queries(TEXTS)) == len(TEXTS)
+    scores = []
+    for encoder in (routed, plain):
+        rows = encoder.encode_documents(TEXTS)
+        scores.append(scoring_of(rows).products(rows))
+    np.testing.assert_allclose(*scores, rtol=1e-4)
+
+
+def test_weights_that_do_not_fit_are_told(tmp_path):
+    folder = make_sparse(tmp_path / "splade")
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"hidden_size": 64}))
+    with pytest.raises(InputError) as error:
+        load(folder)
+    assert error.value.where == "--encoder" and repr(str(folder)) in error.value.got

@@ -176,6 +176,27 @@ def test_prompts_are_put_in_front(encoder, endpoint):
     np.testing.assert_allclose(vectors, rows(7), atol=1e-6)
 
 
+@pytest.mark.parametrize("option", ["query", "document"])
+def test_a_prompt_of_one_word_is_refused(option, endpoint):
+    settings = {"model": "openai:tiny", "base_url": endpoint.url, "api_key_env": "NONE"}
+    with pytest.raises(InputError) as error:
+        load_encoder(EncoderConfig(**settings, **{f"{option}_prompt": "query"}))
+    assert error.value.where == f"--{option}-prompt"
+    loaded = load_encoder(EncoderConfig(**settings, **{f"{option}_prompt": "query "})).encoder
+    assert f"{option}_prompt='query '" in loaded.fingerprint
+    loaded.close()
+
+
+@pytest.mark.parametrize(
+    ("option", "setting"),
+    [("--revision", {"revision": "main"}), ("--trust-remote-code", {"trust_remote_code": True})],
+)
+def test_an_option_of_the_hub_is_refused(option, setting):
+    with pytest.raises(InputError) as error:
+        EncoderConfig(model="openai:tiny", **setting)
+    assert error.value.where == option
+
+
 def test_a_span_has_the_vector_of_its_text_which_is_sent_once(encoder, endpoint):
     spans = [Span(0, 1), Span(0, 1), Span(1, 2)]
     vectors = encoder().encode_spans(["ab", "c", "ab"], spans)

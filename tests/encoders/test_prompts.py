@@ -36,6 +36,18 @@ def test_a_prompt_is_named_or_written():
     assert resolve_prompts(OWN, query="").query == Prompt()
 
 
+def test_a_name_without_a_text_is_a_name():
+    own = {**OWN, "text-matching": None}
+    prompts = resolve_prompts(own, query="text-matching", document="document")
+    assert (prompts.query, prompts.document) == (
+        Prompt("", "text-matching"),
+        Prompt("", "document"),
+    )
+    assert prompts.unused == ("passage", "search_query")
+    with pytest.raises(InputError, match="'text-matching'"):
+        resolve_prompts(own, query="text-matchin")
+
+
 @pytest.mark.parametrize("own", [OWN, {}])
 @pytest.mark.parametrize("option", ["query", "document"])
 def test_a_word_that_is_no_name_is_refused(own, option):
@@ -73,7 +85,7 @@ def test_prompts_of_a_model_are_told_once(folder, caplog):
 
 
 def test_an_index_keeps_what_was_given(folder):
-    config = EncoderConfig(model=str(folder), query_prompt="passage", revision="main")
+    config = EncoderConfig(model="someone/model", query_prompt="passage", revision="main")
     settings = describe_encoder(config)
     assert EncoderConfig(**settings) == config
     plain = describe_encoder(EncoderConfig(model=str(folder)))

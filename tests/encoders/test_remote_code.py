@@ -104,3 +104,17 @@ def test_code_of_the_hub_is_pinned(revision):
         EncoderConfig(model="someone/model", trust_remote_code=True, revision=revision)
     assert error.value.where == "--revision"
     EncoderConfig(model="someone/model", trust_remote_code=True, revision=COMMIT)
+
+
+def test_code_that_fails_is_told(folder):
+    (folder / "turned.py").write_text(CODE.replace("return Turned()", "return {}['weights']"))
+    with pytest.raises(InputError) as error:
+        load(folder, trust_remote_code=True)
+    assert error.value.where == "--encoder" and "KeyError: 'weights'" in error.value.got
+
+
+def test_a_folder_has_no_revision(tmp_path):
+    with pytest.raises(InputError) as error:
+        EncoderConfig(model=str(tmp_path), revision=COMMIT)
+    assert error.value.where == "--revision"
+    EncoderConfig(model=str(tmp_path), trust_remote_code=True)

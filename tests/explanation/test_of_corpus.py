@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from argus.corpora.names import StoreCorpus
 from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.scoring import scoring_of
 from argus.errors import InputError
@@ -12,6 +13,7 @@ from argus.explanation.config import RunConfig
 from argus.explanation.of_corpus import explain_corpus
 from argus.explanation.types import Cause, Verdict
 from tests.support.sentence_models import make_late, make_model, make_sparse
+from tests.support.stored_corpora import ListStore
 
 ROWS = {
     "river": "a river bank", "bread": "bread and butter", "port": "a port by the river",
@@ -149,3 +151,57 @@ def test_a_query_may_be_named_by_its_id(encoders, corpus, tmp_path):
 def test_an_empty_question_or_id_is_refused(query, doc, encoders, corpus):
     with pytest.raises(InputError):
         explain_corpus(query, doc, encoders["sparse"], RunConfig(corpus=corpus))
+
+
+def stored(vectors):
+    """The documents with text, and vectors of them, as a store."""
+    texts = {id_: text for id_, text in ROWS.items() if text.strip()}
+    store = ListStore(list(texts), vectors, [{"text": text} for text in texts.values()])
+    return RunConfig(k=2, corpus=StoreCorpus(store))
+
+
+@pytest.fixture(scope="module")
+def made(encoders):
+    """What the encoder makes of the documents with text."""
+    return encoders["cosine"].encode_documents([text for text in ROWS.values() if text.strip()])
+
+
+def test_a_store_is_searched_by_its_own_vectors(encoders, made, tmp_path):
+    query = encoders["cosine"].encode_queries([QUERY])[0]
+    vectors = made - 0.1 * query  # near enough to pass for the encoder's
+    vectors /= np.linalg.norm(vectors, axis=1)[:, None]
+    own, anew = vectors @ query, made @ query
+    assert anew[0] - own[0] > 0.01
+    explanation = explain_corpus(
+        QUERY, "river", encoders["cosine"], stored(vectors), store=tmp_path / "store"
+    )
+    assert explanation.standing.run.score == pytest.approx(own[0], abs=1e-5)
+    assert explanation.standing.rank == 1 + (own > own[0]).sum()
+
+
+@pytest.mark.parametrize("name", ["cosine", "sparse"])
+def test_a_foreign_encoder_of_a_store_is_refused(name, encoders, made):
+    with pytest.raises(InputError) as error:
+        explain_corpus(QUERY, "river", encoders[name], stored(made[::-1]))
+    assert error.value.where == ("mine:docs" if name == "cosine" else "--encoder")
+
+
+def test_a_record_without_a_vector_says_so(encoders, made):
+    vectors = made.copy()
+    vectors[0] = 0
+    explanation = explain_corpus(QUERY, "river", encoders["cosine"], stored(vectors))
+    assert explanation.cause is Cause.ABSENT and "all zeros" in explanation.verdict
+    assert explanation.standing.rank is None
+
+
+@pytest.mark.parametrize(("name", "value"), [("sparse", 0), ("tokens", np.nan), ("cosine", 0)])
+def test_a_query_without_a_row_has_no_rank(name, value, encoders, corpus, monkeypatch):
+    encoder = encoders[name]
+    rows = encoder.encode_queries([QUERY])
+    (rows.matrix.data if name == "sparse" else rows.vectors if name == "tokens" else rows)[:] = (
+        value
+    )
+    monkeypatch.setattr(encoder, "encode_queries", lambda texts: rows)
+    with pytest.raises(InputError) as error:
+        explain_corpus(QUERY, "sea", encoder, RunConfig(corpus=corpus))
+    assert error.value.where == "QUERY" and "not finite" in error.value.got

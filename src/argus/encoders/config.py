@@ -72,7 +72,29 @@ class EncoderConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        self._check_place()
         self._check_revision()
+
+    @property
+    def is_endpoint(self) -> bool:
+        """Whether texts are embedded by an endpoint, not here."""
+        return self.model.startswith("openai:")
+
+    def _check_place(self) -> None:
+        """Refuse what says something of a model of the hub beside one that is none."""
+        if not self.is_endpoint and not Path(self.model).is_dir():
+            return
+        what, options = "a folder", {"--revision": self.revision is not None}
+        if self.is_endpoint:
+            what = "an endpoint"
+            options["--trust-remote-code"] = self.trust_remote_code
+        for option in (option for option, is_set in options.items() if is_set):
+            raise InputError(
+                f"{option} beside {self.model!r}, which is {what}",
+                expected="a model of the hub",
+                fix=f"Leave {option} out.",
+                where=option,
+            )
 
     def _check_revision(self) -> None:
         """Refuse code of the hub that may be another one tomorrow."""

@@ -50,7 +50,8 @@ class LateEncoder(LibraryEncoder[TokenRows]):
     @cached_property
     def dim(self) -> int:
         """See `LibraryEncoder`."""
-        return int(self.model.encode(["dimension"], convert_to_numpy=True)[0].shape[1])
+        arguments = self._arguments(Prompt(), "document", 1)
+        return int(self.model.encode(["dimension"], convert_to_numpy=True, **arguments)[0].shape[1])
 
     def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> list[FloatArray]:
         arguments = self._arguments(prompt, task, len(texts))

@@ -67,10 +67,16 @@ def load_any_encoder(
 
     With precision "auto", sparse encoders and those of tokens are run in float32.
     """
-    if config.model.startswith("openai:"):
+    if config.is_endpoint:
         return LoadedEncoder(_openai(config), config)
     _, local = _locate(config)
-    kind = model_type(local, config.revision)
+    saved = model_type(local, config.revision)
+    kind = saved.name
+    if saved.is_masked:
+        _tell(
+            f"{config.model} is a masked language model: it is read as a mean-pooled dense "
+            "encoder; a sparse one has to be saved by sentence-transformers' SparseEncoder"
+        )
     if kind != DENSE:
         exact = replace(config, precision=_precision_before(stored) or "float32")
         config = exact if config.precision == "auto" else config
@@ -114,6 +120,7 @@ def to_send(config: EncoderConfig) -> EncoderConfig:
 def _openai(config: EncoderConfig) -> OpenAIEncoder:
     from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
 
+    prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
     return OpenAIEncoder(
         OpenAIConfig(
             model=config.model.removeprefix("openai:"),
@@ -122,8 +129,8 @@ def _openai(config: EncoderConfig) -> OpenAIEncoder:
             api_key_env=config.api_key_env,
             batch_size=config.batch_size,
             concurrency=config.concurrency,
-            query_prompt=config.query_prompt or "",
-            document_prompt=config.document_prompt or "",
+            query_prompt=prompts.query.text,
+            document_prompt=prompts.document.text,
         )
     )
 
@@ -188,7 +195,6 @@ def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> 
     """Load what sentence-transformers can load: a folder, a cached model, or one of the hub."""
     import sentence_transformers
     import torch
-    from safetensors import SafetensorError
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -198,8 +204,13 @@ def _any_model(config: EncoderConfig, local: str, kind: str, precision: str) -> 
         "revision": config.revision,
         "trust_remote_code": config.trust_remote_code,
     }
-    load = getattr(sentence_transformers, kind)
-    faults = (OSError, ValueError, ImportError, SafetensorError)
+    faults = (Exception,) if config.trust_remote_code else _faults()
+
+    def load(name: str, **settings: Any) -> Any:
+        with torch.random.fork_rng(devices=[]):  # what a checkpoint lacks is drawn: alike each time
+            torch.manual_seed(0)
+            return getattr(sentence_transformers, kind)(name, **settings)
+
     try:
         return load(local, local_files_only=True, **arguments)
     except faults as missing:
@@ -224,12 +235,26 @@ def _locate(config: EncoderConfig) -> tuple[str, str]:
     return model.removeprefix("sentence-transformers/"), model
 
 
+def _faults() -> tuple[type[Exception], ...]:
+    """Return what libraries raise at a model that they cannot load."""
+    from safetensors import SafetensorError
+
+    return OSError, ValueError, ImportError, SafetensorError, RuntimeError
+
+
 def _not_loaded(model: str, error: Exception) -> InputError:
     if wants_code := refusal(model, error):
         return wants_code
     reason = (
         str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
     )
+    if isinstance(error, RuntimeError) or not isinstance(error, _faults()):
+        return InputError(
+            f"model {model!r} is there, but could not be loaded ({type(error).__name__}: {reason})",
+            expected="weights that fit its config.json, memory for them, and code that works",
+            fix="See what was printed before this; fetch or save the model again.",
+            where="--encoder",
+        )
     return InputError(
         f"model {model!r} could not be loaded ({reason})",
         expected="a sentence-transformers folder, a cached model, or one on a reachable hub",

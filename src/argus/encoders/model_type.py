@@ -4,30 +4,55 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 DENSE = "SentenceTransformer"
 LATE = "MultiVectorEncoder"
-SETTINGS, CONFIG = "config_sentence_transformers.json", "config.json"
+SETTINGS, MODULES = "config_sentence_transformers.json", "modules.json"
+CONFIG = "config.json"
 _OTHER_NAMES = {"ColBERT": LATE, "HF_ColBERT": LATE}
 """As PyLate and the released ColBERT call it."""
 
 
-def model_type(model: str, revision: str | None) -> str:
-    """Return the name of the class; DENSE where the model does not say.
+@dataclass(frozen=True, slots=True)
+class ModelType:
+    """What a model was saved as."""
+
+    name: str
+    """Of the class; one that embeds nothing where the model is made for something else."""
+    is_masked: bool = False
+    """A masked language model that sentence-transformers never saved: dense or sparse."""
+
+
+def model_type(model: str, revision: str | None) -> ModelType:
+    """Return the class; DENSE where the model does not say.
 
     model: a folder, or a name on the hub. What cannot be read is left to the loader's own words.
     """
-    name = _read(model, SETTINGS, revision).get("model_type")
-    if not name:
-        kinds = _read(model, CONFIG, revision).get("architectures") or []
-        name = next((kind for kind in kinds if kind in _OTHER_NAMES), DENSE)
-    return _OTHER_NAMES.get(str(name), str(name))
+    settings = _read(model, SETTINGS, revision)
+    if name := settings.get("model_type"):
+        return ModelType(_OTHER_NAMES.get(str(name), str(name)))
+    kinds = [str(kind) for kind in _read(model, CONFIG, revision).get("architectures") or []]
+    if late := next((_OTHER_NAMES[kind] for kind in kinds if kind in _OTHER_NAMES), None):
+        return ModelType(late)
+    if settings or _path(model, MODULES, revision) is not None:
+        return ModelType(DENSE)
+    scorer = next((kind for kind in kinds if kind.endswith("ForSequenceClassification")), DENSE)
+    return ModelType(scorer, any(kind.endswith("ForMaskedLM") for kind in kinds))
+
+
+def _path(model: str, name: str, revision: str | None) -> Path | None:
+    """Return where a file of a model is; None where there is none."""
+    if not Path(model).is_dir():
+        return _on_hub(model, name, revision)
+    path = Path(model) / name
+    return path if path.is_file() else None
 
 
 def _read(model: str, name: str, revision: str | None) -> dict[str, Any]:
-    path = Path(model) / name if Path(model).is_dir() else _on_hub(model, name, revision)
+    path = _path(model, name, revision)
     try:
         content = json.loads(path.read_text(encoding="utf-8")) if path is not None else {}
     except (OSError, ValueError):

@@ -60,20 +60,21 @@ def resolve_prompts(
     takes the model's own. Raises InputError for a word that is no name of theirs and, without a
     space or a colon, no prompt either.
     """
-    own = {name: text for name, text in prompts.items() if text}
+    own = {name: text or "" for name, text in prompts.items()}
     resolved = (
         _resolve(own, query, QUERY_NAMES, "--query-prompt"),
         _resolve(own, document, DOCUMENT_NAMES, "--document-prompt"),
     )
     used = {prompt.name for prompt in resolved}
-    return Prompts(*resolved, unused=tuple(name for name in own if name not in used))
+    unused = tuple(name for name, text in own.items() if text and name not in used)
+    return Prompts(*resolved, unused=unused)
 
 
 def _resolve(
     own: Mapping[str, str], prompt: str | None, usual: Sequence[str], option: str
 ) -> Prompt:
     if prompt is None:
-        name = next((name for name in usual if name in own), "")
+        name = next((name for name in usual if own.get(name)), "")
         return Prompt(own.get(name, ""), name)
     if prompt in own:
         return Prompt(own[prompt], prompt)

@@ -52,7 +52,8 @@ class SparseTextEncoder(LibraryEncoder[SparseRows]):
     @cached_property
     def dim(self) -> int:
         """See `LibraryEncoder`."""
-        return int(self.model.encode(["dimension"]).shape[1])
+        arguments = self._arguments(Prompt(), "document", 1)
+        return int(self.model.encode(["dimension"], **arguments).shape[1])
 
     def _encode(self, texts: Sequence[str], prompt: Prompt, task: str) -> csr_array:
         from scipy.sparse import csr_array

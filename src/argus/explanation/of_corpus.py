@@ -6,7 +6,7 @@ explanation is that of the run which it makes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from argus.corpora.names import NamedCorpus
+from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.encoders import (
     Encoder,
@@ -31,6 +32,7 @@ from argus.encoders import (
     stored_fingerprint,
 )
 from argus.encoders import documents as as_documents
+from argus.encoders.embed import encode_batch, queries
 from argus.encoders.rows import family_of
 from argus.errors import InputError
 from argus.explanation.config import RunConfig
@@ -41,13 +43,12 @@ from argus.explanation.run import (
     RunCase,
     RunExplanation,
     check_ids,
-    documents_of,
     explained,
 )
 from argus.explanation.types import Cause, Finding, Verdict
 from argus.explanation.vectors import beyond_the_window, window_of
 from argus.indexes.words import check_query
-from argus.jobs.workspace import require_some
+from argus.jobs.workspace import Record, corpus_for, require_some, take_stored
 from argus.progress import announce
 
 
@@ -70,6 +71,8 @@ class _Search:
     """Of the query."""
     scores: np.ndarray
     """Exact, shape (n_documents,)."""
+    failures: Mapping[str, str]
+    """Document to why it has no row."""
 
     def ranking(self) -> dict[str, float]:
         """Return the scores of all documents, best first, ties by id."""
@@ -95,14 +98,17 @@ def explain_corpus(
     """Say where an encoder ranks `doc_id` of `config.corpus` for `query`, and what keeps it there.
 
     query: its text, or with `config.queries` its id. store: where vectors are kept and read again,
-    as an exposure run leaves them in `OUT/embeddings`; None keeps nothing. Raises InputError for an
-    empty query or id, k below 1, an unknown query id, a corpus without text, broken files.
+    as an exposure run leaves them in `OUT/embeddings`; None keeps nothing. A corpus that is a store
+    is searched by its own vectors. Raises InputError for an empty query or id, k below 1, an
+    unknown query id, a query that the encoder can make no row of, a corpus without text, a store
+    whose vectors are another encoder's, broken files.
     """
     check_ids(query, doc_id, config.k)
     question = question_of(query, config.queries)
     check_query(question.text)
-    documents = _documents(config.corpus)
+    documents, record = _documents(config.corpus, encoder)
     with _encoder_and_store(encoder, store) as (model, opened):
+        take_stored(record, opened)
         search = _searched(model, opened, sorted(documents.values(), key=_id), question.text)
     name = CorpusExplanation.source
     case = RunCase(question.text, doc_id, config.k, search.ranking(), documents, name)
@@ -114,19 +120,21 @@ def _id(document: Document) -> str:
     return document.id
 
 
-def _documents(corpus: NamedCorpus | None) -> dict[str, Document]:
-    documents = documents_of(corpus)
-    if documents is None:
+def _documents(
+    corpus: NamedCorpus | None, encoder: Encoder[Rows] | EncoderConfig | str
+) -> tuple[dict[str, Document], Record]:
+    """Return the documents by id, and the record that knows the vectors of a store."""
+    if corpus is None:
         raise InputError(
             "no corpus",
             expected="what the encoder is to search",
             fix="Give --corpus.",
             where="--corpus",
         )
-    require_some(
-        sum(bool(d.content.strip()) for d in documents.values()), "document has text", "Check it."
-    )
-    return documents
+    source = corpus_for(corpus, encoder, None)
+    documents = source.documents(FieldNames())
+    require_some(sum(bool(d.content.strip()) for d in documents), "document has text", "Check it.")
+    return {d.id: d for d in documents}, Record("explain", {}, {"corpus": source.origin})
 
 
 @contextmanager
@@ -153,16 +161,33 @@ def _searched(
     usable = [d for d in documents if d.content.strip()]
     embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     indexed = [d for d, ok in zip(usable, embedded.ok, strict=True) if ok]
-    row = model.encode_queries([query])
+    failures = {usable[i].id: why for i, why in embedded.failures.items()}
+    row = _row(model, query)
     scoring: Scoring[Any] = scoring_of(embedded.vectors)
     scores = scoring.against(row, np.arange(len(indexed)))
-    return _Search(model, indexed, scoring, query, row, scores)
+    return _Search(model, indexed, scoring, query, row, scores, failures)
+
+
+def _row(model: Encoder[Rows], query: str) -> Rows:
+    """Return the row of the query; raises InputError where it has none that can be compared."""
+    encoded = encode_batch(model, queries([query]))
+    for why in encoded.failures.values():
+        raise InputError(
+            f"no search with {query!r}: {why}",
+            expected=f"a query that {model.fingerprint} can embed",
+            fix="Word it otherwise, or name another encoder.",
+            where="QUERY",
+        )
+    return encoded.vectors
 
 
 def _of_encoder(case: RunCase, search: _Search) -> Iterator[Finding[Evidence]]:
-    """Yield what can be told of a document that was searched: its matches, and its window."""
+    """Yield what can be told of a document: its matches and its window, or why it has no row."""
     rank = case.rank(case.doc_id)
     if rank is None:
+        if why := search.failures.get(case.doc_id):
+            text, advice = f"nothing finds it: {why}", "Mend it, and embed it again."
+            yield Finding(Cause.ABSENT, Verdict.FOUND, text, {}, advice)
         return
     own = search.matched(rank, case.doc_id)
     for finding in (_matches(case, search, own), _window(case, search, own)):

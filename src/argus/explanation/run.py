@@ -351,7 +351,8 @@ def conclude(
         score = f"came back: rank {place.rank} of {place.run.of:,}, score {place.run.score:.4f}"
         notes = [faults[c] for c in (Cause.CORPUS, Cause.SUPERSEDED) if c in faults]
         return None, "; yet ".join([score, *notes])
-    order = [Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL, Cause.MATCHES, Cause.SUPERSEDED]
+    order = [Cause.ABSENT, Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL, Cause.MATCHES]
+    order.append(Cause.SUPERSEDED)
     rows = superseders.get("superseded_by", [])
     if any(row["rank"] is not None and row["rank"] <= case.k for row in rows):
         order.insert(0, Cause.SUPERSEDED)
