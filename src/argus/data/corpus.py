@@ -18,7 +18,7 @@ from argus.data.rows import (
     read_rows,
     text_value,
 )
-from argus.data.types import Document, Query
+from argus.data.types import Document, Origin, Query
 from argus.errors import InputError
 
 ID_FIELDS = ("_id", "id", "chunk_id", "doc_id", "docid", "docno", "document_id", "pid")
@@ -69,6 +69,7 @@ def _documents_of(
         names: tuple[str, str] | None = None
         row = title_field = None
         has_titles = not _may_lack_title(fields)
+        origins: dict[Origin, Origin] = {}  # few, which all documents share
         for row in rows:
             names = names or _id_and_text(row, fields)
             id_field, text_field = names
@@ -76,13 +77,16 @@ def _documents_of(
                 pick_field(row, [text_field], what="text", option="--text-field")
             title_field = _title_field(row, fields)
             has_titles = has_titles or title_field is not None
+            metadata, inner = _metadata(row, {id_field, title_field, text_field})
+            origin = Origin(id_field, title_field, inner)
             yield (
                 row,
                 Document(
                     id=id_value(row, id_field, coerce=fields.coerce_ids),
                     title=text_value(row, title_field) if title_field else "",
                     text=text_value(row, text_field),
-                    metadata=_metadata(row, {id_field, title_field, text_field}),
+                    metadata=metadata,
+                    origin=origins.setdefault(origin, origin),
                 ),
             )
         if row is not None and not has_titles:
@@ -114,17 +118,20 @@ def _may_lack_title(fields: FieldNames) -> bool:
     return fields.title is not None and "." in fields.title
 
 
-def _metadata(row: Row, used: set[str | None]) -> dict[str, Any]:
+def _metadata(row: Row, used: set[str | None]) -> tuple[dict[str, Any], frozenset[str]]:
     """Return the other columns; BEIR's `metadata` object is opened, so that it stays one level.
 
-    A column beside it that has the name of one inside is kept, the one inside under its path.
+    A column beside it that has the name of one inside is kept, the one inside under its path. The
+    names of those inside that have no such column come with them.
     """
     rest = {k: v for k, v in row.values.items() if k not in used}
     nested = rest.get("metadata")
-    if isinstance(nested, dict):
-        del rest["metadata"]
-        rest |= {f"metadata.{k}" if k in rest else k: v for k, v in nested.items()}
-    return rest
+    if not isinstance(nested, dict):
+        return rest, frozenset()
+    del rest["metadata"]
+    inner = frozenset(k for k in nested if k not in rest)
+    rest |= {k if k in inner else f"metadata.{k}": v for k, v in nested.items()}
+    return rest, inner
 
 
 def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
