@@ -194,6 +194,25 @@ def test_a_run_is_read_as_deep_as_it_goes(tmp_path):
     assert result.summary["parents"]["title"]["success_at_k"] == 1
 
 
+def test_figures_are_over_k_chunks_however_deep_the_run(tmp_path):
+    titled = [Document(d.id, d.text, d.id, d.metadata) for d in HAND]
+    own = config(2, parent_field="doc")
+    probes = argus.export_probes(titled, tmp_path / "probes", config=own)
+    lists, ranks = [], []
+    for depth in (2, 4):
+        order = ["a1", "a2", "b1", "c1"][:depth]
+        run = {q.id: {id_: -float(i) for i, id_ in enumerate(order)} for q in probes.queries}
+        out = tmp_path / str(depth)
+        result = argus.exposure(titled, run=run, out=out, config=own)
+        rows = pq.read_table(out / "documents.parquet").to_pylist()
+        parents = result.summary["parents"]
+        lists.append([r["retrieved_by_others"] for r in rows])
+        lists[-1] += [parents[name] for name in ("concentration", "hubs", "expected_by_chance")]
+        ranks.append({r["id"]: r["title_rank"] for r in rows})
+    assert lists[0] == lists[1]
+    assert (ranks[0]["B"], ranks[1]["B"]) == (None, 2)
+
+
 def test_a_sentence_is_taken_out_of_siblings_too(tmp_path):
     """The next chunk holds the sentence: left in, it would bring the document back at once."""
     first, second = "Cats sleep all day long.", "Owls hunt in the dark woods."
