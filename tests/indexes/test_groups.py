@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.encoders import scoring
 from argus.indexes import dense, known_item_search
 from argus.indexes.groups import Groups
 from tests.support.rows import KINDS, plain_scores
@@ -59,3 +60,20 @@ def test_equal_vectors_tie_whatever_block_they_fall_in(monkeypatch):
     monkeypatch.setattr(dense, "BLOCK_BYTES", 4 * 40 * 7)
     parts = known_item_search(queries, vectors, targets, 5, groups=groups).group_rank
     assert np.array_equal(whole, parts)
+
+
+def test_equal_documents_take_one_exact_comparison_a_query(monkeypatch):
+    """Boilerplate in every parent: a call per group took a hundred times as long."""
+    calls = []
+    plain = scoring.DenseScoring.against
+    monkeypatch.setattr(
+        scoring.DenseScoring, "against", lambda *args: calls.append(args) or plain(*args)
+    )
+    n = 200
+    vectors = np.repeat(np.array([[0.6, 0.8]], np.float32), 2 * n, axis=0)
+    vectors[n:] = [0.8, -0.6]  # a second, worse row in every group
+    groups, targets = Groups(np.arange(2 * n) % n), np.arange(n)
+    known = known_item_search(vectors[:n], vectors, targets, 5, groups=groups)
+    assert known.group_rank.tolist() == list(range(1, n + 1))
+    assert len(calls) == 2 * n, "one for rows, one for groups"
+    assert max(len(rows) for _, _, rows in calls) == n, "rows that are worse are left out"

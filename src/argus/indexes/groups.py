@@ -42,6 +42,16 @@ class Groups:
         """Return the rows of a group."""
         return self.order[self.starts[group] : self.starts[group + 1]]
 
+    def members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the rows of some groups, one after the other, and where those of each begin.
+
+        The second has an end, too: (n_groups + 1,).
+        """
+        first, counts = self.starts[groups], self.starts[groups + 1] - self.starts[groups]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        places = np.arange(starts[-1]) + np.repeat(first - starts[:-1], counts)
+        return self.order[places], starts
+
     def fold(self, scores: FloatArray) -> FloatArray:
         """Return the best score of each group, (n_queries, n_groups). scores: (n_queries, n)."""
         ordered = scores if self._are_contiguous else scores[:, self.order]
@@ -74,27 +84,16 @@ def group_ranks(
     best = folded[rows, of_target][:, None]
     bound = 2 * scoring.bound(known.queries)  # either side may be off
     ranks = 1 + (folded > best + bound).sum(axis=1)
-    near = np.abs(folded - best) <= bound
-    near[rows, of_target] = False
-    for row in np.flatnonzero(near.any(axis=1)).tolist():
-        own = _best(row, int(of_target[row]), scores, known, scoring, groups)
-        for group in np.flatnonzero(near[row]).tolist():
-            other = _best(row, group, scores, known, scoring, groups)
-            ranks[row] += other > own or (other == own and group < of_target[row])
+    near = np.abs(folded - best) <= bound  # the target's own, too
+    for row in np.flatnonzero(near.sum(axis=1) > 1).tolist():
+        rivals, target = np.flatnonzero(near[row]), of_target[row]
+        members, starts = groups.members(rivals)
+        floors = np.repeat(folded[row, rivals] - bound, np.diff(starts))
+        close = scores[row, members] >= floors  # no other can be the best of its group
+        exact = np.full(len(members), -np.inf)
+        exact[close] = scoring.against(known.queries[row : row + 1], members[close])
+        exact[members == known.targets[row]] = known.own[row]
+        bests = np.maximum.reduceat(exact, starts[:-1])
+        own = bests[rivals == target]
+        ranks[row] += ((bests > own) | ((bests == own) & (rivals < target))).sum()
     return np.asarray(ranks, np.int64)
-
-
-def _best(
-    row: int,
-    group: int,
-    scores: FloatArray,
-    known: KnownItems,
-    scoring: Scoring[Any],
-    groups: Groups,
-) -> float:
-    """Return the exact score of a group's best row for one query."""
-    members = groups.rows(group)
-    members = members[np.isfinite(scores[row, members])]
-    exact = scoring.against(known.queries[row : row + 1], members)
-    exact[members == known.targets[row]] = known.own[row]
-    return float(exact.max())
