@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from argus.encoders import scoring
 from argus.indexes import dense, known_item_search
-from argus.indexes.groups import Groups
+from argus.indexes.groups import Groups, RowLists
 from tests.support.rows import KINDS, plain_scores
 
 
@@ -35,8 +35,9 @@ def test_a_group_ranks_by_its_best_row(make, seed, n, n_groups):
     of = rng.permutation(np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
     documents, queries, stand_ins = make(rng, n), make(rng, 5), make(rng, 5)
     targets = rng.integers(0, n, 5)
-    hidden = rng.integers(-1, n, (5, 2))
-    hidden[hidden == targets[:, None]] = -1
+    lists = [[], *rng.integers(0, n, (3, 2)).tolist()]  # shared, and of targets, too
+    of_list = rng.integers(0, 4, 5)
+    hidden = RowLists.of_queries(of_list, lists)
     known = known_item_search(
         queries, documents, targets, 3,
         target_vectors=stand_ins, groups=Groups(of), hidden=hidden,
@@ -45,7 +46,8 @@ def test_a_group_ranks_by_its_best_row(make, seed, n, n_groups):
         rows @ queries.T if make is whole_numbers else plain_scores(queries, rows).T
         for rows in (documents, stand_ins)
     )
-    expected = [plain_rank(scores[:, i], own[i, i], targets[i], of, hidden[i]) for i in range(5)]
+    hides = [set(lists[of_list[i]]) - {targets[i]} for i in range(5)]
+    expected = [plain_rank(scores[:, i], own[i, i], targets[i], of, hides[i]) for i in range(5)]
     assert known.group_rank.tolist() == expected
 
 

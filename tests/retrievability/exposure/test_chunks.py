@@ -13,6 +13,7 @@ from argus.corpora.opening import read_corpus
 from argus.data import Document, FieldNames, Query
 from argus.data.runs import write_run
 from argus.errors import InputError, NothingMeasured
+from argus.retrievability.exposure.parents import Parents, siblings_with_sentence
 from tests.support.chunks import wiki_chunks, write_chunks
 from tests.support.results import shown
 from tests.support.word_encoder import WordEncoder
@@ -231,6 +232,21 @@ def test_a_sentence_is_taken_out_of_siblings_too(tmp_path):
     misses = {(m["id"], m["query"]): m for m in result.misses.to_pylist()}
     assert misses["a1", second]["parent_rank"] == misses["a2", second]["parent_rank"] == 2
     assert misses["a1", second]["displaced_by"] in ("", "b1")
+
+
+def test_lists_of_siblings_are_shared_by_equal_sentences():
+    """Boilerplate in every chunk of a document is one list, not one a probe."""
+    n, same = 50, "Was this page helpful?"
+    corpus = [Document(f"c{i:02}", f"Words {i}. {same}") for i in range(n)]
+    corpus.append(Document("d", f"{same} {same}"))
+    parents = Parents.of("doc", {c.id: c.id[:1] for c in corpus}, corpus)
+    texts = [same] * (n + 1) + ["Words 7."] * 2
+    kinds = ["sentence"] * (n + 2) + ["title"]
+    targets = np.array([*range(n + 1), 7, 8])
+    lists = siblings_with_sentence(corpus, parents, kinds, targets, texts)
+    assert lists.of.tolist() == [1] * n + [0, 0, 0]
+    assert lists.of_query(0).tolist() == list(range(n)) and lists.of_query(n).tolist() == []
+    assert len(lists.rows) == n
 
 
 def test_a_field_that_no_chunk_has_names_those_there_are(tmp_path):
