@@ -11,6 +11,7 @@ import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data import Document, FieldNames, read_queries
+from argus.data.corpus import check_columns
 from argus.errors import InputError, Location
 
 CHUNKS = [
@@ -64,7 +65,7 @@ def test_id_and_text_are_read_inside_objects(tmp_path: Path) -> None:
     ("fields", "line", "field"),
     [
         (FieldNames(text="metadata.text"), 1, None),
-        (FieldNames(title="metadata.nothing"), 2, None),
+        (FieldNames(title="metadata.nothing"), 1, None),
         (FieldNames(id="metadata.year"), 1, "metadata.year"),
         (FieldNames(title="metadata.year"), 1, "metadata.year"),
     ],
@@ -78,6 +79,38 @@ def test_a_path_that_leads_nowhere_names_the_record(
     assert caught.value.where == Location(path, line, field)
     if field is None:
         assert "'metadata.year'" in caught.value.got and "metadata." in caught.value.expected
+
+
+@pytest.mark.parametrize("titled", [0, 1])
+def test_a_named_title_may_be_absent_where_others_have_it(tmp_path: Path, titled: int) -> None:
+    records = [{"id": str(i), "text": "t"} for i in range(2)]
+    records[titled]["heading"] = "H"
+    path, fields = jsonl(tmp_path / "c.jsonl", *records), FieldNames(title="heading")
+    check_columns(path, fields)
+    documents = read_corpus(path, fields)
+    assert [d.title for d in documents] == (["H", ""] if titled == 0 else ["", "H"])
+
+
+def test_a_title_that_no_column_of_a_table_has_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text("id,title,text\na,A,one\n")
+    with pytest.raises(InputError) as caught:
+        check_columns(path, FieldNames(title="heading"))
+    assert "--title-field" in caught.value.fix
+
+
+@pytest.mark.parametrize("field", ["chunk_id", "docid"])
+def test_the_ids_of_documents_name_the_column_of_chunks(tmp_path: Path, field: str) -> None:
+    records = [{"id": "a", "doc_id": "a", field: f"a#{i}", "text": "t"} for i in range(2)]
+    path = jsonl(tmp_path / "c.jsonl", *records)
+    with pytest.raises(InputError) as caught:
+        read_corpus(path)
+    assert f"--id-field {field}" in caught.value.fix
+    assert [d.id for d in read_corpus(path, FieldNames(id=field))] == ["a#0", "a#1"]
+    same = jsonl(tmp_path / "same.jsonl", records[0], records[0])
+    with pytest.raises(InputError) as caught:
+        read_corpus(same)
+    assert "--id-field" not in caught.value.fix
 
 
 def test_a_name_inside_does_not_hide_the_column_beside(tmp_path: Path) -> None:

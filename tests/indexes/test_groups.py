@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.encoders import scoring
 from argus.indexes import dense, known_item_search
-from argus.indexes.groups import Groups
+from argus.indexes.groups import Groups, RowLists
 from tests.support.rows import KINDS, plain_scores
 
 
@@ -34,8 +35,9 @@ def test_a_group_ranks_by_its_best_row(make, seed, n, n_groups):
     of = rng.permutation(np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
     documents, queries, stand_ins = make(rng, n), make(rng, 5), make(rng, 5)
     targets = rng.integers(0, n, 5)
-    hidden = rng.integers(-1, n, (5, 2))
-    hidden[hidden == targets[:, None]] = -1
+    lists = [[], *rng.integers(0, n, (3, 2)).tolist()]  # shared, and of targets, too
+    of_list = rng.integers(0, 4, 5)
+    hidden = RowLists.of_queries(of_list, lists)
     known = known_item_search(
         queries, documents, targets, 3,
         target_vectors=stand_ins, groups=Groups(of), hidden=hidden,
@@ -44,7 +46,8 @@ def test_a_group_ranks_by_its_best_row(make, seed, n, n_groups):
         rows @ queries.T if make is whole_numbers else plain_scores(queries, rows).T
         for rows in (documents, stand_ins)
     )
-    expected = [plain_rank(scores[:, i], own[i, i], targets[i], of, hidden[i]) for i in range(5)]
+    hides = [set(lists[of_list[i]]) - {targets[i]} for i in range(5)]
+    expected = [plain_rank(scores[:, i], own[i, i], targets[i], of, hides[i]) for i in range(5)]
     assert known.group_rank.tolist() == expected
 
 
@@ -59,3 +62,20 @@ def test_equal_vectors_tie_whatever_block_they_fall_in(monkeypatch):
     monkeypatch.setattr(dense, "BLOCK_BYTES", 4 * 40 * 7)
     parts = known_item_search(queries, vectors, targets, 5, groups=groups).group_rank
     assert np.array_equal(whole, parts)
+
+
+def test_equal_documents_take_one_exact_comparison_a_query(monkeypatch):
+    """Boilerplate in every parent: a call per group took a hundred times as long."""
+    calls = []
+    plain = scoring.DenseScoring.against
+    monkeypatch.setattr(
+        scoring.DenseScoring, "against", lambda *args: calls.append(args) or plain(*args)
+    )
+    n = 200
+    vectors = np.repeat(np.array([[0.6, 0.8]], np.float32), 2 * n, axis=0)
+    vectors[n:] = [0.8, -0.6]  # a second, worse row in every group
+    groups, targets = Groups(np.arange(2 * n) % n), np.arange(n)
+    known = known_item_search(vectors[:n], vectors, targets, 5, groups=groups)
+    assert known.group_rank.tolist() == list(range(1, n + 1))
+    assert len(calls) == 2 * n, "one for rows, one for groups"
+    assert max(len(rows) for _, _, rows in calls) == n, "rows that are worse are left out"

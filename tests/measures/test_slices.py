@@ -71,6 +71,33 @@ def test_many_numbers_are_cut_into_ranges_of_as_many_items():
     assert list(cut_lines(slice_figures([cut], []))) == ["year: 50 numbers, cut into 5 ranges"]
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["1.1", "1.10", "1.2"],
+        ["007", "01234", "7"],
+        ["1000", "1_000"],
+        ["10", "1e1"],
+        ["7", "7.0"],
+        ["٧", "7"],
+        ["0", "-0"],
+        ["10000000000000001", "10000000000000002"],
+    ],
+)
+def test_texts_that_read_as_equal_numbers_stay_apart(texts):
+    sliced = slicing("f", [[text] for text in texts])
+    assert sorted(sliced.names) == sorted(texts)
+    assert sliced.labels == [(text,) for text in texts]
+
+
+def test_numbers_may_be_as_large_as_they_are():
+    huge = 10**400
+    assert names([[huge], [1], [-huge], [0.5]]) == (str(-huge), "0.5", "1", str(huge))
+    cut = slicing("n", [[huge + i] for i in range(50)])
+    assert len(cut.names) == 5 and cut.names[0] == f"{huge} to {huge + 9}"
+    assert slicing("n", [["9" * 5000], [1]]).names == ("1", "9" * 5000)
+
+
 def test_a_number_that_many_share_is_a_range_of_its_own():
     cut = slicing("n", [[0]] * 400 + [[i] for i in range(1, 101)])
     assert cut.names[0] == "0" and len(cut.names) == 2

@@ -9,7 +9,7 @@ from typing import Any
 
 from argus.data.corpus import TEXT_FIELDS, TITLE_FIELDS
 from argus.data.fields import FieldNames
-from argus.data.types import Document
+from argus.data.types import Document, Origin
 from argus.errors import InputError
 from argus.stores.protocol import Payload
 
@@ -31,7 +31,7 @@ class Payloads:
 
     def document(self, id_: str, payload: Payload) -> Document:
         """Return a record as a document; without a text its text is empty."""
-        values = opened(payload)
+        values, inner = opened(payload)
         title_field = self.fields.title or _usual(values, TITLE_FIELDS)
         text_field = self.fields.text or _usual(values, (*TEXT_FIELDS, *OF_FRAMEWORKS))
         text = self._text(text_field, payload, values, id_) if text_field else _node_text(values)
@@ -41,6 +41,7 @@ class Payloads:
             title=self._text(title_field, payload, values, id_) if title_field else "",
             text=text,
             metadata={name: value for name, value in values.items() if name not in used},
+            origin=Origin(self.fields.id or "id", title_field, inner),
         )
 
     def refuse_textless(self, payloads: Sequence[Payload]) -> None:
@@ -83,14 +84,20 @@ class Payloads:
         return InputError(got, expected=expected, fix="Name another field.", where=where)
 
 
-def opened(payload: Payload) -> dict[str, Any]:
-    """Return the fields of a payload, with those of its object of metadata beside the others."""
+def opened(payload: Payload) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return the fields of a payload, with those of its object of metadata beside the others.
+
+    The names of these come with them, but for those that a field beside has as well.
+    """
     values = dict(payload)
+    names: set[str] = set()
     for name in OBJECTS:
         if isinstance(inner := values.get(name), Mapping):
             del values[name]
-            values |= {f"{name}.{k}" if k in values else k: v for k, v in inner.items()}
-    return values
+            own = {k for k in inner if k not in values}
+            values |= {k if k in own else f"{name}.{k}": v for k, v in inner.items()}
+            names |= own
+    return values, frozenset(names)
 
 
 def paths(payload: Payload) -> Iterator[str]:

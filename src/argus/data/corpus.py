@@ -12,13 +12,14 @@ from argus.data.fields import FieldNames
 from argus.data.rows import (
     FORMATS,
     Row,
+    file_format,
     has_field,
     id_value,
     pick_field,
     read_rows,
     text_value,
 )
-from argus.data.types import Document, Query
+from argus.data.types import Document, Origin, Query
 from argus.errors import InputError
 
 ID_FIELDS = ("_id", "id", "chunk_id", "doc_id", "docid", "docno", "document_id", "pid")
@@ -53,11 +54,14 @@ def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) ->
 
 
 def check_columns(file: Path, fields: FieldNames) -> None:
-    """Raise InputError where the first row lacks a column, as reading the documents would."""
+    """Raise InputError where the first row lacks a column, as reading the documents would.
+
+    A title that records of JSON may leave out is not looked for.
+    """
     for row in islice(read_rows(file), 1):
         _id_and_text(row, fields)
-        if not _may_lack_title(fields):
-            _title_field(row, fields)
+        if file_format(file) not in (".jsonl", ".ndjson") and "." not in (fields.title or ""):
+            _require_title(row, fields)  # every row of a table has all columns
 
 
 def _documents_of(
@@ -67,26 +71,31 @@ def _documents_of(
 
     def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Document]]:
         names: tuple[str, str] | None = None
-        row = title_field = None
-        has_titles = not _may_lack_title(fields)
+        first: Row | None = None
+        has_titles = False
+        origins: dict[Origin, Origin] = {}  # few, which all documents share
         for row in rows:
+            first = first or row
             names = names or _id_and_text(row, fields)
             id_field, text_field = names
             if not has_field(row, text_field):
                 pick_field(row, [text_field], what="text", option="--text-field")
             title_field = _title_field(row, fields)
             has_titles = has_titles or title_field is not None
+            metadata, inner = _metadata(row, {id_field, title_field, text_field})
+            origin = Origin(id_field, title_field, inner)
             yield (
                 row,
                 Document(
                     id=id_value(row, id_field, coerce=fields.coerce_ids),
                     title=text_value(row, title_field) if title_field else "",
                     text=text_value(row, text_field),
-                    metadata=_metadata(row, {id_field, title_field, text_field}),
+                    metadata=metadata,
+                    origin=origins.setdefault(origin, origin),
                 ),
             )
-        if row is not None and not has_titles:
-            pick_field(row, [str(fields.title)], what="title", option="--title-field")
+        if first is not None and not has_titles:
+            _require_title(first, fields)
 
     return parse
 
@@ -101,30 +110,31 @@ def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
 
 
 def _title_field(row: Row, fields: FieldNames) -> str | None:
-    """Return the row's own title column: JSON records may leave it out."""
-    if _may_lack_title(fields):
-        return fields.title if has_field(row, str(fields.title)) else None
+    """Return the row's own title column: a record may lack what others have."""
+    names = [fields.title] if fields.title else TITLE_FIELDS
+    return next((name for name in names if has_field(row, name)), None)
+
+
+def _require_title(row: Row, fields: FieldNames) -> None:
+    """Raise InputError where the row lacks the title column that was named."""
     if fields.title:
-        return pick_field(row, [fields.title], what="title", option="--title-field")
-    return next((name for name in TITLE_FIELDS if name in row.values), None)
+        pick_field(row, [fields.title], what="title", option="--title-field")
 
 
-def _may_lack_title(fields: FieldNames) -> bool:
-    """Return whether titles stand at a dotted path: a payload may lack what others have."""
-    return fields.title is not None and "." in fields.title
-
-
-def _metadata(row: Row, used: set[str | None]) -> dict[str, Any]:
+def _metadata(row: Row, used: set[str | None]) -> tuple[dict[str, Any], frozenset[str]]:
     """Return the other columns; BEIR's `metadata` object is opened, so that it stays one level.
 
-    A column beside it that has the name of one inside is kept, the one inside under its path.
+    A column beside it that has the name of one inside is kept, the one inside under its path. The
+    names of those inside that have no such column come with them.
     """
     rest = {k: v for k, v in row.values.items() if k not in used}
     nested = rest.get("metadata")
-    if isinstance(nested, dict):
-        del rest["metadata"]
-        rest |= {f"metadata.{k}" if k in rest else k: v for k, v in nested.items()}
-    return rest
+    if not isinstance(nested, dict):
+        return rest, frozenset()
+    del rest["metadata"]
+    inner = frozenset(k for k in nested if k not in rest)
+    rest |= {k if k in inner else f"metadata.{k}": v for k, v in nested.items()}
+    return rest, inner
 
 
 def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
@@ -164,7 +174,8 @@ def _unique(
             raise InputError(
                 f"id {item.id!r} was already given on line {lines[item.id]}",
                 expected=f"one {what} per id",
-                fix="Remove or rename one of the two.",
+                fix="Remove or rename one of the two."
+                + (_other_id(file, lines[item.id], row) if isinstance(item, Document) else ""),
                 where=row.at(),
             )
         lines[item.id] = row.line
@@ -177,6 +188,16 @@ def _unique(
             where=file,
         )
     return items
+
+
+def _other_id(file: Path, line: int, row: Row) -> str:
+    """Return which usual column of ids tells two records of one id apart, if any does."""
+    other = next(other for other in read_rows(file) if other.line == line)
+    for name in ID_FIELDS:
+        ids = [one.values.get(name) for one in (other, row)]
+        if None not in ids and ids[0] != ids[1]:
+            return f" If the records' own ids are in {name!r}, pass --id-field {name}."
+    return ""
 
 
 def refuse_repeated(documents: Sequence[Document]) -> None:

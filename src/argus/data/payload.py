@@ -8,26 +8,28 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from argus.data.corpus import ID_FIELDS, TITLE_FIELDS
 from argus.data.field_paths import FieldPath
 from argus.data.rows import field_names
-from argus.data.types import Document
+from argus.data.types import Document, Origin
 from argus.errors import InputError, Location
 
 Value = str | int | float
 PAYLOAD = "metadata"
 """The object that is opened when a corpus is read: a path may begin with it."""
+OF_PROGRAM = Origin("id", "title")
+"""What the own fields of a document are called that no record was read for."""
 SHOWN = 20
 """Names of fields that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class PayloadField:
-    """A field, and the option that named it; `paths` are where it may be."""
+    """A field, and the option that named it. inner: what is left of a path into `metadata`."""
 
     name: str
     option: str
-    paths: tuple[FieldPath, ...]
+    path: FieldPath
+    inner: FieldPath | None = None
 
     @classmethod
     def parse(cls, name: str, option: str) -> PayloadField:
@@ -45,29 +47,68 @@ class PayloadField:
                 where=option,
             ) from error
         inner = name.removeprefix(f"{PAYLOAD}.")
-        return cls(name, option, (path,) if inner == name else (path, FieldPath.parse(inner)))
+        return cls(name, option, path, None if inner == name else FieldPath.parse(inner))
 
     def values(self, document: Document) -> list[Value]:
         """Return what a document holds: nothing, one value, or those of a list.
 
-        `id` and `title` are the document's own where its payload has no field of that name. Text
-        that is empty, null and NaN are no values; true and false are texts. Raises InputError for a
-        field that holds objects.
+        The fields that were read as id and title are the document's own. Text that is empty, null
+        and NaN are no values; true and false are texts. Raises InputError for a field that holds
+        objects, and for a path into what is none.
         """
-        payload = document.metadata
-        path = next((path for path in self.paths if path.is_in(payload)), None)
-        if path is None:
-            own = _own(document, self.paths[-1].text)
+        payload, path = self._place(document)
+        if not _is_there(path, payload):
+            own = self._own(document)
             return [own] if own else []
-        there = path.find(payload, lambda field: Location(Path("corpus"), field=field))
-        flat = (one for value in there for one in (value if isinstance(value, list) else [value]))
+        flat = (
+            one
+            for value in self._find(payload, path, document)
+            for one in (value if isinstance(value, list) else [value])
+        )
         plain = (self._plain(one, document, path) for one in flat)
         return [value for value in plain if value is not None]
 
     def is_in(self, document: Document) -> bool:
         """Return whether the document has the field, though it may hold nothing."""
-        payload = document.metadata
-        return any(path.text in payload or path.is_in(payload) for path in self.paths)
+        payload, path = self._place(document)
+        return _is_there(path, payload)
+
+    def _place(self, document: Document) -> tuple[Mapping[str, object], FieldPath]:
+        """Return where the field would be, and its path there.
+
+        A path into `metadata` never leads to a column beside that object.
+        """
+        payload, origin = document.metadata, document.origin
+        if self.inner is None or self.path.text in payload or PAYLOAD in payload:
+            return payload, self.path
+        first = self.inner.steps[0][0]
+        if (beside := f"{PAYLOAD}.{first}") in payload:  # it shares its name with a column
+            return {first: payload[beside]}, self.inner
+        if origin is None:
+            return payload, self.inner
+        names = origin.inner & {first, self.inner.text}
+        return {name: payload[name] for name in names if name in payload}, self.inner
+
+    def _own(self, document: Document) -> str:
+        """Return id or title, where the field was read as that."""
+        origin = document.origin or OF_PROGRAM
+        if self.name == origin.id:
+            return document.id
+        return document.title if self.name in (origin.title, OF_PROGRAM.title) else ""
+
+    def _find(
+        self, payload: Mapping[str, object], path: FieldPath, document: Document
+    ) -> list[object]:
+        """Return what is there; InputError names document and option."""
+        try:
+            return path.find(payload, lambda field: Location(Path("corpus"), field=field))
+        except InputError as error:
+            raise InputError(
+                f"{path.text!r} of document {document.id!r} leads into {error.got}",
+                expected=error.expected,
+                fix=error.fix,
+                where=self.option,
+            ) from error
 
     def absent(self, documents: Iterable[Document]) -> InputError:
         """Return what is raised where no document has the field: it names those that they have."""
@@ -142,11 +183,8 @@ def read_parents(documents: Sequence[Document], field: str | None) -> dict[str, 
     return dict(zip((d.id for d in documents), parent_ids(documents, field), strict=True))
 
 
-def _own(document: Document, name: str) -> str:
-    """Return id or title, whatever their columns are called by custom."""
-    if name in ID_FIELDS:
-        return document.id
-    return document.title if name in TITLE_FIELDS else ""
+def _is_there(path: FieldPath, payload: Mapping[str, object]) -> bool:
+    return path.text in payload or path.is_in(payload)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -88,10 +88,23 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Which fields of a record became what of its document; `metadata` is opened into the others.
+
+    id, title: the fields that were read as these. inner: names of those that stood in `metadata`.
+    """
+
+    id: str
+    title: str | None = None
+    inner: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """One retrievable unit of a corpus.
 
-    template: how title and text are joined, where that is known; see `filled`.
+    template: how title and text are joined, where that is known; see `filled`. origin: of a record
+    that was read; None for a document of a program, whose metadata are as they are.
     """
 
     id: str
@@ -99,6 +112,7 @@ class Document:
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)  # the corpus's own: any JSON
     template: str | None = None
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
     @property
     def content(self) -> str:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.rows import Rows, SparseRows, TokenRows
 from argus.encoders.scoring import Scoring, scoring_of
-from argus.indexes.groups import Groups, KnownItems, group_ranks
+from argus.indexes.groups import Groups, KnownItems, RowLists, group_ranks
 
 Documents = Rows | Scoring[Any]
 """What is searched; who searches it several times makes a `Scoring` of it once."""
@@ -64,7 +64,7 @@ def known_item_search(
     *,
     target_vectors: Rows | None = None,
     groups: Groups | None = None,
-    hidden: IntArray | None = None,
+    hidden: RowLists | None = None,
 ) -> KnownItemRanks:
     """Search for document `targets[i]` with query i; return its rank and the top k.
 
@@ -73,8 +73,8 @@ def known_item_search(
     Float32 products round, so documents within the rounding bound of the target are compared with
     it again in float64: equal vectors tie whatever block they fall in.
 
-    groups: rank the target's group, too; a group counts by its best document. hidden: (n_queries,
-    m), documents that are in no group for query i, -1 for none; a target is not one of them.
+    groups: rank the target's group, too; a group counts by its best document. hidden: documents
+    that are in no group for a query; its target always is in one.
     """
     ranks, aboves, tops, of_groups = [], [], [], []
     scoring = _scoring(documents)
@@ -89,22 +89,17 @@ def known_item_search(
         tops.append(_best(scores, k))
         if groups is not None:
             known = KnownItems(queries[block], target, own)
-            without = None if hidden is None else hidden[block]
-            of_groups.append(group_ranks(_less(scores, without), known, scoring, groups))
+            if hidden is not None:
+                for i in range(len(target)):
+                    scores[i, hidden.of_query(block.start + i)] = -np.inf
+                scores[np.arange(len(target)), target] = own
+            of_groups.append(group_ranks(scores, known, scoring, groups))
     return KnownItemRanks(
         np.concatenate(ranks).astype(np.int64),
         np.concatenate(aboves).astype(np.int64),
         TopK(np.concatenate([r for r, _ in tops]), np.concatenate([s for _, s in tops])),
         np.concatenate(of_groups) if of_groups else None,
     )
-
-
-def _less(scores: FloatArray, hidden: IntArray | None) -> FloatArray:
-    """Return the scores, in their place, without the columns that are hidden from each query."""
-    if hidden is not None:
-        query, place = np.nonzero(hidden >= 0)
-        scores[query, hidden[query, place]] = -np.inf
-    return scores
 
 
 def _ranks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.rows import Rows
+from argus.encoders.rows import Places, Rows
 from argus.encoders.scoring import Scoring
 
 
@@ -42,11 +43,58 @@ class Groups:
         """Return the rows of a group."""
         return self.order[self.starts[group] : self.starts[group + 1]]
 
+    def members(self, groups: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the rows of some groups, one after the other, and where those of each begin.
+
+        The second has an end, too: (n_groups + 1,).
+        """
+        first, counts = self.starts[groups], self.starts[groups + 1] - self.starts[groups]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return self.order[_ranges(first, counts)], starts
+
     def fold(self, scores: FloatArray) -> FloatArray:
         """Return the best score of each group, (n_queries, n_groups). scores: (n_queries, n)."""
         ordered = scores if self._are_contiguous else scores[:, self.order]
         folded: FloatArray = np.maximum.reduceat(ordered, self.starts[:-1], axis=1)
         return folded
+
+
+@dataclass(frozen=True)
+class RowLists:
+    """Lists of rows of an index, and the one that each query has; queries may share one.
+
+    of: (n_queries,), the list of each. The rows of list j are `rows[starts[j]:starts[j + 1]]`.
+    """
+
+    of: IntArray
+    starts: IntArray
+    rows: IntArray
+
+    @classmethod
+    def of_queries(cls, of: IntArray, lists: Sequence[Sequence[int]]) -> RowLists:
+        """Return lists as arrays. of: the list of each query."""
+        counts = np.array([len(one) for one in lists], np.int64)
+        rows = np.array([row for one in lists for row in one], np.int64)
+        return cls(of, np.concatenate([[0], np.cumsum(counts)]), rows)
+
+    def part(self, queries: Places) -> RowLists:
+        """Return the lists of some queries, and no others."""
+        used, of = np.unique(self.of[queries], return_inverse=True)
+        counts = self.starts[used + 1] - self.starts[used]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return RowLists(of.reshape(-1), starts, self.rows[_ranges(self.starts[used], counts)])
+
+    def of_query(self, query: int) -> IntArray:
+        """Return the rows of one query's list."""
+        own = self.of[query]
+        return self.rows[self.starts[own] : self.starts[own + 1]]
+
+
+def _ranges(first: IntArray, counts: IntArray) -> IntArray:
+    """Return first[0], first[0] + 1, ..., `counts[0]` of them, and so on."""
+    before = np.cumsum(counts) - counts
+    places: IntArray = np.arange(counts.sum()) + np.repeat(first - before, counts)
+    return places
 
 
 @dataclass(frozen=True)
@@ -74,27 +122,16 @@ def group_ranks(
     best = folded[rows, of_target][:, None]
     bound = 2 * scoring.bound(known.queries)  # either side may be off
     ranks = 1 + (folded > best + bound).sum(axis=1)
-    near = np.abs(folded - best) <= bound
-    near[rows, of_target] = False
-    for row in np.flatnonzero(near.any(axis=1)).tolist():
-        own = _best(row, int(of_target[row]), scores, known, scoring, groups)
-        for group in np.flatnonzero(near[row]).tolist():
-            other = _best(row, group, scores, known, scoring, groups)
-            ranks[row] += other > own or (other == own and group < of_target[row])
+    near = np.abs(folded - best) <= bound  # the target's own, too
+    for row in np.flatnonzero(near.sum(axis=1) > 1).tolist():
+        rivals, target = np.flatnonzero(near[row]), of_target[row]
+        members, starts = groups.members(rivals)
+        floors = np.repeat(folded[row, rivals] - bound, np.diff(starts))
+        close = scores[row, members] >= floors  # no other can be the best of its group
+        exact = np.full(len(members), -np.inf)
+        exact[close] = scoring.against(known.queries[row : row + 1], members[close])
+        exact[members == known.targets[row]] = known.own[row]
+        bests = np.maximum.reduceat(exact, starts[:-1])
+        own = bests[rivals == target]
+        ranks[row] += ((bests > own) | ((bests == own) & (rivals < target))).sum()
     return np.asarray(ranks, np.int64)
-
-
-def _best(
-    row: int,
-    group: int,
-    scores: FloatArray,
-    known: KnownItems,
-    scoring: Scoring[Any],
-    groups: Groups,
-) -> float:
-    """Return the exact score of a group's best row for one query."""
-    members = groups.rows(group)
-    members = members[np.isfinite(scores[row, members])]
-    exact = scoring.against(known.queries[row : row + 1], members)
-    exact[members == known.targets[row]] = known.own[row]
-    return float(exact.max())

@@ -45,6 +45,8 @@ SCHEMA = pa.schema(
         ("is_few", pa.bool_()),
     ]
 )
+_WHOLE = re.compile(r"-?\d{1,300}\Z")
+"""A whole number that is no more than a float holds."""
 _DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
 
 
@@ -162,8 +164,8 @@ def slicing(
 def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
     """Return the slice of each value, slices in order, and how they were cut, in words.
 
-    Numbers, also as text, are cut into ranges of about as many items; dates into years; of texts
-    the most frequent stand alone.
+    Numbers, also as text that is written as a number is (7, not 007), are cut into ranges of about
+    as many items; dates into years; of texts the most frequent stand alone.
     """
     numbers = {value: number for value in counts if (number := _number(value)) is not None}
     if len(numbers) == len(counts):
@@ -188,29 +190,36 @@ def slice_names(counts: Mapping[Value, int]) -> tuple[dict[Value, str], str]:
     return dict(sorted(names.items(), key=lambda pair: order[pair[1]])), cut
 
 
-def _number(value: Value) -> float | None:
-    """Return the number that a value is, if it is a finite one."""
+def _number(value: Value) -> int | float | None:
+    """Return the number that a value is, if it is a finite one.
+
+    A text is one only where the number is written so: "1.10" is not 1.1, nor "007" 7.
+    """
+    if isinstance(value, int):
+        return value
     try:
-        number = float(value)
+        number = float(value) if isinstance(value, float) or not _WHOLE.match(value) else int(value)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number) or (isinstance(value, str) and _written(number) != value):
+        return None
+    return number
 
 
 def _numbers(
-    numbers: Mapping[Value, float], counts: Mapping[Value, int]
+    numbers: Mapping[Value, int | float], counts: Mapping[Value, int]
 ) -> tuple[dict[Value, str], str]:
     ordered = sorted(numbers, key=lambda value: (numbers[value], str(value)))
     distinct = sorted(set(numbers.values()))
     if len(distinct) <= MOST_NUMBERS:
         return {value: _written(numbers[value]) for value in ordered}, ""
-    weights = Counter[float]()
+    weights = Counter[int | float]()
     for value in ordered:
         weights[numbers[value]] += counts[value]
     upto = np.cumsum([weights[number] for number in distinct])
     ends = np.searchsorted(upto, upto[-1] * np.arange(1, RANGES + 1) / RANGES)
     edges = sorted({min(int(end), len(distinct) - 1) for end in ends})
-    names: dict[float, str] = {}
+    names: dict[int | float, str] = {}
     start = 0
     for end in edges:
         low, high = distinct[start], distinct[end]
@@ -221,7 +230,7 @@ def _numbers(
     return {value: names[numbers[value]] for value in ordered}, cut
 
 
-def _written(number: float) -> str:
+def _written(number: int | float) -> str:
     return str(int(number)) if number == int(number) else repr(number)
 
 

@@ -46,7 +46,7 @@ def after(owner, name, when=lambda *_: True):
 
 
 def vectors_without_keys(*args, **options):
-    after(store, "_append", lambda path, _: path.name == "vectors.f32")
+    after(store, "append_bytes", lambda path, _: path.name == "vectors.f32")
     return embed(*args, **options)
 
 

@@ -13,6 +13,7 @@ from argus.corpora.opening import read_corpus
 from argus.data import Document, FieldNames, Query
 from argus.data.runs import write_run
 from argus.errors import InputError, NothingMeasured
+from argus.retrievability.exposure.parents import Parents, siblings_with_sentence
 from tests.support.chunks import wiki_chunks, write_chunks
 from tests.support.results import shown
 from tests.support.word_encoder import WordEncoder
@@ -194,6 +195,25 @@ def test_a_run_is_read_as_deep_as_it_goes(tmp_path):
     assert result.summary["parents"]["title"]["success_at_k"] == 1
 
 
+def test_figures_are_over_k_chunks_however_deep_the_run(tmp_path):
+    titled = [Document(d.id, d.text, d.id, d.metadata) for d in HAND]
+    own = config(2, parent_field="doc")
+    probes = argus.export_probes(titled, tmp_path / "probes", config=own)
+    lists, ranks = [], []
+    for depth in (2, 4):
+        order = ["a1", "a2", "b1", "c1"][:depth]
+        run = {q.id: {id_: -float(i) for i, id_ in enumerate(order)} for q in probes.queries}
+        out = tmp_path / str(depth)
+        result = argus.exposure(titled, run=run, out=out, config=own)
+        rows = pq.read_table(out / "documents.parquet").to_pylist()
+        parents = result.summary["parents"]
+        lists.append([r["retrieved_by_others"] for r in rows])
+        lists[-1] += [parents[name] for name in ("concentration", "hubs", "expected_by_chance")]
+        ranks.append({r["id"]: r["title_rank"] for r in rows})
+    assert lists[0] == lists[1]
+    assert (ranks[0]["B"], ranks[1]["B"]) == (None, 2)
+
+
 def test_a_sentence_is_taken_out_of_siblings_too(tmp_path):
     """The next chunk holds the sentence: left in, it would bring the document back at once."""
     first, second = "Cats sleep all day long.", "Owls hunt in the dark woods."
@@ -212,6 +232,21 @@ def test_a_sentence_is_taken_out_of_siblings_too(tmp_path):
     misses = {(m["id"], m["query"]): m for m in result.misses.to_pylist()}
     assert misses["a1", second]["parent_rank"] == misses["a2", second]["parent_rank"] == 2
     assert misses["a1", second]["displaced_by"] in ("", "b1")
+
+
+def test_lists_of_siblings_are_shared_by_equal_sentences():
+    """Boilerplate in every chunk of a document is one list, not one a probe."""
+    n, same = 50, "Was this page helpful?"
+    corpus = [Document(f"c{i:02}", f"Words {i}. {same}") for i in range(n)]
+    corpus.append(Document("d", f"{same} {same}"))
+    parents = Parents.of("doc", {c.id: c.id[:1] for c in corpus}, corpus)
+    texts = [same] * (n + 1) + ["Words 7."] * 2
+    kinds = ["sentence"] * (n + 2) + ["title"]
+    targets = np.array([*range(n + 1), 7, 8])
+    lists = siblings_with_sentence(corpus, parents, kinds, targets, texts)
+    assert lists.of.tolist() == [1] * n + [0, 0, 0]
+    assert lists.of_query(0).tolist() == list(range(n)) and lists.of_query(n).tolist() == []
+    assert len(lists.rows) == n
 
 
 def test_a_field_that_no_chunk_has_names_those_there_are(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 
 from argus.data.artifacts import ArtifactFolder
 from argus.indexes import dense, known_item_search, search
-from argus.indexes.groups import Groups
+from argus.indexes.groups import Groups, RowLists
 from argus.retrievability.exposure.search import ExactSearch, ProbeQueries, search_in_parts
 from tests.support.in_process_engine import InProcessEngine, Lost
 
@@ -96,13 +96,13 @@ def test_a_corpus_of_one_document_is_searched_one_deep(documents, folder):
 @pytest.mark.parametrize("engine", [None, InProcessEngine()])
 def test_groups_are_ranked_wherever_the_search_is_made(documents, queries, folder, engine):
     groups = Groups(np.random.default_rng(2).permutation(np.arange(N) % 7))
-    hidden = np.where(queries.targets[:, None] == 0, -1, 0)
+    hidden = RowLists.of_queries(np.arange(len(queries.targets)) % 3, [[], [0], [5, 6, 7]])
     grouped = replace(queries, hidden=hidden)
     ranks, parts = search_in_parts(ExactSearch(documents, K, groups), grouped, folder, engine)
     own = queries.targets >= 0
     known = known_item_search(
         queries.vectors[own], documents, queries.targets[own], K,
-        target_vectors=queries.stand_ins[own], groups=groups, hidden=hidden[own],
+        target_vectors=queries.stand_ins[own], groups=groups, hidden=hidden.part(own),
     )  # fmt: skip
     np.testing.assert_array_equal(ranks.group_rank[own], known.group_rank)
     assert (ranks.group_rank[~own] == 0).all() and ranks.group_rank.max() <= 7

@@ -50,24 +50,25 @@ def fold_answers(
     target = ranked.probes.target
     own = np.where(target >= 0, parents.groups.of[target], -1).tolist()
     fold = _Fold.of(ranked, parents)
-    first = [fold.documents(run[query.id]) for query in ranked.queries]
+    results = [ranking(run[query.id]) for query in ranked.queries]
+    first = [fold.documents(ids) for ids in results]
     lists = dict(enumerate(first))
     open_ = [
         i
-        for i, (query, document) in enumerate(zip(ranked.queries, own, strict=True))
-        if document >= 0 and document not in first[i] and len(first[i]) < k <= len(run[query.id])
+        for i, document in enumerate(own)
+        if document >= 0 and document not in first[i] and len(first[i]) < k <= len(results[i])
     ]
     if open_ and ask is not None:
         deeper = _asked(ask, [ranked.queries[i] for i in open_], DEEPER * k)
-        again = {i: fold.documents(deeper.get(ranked.queries[i].id, {})) for i in open_}
+        again = {i: fold.documents(ranking(deeper.get(ranked.queries[i].id, {}))) for i in open_}
         lists |= {i: documents for i, documents in again.items() if documents}
     ranks = [_rank(lists[i], document) for i, document in enumerate(own)]
     undecided = sum(ranks[i] == BEYOND and len(lists[i]) < k for i in open_)
     top = np.full((len(first), k), -1, np.int64)
-    for i, documents in enumerate(first):
-        rows = [row for row in documents if isinstance(row, int)][:k]
+    for i, ids in enumerate(results):  # a run may be deeper, but figures are of k chunks
+        rows = [row for row in fold.documents(ids[:k]) if isinstance(row, int)]
         top[i, : len(rows)] = rows
-    whole = sum(fold.whole_documents(run[query.id], k) for query in ranked.queries)
+    whole = sum(fold.whole_documents(ids[:k]) for ids in results)
     return ParentAnswers(DocumentLists(np.array(ranks, np.int64), top), undecided, whole)
 
 
@@ -84,18 +85,17 @@ class _Fold:
         chunks = {d.id: of[row] for row, d in enumerate(ranked.searched.documents)}
         return cls(chunks, {id_: place for place, id_ in enumerate(parents.ids)})
 
-    def documents(self, scores: dict[str, float]) -> list[int | str]:
+    def documents(self, ids: Sequence[str]) -> list[int | str]:
         """Return documents, each in its first place; of what is neither, the id."""
-        return list(dict.fromkeys(self._document(id_) for id_ in ranking(scores)))
+        return list(dict.fromkeys(map(self._document, ids)))
 
     def _document(self, id_: str) -> int | str:
         place = self.chunks.get(id_)
         return self.documents_by_id.get(id_, id_) if place is None else place
 
-    def whole_documents(self, scores: dict[str, float], k: int) -> int:
-        """Return how many of the first k results are documents, and no chunks."""
-        ids = (id_ for id_ in ranking(scores)[:k] if id_ not in self.chunks)
-        return sum(id_ in self.documents_by_id for id_ in ids)
+    def whole_documents(self, ids: Sequence[str]) -> int:
+        """Return how many of some results are documents, and no chunks."""
+        return sum(id_ in self.documents_by_id for id_ in ids if id_ not in self.chunks)
 
 
 def _asked(ask: Ask, queries: Sequence[Query], k: int) -> Run:

@@ -12,8 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
+from argus.data.containment import holders
 from argus.data.types import Document, IntArray
-from argus.indexes.groups import Groups
+from argus.indexes.groups import Groups, RowLists
 from argus.retrievability.exposure.findings import Findings, ParentFindings, Searched
 from argus.retrievability.exposure.probes import (
     SENTENCE,
@@ -70,28 +71,27 @@ def siblings_with_sentence(
     kinds: Sequence[str],
     targets: IntArray,
     texts: Sequence[str],
-) -> IntArray:
-    """Return the other chunks of a document that hold the sentence that asks for it.
+) -> RowLists:
+    """Return, for each probe, the chunks of its document that hold the sentence that asks for it.
 
-    Chunks may overlap: a sentence taken out of one would still stand in the next. Shape (n_probes,
-    m), -1 for none.
+    Chunks may overlap: a sentence taken out of one would still stand in the next. List 0, of probes
+    that no other chunk answers by itself, is empty; the others may hold the target.
     """
-    whole: dict[int, str] = {}
-    holders: list[list[int]] = []
-    for kind, target, text in zip(kinds, targets.tolist(), texts, strict=True):
-        holders.append([])
-        if kind != SENTENCE:
-            continue
-        group = int(parents.groups.of[target])
+    by_group: dict[int, dict[str, list[int]]] = {}
+    for i in np.flatnonzero(np.asarray(kinds) == SENTENCE).tolist():
+        group = int(parents.groups.of[targets[i]])
+        by_group.setdefault(group, {}).setdefault(texts[i], []).append(i)
+    of, lists = np.zeros(len(texts), np.int64), [list[int]()]
+    for group, probes in by_group.items():
         rows = parents.groups.rows(group).tolist()
-        if group not in whole:
-            whole[group] = "\0".join(chunks[row].text for row in rows)
-        if whole[group].count(text) > 1:
-            holders[-1] = [row for row in rows if row != target and text in chunks[row].text]
-    hidden = np.full((len(holders), max(map(len, holders), default=0)), -1, np.int64)
-    for i, rows in enumerate(holders):
-        hidden[i, : len(rows)] = rows
-    return hidden
+        holding = holders(list(probes), [chunks[row].text for row in rows])
+        for own, places in zip(probes.values(), holding, strict=True):
+            holds = [rows[place] for place in places]
+            answered = [i for i in own if any(row != targets[i] for row in holds)]
+            if answered:
+                of[answered] = len(lists)
+                lists.append(holds)
+    return RowLists.of_queries(of, lists)
 
 
 class RankedChunks(Protocol):

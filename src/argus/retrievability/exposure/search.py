@@ -15,7 +15,7 @@ from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.indexes import known_item_search, search
 from argus.indexes.dense import queries_per_block
-from argus.indexes.groups import Groups
+from argus.indexes.groups import Groups, RowLists
 from argus.jobs.parts import Parts
 from argus.progress import progress
 
@@ -37,11 +37,11 @@ class ProbeQueries:
     vectors: Rows
     targets: IntArray
     stand_ins: Rows
-    hidden: IntArray | None = None
+    hidden: RowLists | None = None
 
     def part(self, rows: IntArray) -> ProbeQueries:
         """Return some of them."""
-        hidden = None if self.hidden is None else self.hidden[rows]
+        hidden = None if self.hidden is None else self.hidden.part(rows)
         return ProbeQueries(self.vectors[rows], self.targets[rows], self.stand_ins[rows], hidden)
 
 
@@ -145,6 +145,7 @@ def _key(index: ExactSearch, queries: ProbeQueries) -> str:
     arrays = [*arrays_of(index.documents), *arrays_of(queries.vectors), queries.targets]
     arrays += arrays_of(queries.stand_ins)
     arrays += [] if index.groups is None else [index.groups.of]
-    arrays += [] if queries.hidden is None else [queries.hidden]
+    hidden = queries.hidden
+    arrays += [] if hidden is None else [hidden.of, hidden.starts, hidden.rows]
     parts = (np.ascontiguousarray(a).data for a in arrays)
     return f"search-{content_hash(*parts, str(index.k), size=8).hex()}"

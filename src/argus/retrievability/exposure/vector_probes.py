@@ -63,6 +63,6 @@ def search_probes(
     searched = Searched(index.documents, index.failures, searches.without_sentence, searches.failed)
     lists = None
     if groups is not None and hidden is not None and ranks.group_rank is not None:
-        in_siblings = int((hidden >= 0).any(axis=1).sum())
+        in_siblings = int((hidden.of > 0).sum())
         lists = DocumentLists(ranks.group_rank, folded_lists(ranks.top, groups.of), in_siblings)
     return VectorProbes(probes, searched, parents, lists), parts
