@@ -138,6 +138,7 @@ from .data.types import (
     Document as Document,
     Qrels as Qrels,
     Query as Query,
+    RecordFields as RecordFields,
     Run as Run,
     Span as Span,
     State as State,

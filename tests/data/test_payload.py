@@ -50,7 +50,7 @@ def test_who_lacks_the_field_is_its_own_parent_and_has_no_value(read):
 
 def test_the_fields_read_as_id_and_title_are_the_documents_own(read):
     documents = read({"label": "T"}, {"label": "U"})
-    id_field = documents[0].origin.id
+    id_field = documents[0].fields.id
     assert payload_values(documents, id_field, "--by") == [["1"], ["2"]]
     assert payload_values(documents, "label", "--by") == [["T"], ["U"]]
     plain = [Document("x", "t", "T")]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from argus.data.corpus import TEXT_FIELDS, TITLE_FIELDS
 from argus.data.fields import FieldNames
-from argus.data.types import Document, Origin
+from argus.data.types import Document, RecordFields
 from argus.errors import InputError
 from argus.stores.protocol import Payload
 
@@ -20,6 +21,7 @@ OF_FRAMEWORKS = ("page_content", "document", "chunk", "chunk_text")
 OBJECTS = ("metadata", "cmetadata", "metadata_")
 """Fields that hold the rest as an object; what is in it counts as if it stood beside."""
 SHOWN = 20
+_shared = lru_cache(maxsize=1024)(RecordFields)  # records of a store mostly have the same
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Payloads:
             title=self._text(title_field, payload, values, id_) if title_field else "",
             text=text,
             metadata={name: value for name, value in values.items() if name not in used},
-            origin=Origin(self.fields.id or "id", title_field, inner),
+            fields=_shared(self.fields.id or "id", title_field, inner),
         )
 
     def refuse_textless(self, payloads: Sequence[Payload]) -> None:

@@ -15,6 +15,7 @@ from .types import (
     IntArray as IntArray,
     Qrels as Qrels,
     Query as Query,
+    RecordFields as RecordFields,
     Run as Run,
     Span as Span,
     State as State,

@@ -83,18 +83,18 @@ def _matches(
     for key, sentence in zip(keys.tolist(), sentences.tolist(), strict=True):
         by_key[key].append(sentence)
     at = _both(hashes, places, shift)
-    kept = np.isin(at, keys)
-    texts = np.searchsorted(of_texts, places[kept], side="right")
-    for key, text in zip(at[kept].tolist(), texts.tolist(), strict=True):
+    match = np.isin(at, keys)
+    texts = np.searchsorted(of_texts, places[match], side="right")
+    for key, text in zip(at[match].tolist(), texts.tolist(), strict=True):
         for sentence in by_key[key]:
             yield sentence, text
 
 
-def _places(hashes: Hashes, wanted: Hashes) -> npt.NDArray[np.int64]:
+def _places(hashes: Hashes, sought: Hashes) -> npt.NDArray[np.int64]:
     """Return where one of some hashes stands."""
-    if not len(wanted):
+    if not len(sought):
         return np.zeros(0, np.int64)
-    known = np.unique(wanted)
+    known = np.unique(sought)
     nearest = known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)]
     return np.flatnonzero(nearest == hashes)
 

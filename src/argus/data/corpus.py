@@ -19,7 +19,7 @@ from argus.data.rows import (
     read_rows,
     text_value,
 )
-from argus.data.types import Document, Origin, Query
+from argus.data.types import Document, Query, RecordFields
 from argus.errors import InputError
 
 ID_FIELDS = ("_id", "id", "chunk_id", "doc_id", "docid", "docno", "document_id", "pid")
@@ -73,7 +73,7 @@ def _documents_of(
         names: tuple[str, str] | None = None
         first: Row | None = None
         has_titles = False
-        origins: dict[Origin, Origin] = {}  # few, which all documents share
+        shared: dict[RecordFields, RecordFields] = {}  # few, which all documents share
         for row in rows:
             first = first or row
             names = names or _id_and_text(row, fields)
@@ -83,7 +83,7 @@ def _documents_of(
             title_field = _title_field(row, fields)
             has_titles = has_titles or title_field is not None
             metadata, inner = _metadata(row, {id_field, title_field, text_field})
-            origin = Origin(id_field, title_field, inner)
+            own = RecordFields(id_field, title_field, inner)
             yield (
                 row,
                 Document(
@@ -91,7 +91,7 @@ def _documents_of(
                     title=text_value(row, title_field) if title_field else "",
                     text=text_value(row, text_field),
                     metadata=metadata,
-                    origin=origins.setdefault(origin, origin),
+                    fields=shared.setdefault(own, own),
                 ),
             )
         if first is not None and not has_titles:

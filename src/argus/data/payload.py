@@ -10,13 +10,13 @@ from pathlib import Path
 
 from argus.data.field_paths import FieldPath
 from argus.data.rows import field_names
-from argus.data.types import Document, Origin
+from argus.data.types import Document, RecordFields
 from argus.errors import InputError, Location
 
 Value = str | int | float
 PAYLOAD = "metadata"
 """The object that is opened when a corpus is read: a path may begin with it."""
-OF_PROGRAM = Origin("id", "title")
+OF_PROGRAM = RecordFields("id", "title")
 """What the own fields of a document are called that no record was read for."""
 SHOWN = 20
 """Names of fields that an error lists."""
@@ -78,23 +78,23 @@ class PayloadField:
 
         A path into `metadata` never leads to a column beside that object.
         """
-        payload, origin = document.metadata, document.origin
+        payload, fields = document.metadata, document.fields
         if self.inner is None or self.path.text in payload or PAYLOAD in payload:
             return payload, self.path
         first = self.inner.steps[0][0]
         if (beside := f"{PAYLOAD}.{first}") in payload:  # it shares its name with a column
             return {first: payload[beside]}, self.inner
-        if origin is None:
+        if fields is None:
             return payload, self.inner
-        names = origin.inner & {first, self.inner.text}
+        names = fields.inner & {first, self.inner.text}
         return {name: payload[name] for name in names if name in payload}, self.inner
 
     def _own(self, document: Document) -> str:
         """Return id or title, where the field was read as that."""
-        origin = document.origin or OF_PROGRAM
-        if self.name == origin.id:
+        fields = document.fields or OF_PROGRAM
+        if self.name == fields.id:
             return document.id
-        return document.title if self.name in (origin.title, OF_PROGRAM.title) else ""
+        return document.title if self.name in (fields.title, OF_PROGRAM.title) else ""
 
     def _find(
         self, payload: Mapping[str, object], path: FieldPath, document: Document

@@ -88,7 +88,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class RecordFields:
     """Which fields of a record became what of its document; `metadata` is opened into the others.
 
     id, title: the fields that were read as these. inner: names of those that stood in `metadata`.
@@ -103,7 +103,7 @@ class Origin:
 class Document:
     """One retrievable unit of a corpus.
 
-    template: how title and text are joined, where that is known; see `filled`. origin: of a record
+    template: how title and text are joined, where that is known; see `filled`. fields: of a record
     that was read; None for a document of a program, whose metadata are as they are.
     """
 
@@ -112,7 +112,7 @@ class Document:
     title: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)  # the corpus's own: any JSON
     template: str | None = None
-    origin: Origin | None = field(default=None, compare=False, repr=False)
+    fields: RecordFields | None = field(default=None, compare=False, repr=False)
 
     @property
     def content(self) -> str:
