@@ -27,6 +27,8 @@ ID_FIELDS = ("_id", "id", "chunk_id", "doc_id", "docid", "docno", "document_id",
 QUERY_ID_FIELDS = ("_id", "id", "query_id", "qid", *ID_FIELDS[2:])
 TITLE_FIELDS = ("title", "label", "name")
 TEXT_FIELDS = ("text", "contents", "content", "paragraph", "passage", "body")
+LOOKED_AT = 1_000
+"""Rows among which a named title is sought before all are read."""
 CORPUS_STEMS = ("corpus", "documents", "entities")
 
 T = TypeVar("T", Document, Query)
@@ -56,12 +58,15 @@ def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) ->
 def check_columns(file: Path, fields: FieldNames) -> None:
     """Raise InputError where the first row lacks a column, as reading the documents would.
 
-    A title that records of JSON may leave out is not looked for.
+    A title may be missing in some records of JSON: it has to be in one of the first.
     """
-    for row in islice(read_rows(file), 1):
-        _id_and_text(row, fields)
-        if file_format(file) not in (".jsonl", ".ndjson") and "." not in (fields.title or ""):
-            _require_title(row, fields)  # every row of a table has all columns
+    rows = list(islice(read_rows(file), LOOKED_AT))
+    if not rows:
+        return
+    _id_and_text(rows[0], fields)
+    is_whole = len(rows) < LOOKED_AT or file_format(file) not in (".jsonl", ".ndjson")
+    if fields.title and is_whole and not any(has_field(row, fields.title) for row in rows):
+        _require_title(rows[0], fields)
 
 
 def _documents_of(
