@@ -20,7 +20,7 @@ from argus.data.types import Query
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 
-ROUNDS, QUERIES, PYTHON_S, HTTP_S, REQUESTS = 5, 400, 0.005, 0.05, 160
+ROUNDS, QUERIES, PYTHON_S, HTTP_S, REQUESTS = 3, 2_000, 0.005, 0.05, 160
 SEAM_BAR, HTTP_BAR = 1.03, 8.0
 ANSWER = [(f"d{i}", 1.0 / (i + 1)) for i in range(10)]
 FILE = f"""

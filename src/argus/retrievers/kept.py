@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from pathlib import Path
 from types import TracebackType
 
@@ -12,6 +13,8 @@ from argus.data.provenance import content_hash
 from argus.errors import ArgusError
 
 FILE = "answers.sqlite"
+COMMIT_S = 0.1
+"""What a kill may lose of answers that come faster: one at a time costs more than reading it."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,  -- hash of retriever, query and k
@@ -30,6 +33,7 @@ class KeptAnswers:
 
     def __init__(self, path: Path, identity: str) -> None:
         self.path, self._identity, self._lock = path, identity, threading.Lock()
+        self._committed = 0.0
         try:
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._connection.execute("PRAGMA journal_mode = WAL")
@@ -44,7 +48,13 @@ class KeptAnswers:
     def __exit__(
         self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
     ) -> None:
-        self._connection.close()
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+        finally:
+            self._connection.close()
 
     def get(self, text: str, k: int) -> dict[str, float] | None:
         """Return what was answered, None where nothing was."""
@@ -57,12 +67,17 @@ class KeptAnswers:
         return None if row is None else dict(json.loads(row[0]))
 
     def put(self, text: str, k: int, answer: dict[str, float]) -> None:
-        """Write one answer, at once."""
+        """Write one answer; it is on disk at once, or with those of the next COMMIT_S."""
         shown = text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
         row = (self._key(text, k), shown, json.dumps(answer))
         try:
             with self._lock:
+                if not self._connection.in_transaction:
+                    self._connection.execute("BEGIN")
                 self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
+                if (now := time.monotonic()) - self._committed >= COMMIT_S:
+                    self._connection.execute("COMMIT")
+                    self._committed = now
         except sqlite3.Error as error:
             raise self._unusable(error) from error
 
