@@ -26,7 +26,7 @@ from argus.stores.qdrant import QdrantStore
 
 RECORDS, DIM, BATCH, BAR = 200_000, 384, 1_000, 1.5
 ROUNDS = {"milvus lite": 1}
-"""Where not three: of Milvus Lite one is a matter of minutes."""
+"""Where not two: of Milvus Lite one is a matter of minutes."""
 
 Bare = Callable[[], Iterable[Records]]
 """Yields the same records as Argus, by the client alone."""
@@ -39,7 +39,7 @@ def run() -> dict[str, Any]:
     results: dict[str, Any] = {"records": RECORDS, "dim": DIM, "page": BATCH, "bar": BAR}
     for name, opened in STORES.items():
         with tempfile.TemporaryDirectory() as folder, opened(Path(folder), vectors) as filled:
-            results[name] = _measured(*filled, rounds=ROUNDS.get(name, 3))
+            results[name] = _measured(*filled, rounds=ROUNDS.get(name, 2))
             print(name, results[name], flush=True)
     return results
 
