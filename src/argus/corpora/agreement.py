@@ -28,6 +28,8 @@ TRIED = 8
 """Of these, those that every template is tried on; the rest only on what agreed."""
 AGREEMENT = 0.99
 """Least cosine to the encoder's vectors at which both are of one space."""
+SAME = 0.999
+"""Median cosine of the same texts, however vectors are rounded; another template has less."""
 
 
 class Embeds(Protocol):
@@ -70,9 +72,9 @@ class Agreement:
 
     @property
     def odd_rows(self) -> list[int]:
-        """Rows that do not agree, where most do: vectors of other texts, perhaps of older ones."""
+        """Rows that do not agree, where most are the same: of other, perhaps older texts."""
         odd = [self.rows[i] for i in np.flatnonzero(self.cosines < AGREEMENT)]
-        return odd if 2 * len(odd) < len(self.rows) else []
+        return odd if self.median >= SAME else []
 
     def __str__(self) -> str:
         return (
