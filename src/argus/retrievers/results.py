@@ -159,8 +159,8 @@ def _get(item: Any, name: str) -> Any:
 
 
 def _number(score: Any) -> float | None:
-    if score is None:
-        return None
+    if score is None or type(score) is float:  # what nearly all are
+        return score
     if not _is_number(score):
         raise RetrievalError(f"returned {_kind(score)} for a score")
     try:
