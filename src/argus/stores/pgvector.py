@@ -26,8 +26,8 @@ from argus.stores.vectors import stacked
 if TYPE_CHECKING:
     import psycopg
 
-TYPES = ("vector", "halfvec")
-"""Of columns that are read and searched; halfvec holds numbers of 16 bits."""
+TYPES = {"vector": ">f4", "halfvec": ">f2"}
+"""Of columns that are read and searched: their numbers, as the server sends them."""
 OPERATORS = {Metric.COSINE: "<=>", Metric.DOT: "<#>", Metric.L2: "<->"}
 _CLASSES = {
     f"{type_}_{name}_ops": metric
@@ -146,7 +146,7 @@ class PgVectorStore:
         columns = ", ".join(
             [
                 f"{_quoted(self._id)}::text",
-                f"{_quoted(self.field)}::text",
+                f"{self._type}_send({_quoted(self.field)})",
                 *map(_quoted, self._others),
             ]
         )
@@ -158,7 +158,7 @@ class PgVectorStore:
             cursor.itersize = size
             cursor.execute(f"SELECT {columns} FROM {self._table}")
             while rows := cursor.fetchmany(size):
-                values = [None if r[1] is None else _parsed(r[1]) for r in rows]
+                values = [None if r[1] is None else self._numbers(r[1]) for r in rows]
                 vectors, broken = stacked(values, dim)
                 payloads = [dict(zip(self._others, row[2:], strict=True)) for row in rows]
                 yield Records([row[0] for row in rows], vectors, payloads, broken)
@@ -232,6 +232,10 @@ class PgVectorStore:
         """Close the connection."""
         self._db.close()
 
+    def _numbers(self, sent: bytes) -> FloatArray:
+        """Return the numbers of a vector; its length and two unused bytes stand before them."""
+        return np.frombuffer(sent, TYPES[self._type], offset=4).astype(np.float32)
+
     def _one(self, statement: str) -> Any:
         return self._db.execute(statement).fetchone()
 
@@ -275,10 +279,6 @@ def open_pgvector(
             connection, table, name,
             field=field, id_field=id_field, metric=metric, hidden=hidden,
         )  # fmt: skip
-
-
-def _parsed(text: str) -> FloatArray:
-    return np.fromstring(text[1:-1], np.float32, sep=",")
 
 
 def _written(vector: FloatArray) -> str:
