@@ -25,6 +25,7 @@ from argus.stores.lancedb import open_lancedb
 from argus.stores.pgvector import open_pgvector
 from argus.stores.protocol import Store
 from argus.stores.qdrant import QdrantStore
+from benchmarks import empty_stores
 
 RECORDS, DIM, ASKED, BATCH, ROUNDS = 100_000, 384, 1_000, 500, 2
 REACH_BAR = 1.2
@@ -73,8 +74,7 @@ def _qdrant(_: Path, vectors: FloatArray) -> Iterator[Any]:
     from qdrant_client import QdrantClient, models
 
     client = QdrantClient(":memory:")
-    params = models.VectorParams(size=DIM, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=params)
+    empty_stores.qdrant(client, DIM)
     for start in range(0, RECORDS, 5_000):
         rows = vectors[start : start + 5_000]
         points = models.Batch(

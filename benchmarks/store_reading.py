@@ -23,6 +23,7 @@ from argus.data.types import FloatArray
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records, Store
 from argus.stores.qdrant import QdrantStore
+from benchmarks import empty_stores
 
 RECORDS, DIM, BATCH, BAR = 200_000, 384, 1_000, 1.5
 ROUNDS = {"milvus lite": 1}
@@ -86,8 +87,7 @@ def _qdrant(_: Path, vectors: FloatArray) -> Iterator[Any]:
     from qdrant_client import QdrantClient, models
 
     client = QdrantClient(":memory:")
-    params = models.VectorParams(size=DIM, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=params)
+    empty_stores.qdrant(client, DIM)
     for numbers, rows in _pages(vectors):
         points = models.Batch(
             ids=list(numbers), vectors=rows.tolist(), payloads=[_payload(i) for i in numbers]
@@ -164,16 +164,8 @@ def _lancedb(folder: Path, vectors: FloatArray) -> Iterator[Any]:
 
 @contextmanager
 def _milvus(folder: Path, vectors: FloatArray) -> Iterator[Any]:
-    from pymilvus import DataType, MilvusClient
-
     file = str(folder / "docs.db")
-    client = MilvusClient(uri=file)
-    schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
-    schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=64)
-    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIM)
-    params = client.prepare_index_params()
-    params.add_index("vector", index_type="FLAT", metric_type="COSINE")
-    client.create_collection("docs", schema=schema, index_params=params)
+    client = empty_stores.milvus(Path(file), DIM)
     for numbers, rows in _pages(vectors):
         client.insert(
             "docs",
@@ -222,17 +214,8 @@ def _faiss(folder: Path, vectors: FloatArray) -> Iterator[Any]:
 
 @contextmanager
 def _sqlite_vec(folder: Path, vectors: FloatArray) -> Iterator[Any]:
-    import apsw
-    import sqlite_vec
-
     file = folder / "docs.db"
-    database = apsw.Connection(str(file))
-    database.enable_load_extension(True)
-    database.load_extension(sqlite_vec.loadable_path())
-    database.execute(
-        f"CREATE VIRTUAL TABLE docs USING vec0(id TEXT PRIMARY KEY, tenant INTEGER, "
-        f"embedding FLOAT[{DIM}] distance_metric=cosine, +text TEXT)"
-    )
+    database = empty_stores.sqlite_vec(file, DIM, "tenant INTEGER, +text TEXT")
     with database:
         database.executemany(
             "INSERT INTO docs (id, tenant, embedding, text) VALUES (?, ?, ?, ?)",

@@ -34,6 +34,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records
+from benchmarks import empty_stores
 from benchmarks.shared import collection
 
 DIM, LIMIT = 384, 1_000
@@ -119,11 +120,10 @@ def _explained(spec: str, encoder: Encoder, asking: AskingConfig) -> str:
 
 
 def _qdrant(home: Path) -> str:
-    from qdrant_client import QdrantClient, models
+    from qdrant_client import QdrantClient
 
     client = QdrantClient(path=str(home / "store"))
-    params = models.VectorParams(size=DIM, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=params)
+    empty_stores.qdrant(client, DIM)
     client.close()
     return f"qdrant:{home / 'store'}/docs"
 
@@ -148,32 +148,13 @@ def _lancedb(home: Path) -> str:
 
 
 def _milvus(home: Path) -> str:
-    from pymilvus import DataType, MilvusClient
-
-    file = str(home / "docs.db")
-    client = MilvusClient(uri=file)
-    schema = client.create_schema(auto_id=False, enable_dynamic_field=True)
-    schema.add_field("id", DataType.VARCHAR, is_primary=True, max_length=64)
-    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIM)
-    params = client.prepare_index_params()
-    params.add_index("vector", index_type="FLAT", metric_type="COSINE")
-    client.create_collection("docs", schema=schema, index_params=params)
-    client.close()
-    return f"milvus:{file}/docs"
+    empty_stores.milvus(home / "docs.db", DIM).close()
+    return f"milvus:{home / 'docs.db'}/docs"
 
 
 def _sqlite_vec(home: Path) -> str:
-    import apsw
-    import sqlite_vec
-
-    database = apsw.Connection(str(home / "docs.db"))
-    database.enable_load_extension(True)
-    database.load_extension(sqlite_vec.loadable_path())
-    database.execute(
-        f"CREATE VIRTUAL TABLE docs USING vec0(id TEXT PRIMARY KEY, embedding FLOAT[{DIM}] "
-        f"distance_metric=cosine, +chunk_id TEXT, +title TEXT, +text TEXT, +words INTEGER)"
-    )
-    database.close()
+    columns = "+chunk_id TEXT, +title TEXT, +text TEXT, +words INTEGER"
+    empty_stores.sqlite_vec(home / "docs.db", DIM, columns).close()
     return f"sqlite-vec:{home / 'docs.db'}/docs"
 
 

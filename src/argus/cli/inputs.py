@@ -12,10 +12,9 @@ from typing import Any
 
 from argus.corpora.names import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.data.fields import FieldNames
-from argus.errors import InputError
-from argus.retrievers.config import AskingConfig
-from argus.settings import notes_of, settings_of
-from argus.stores.config import StoreConfig
+from argus.retrievers.config import AskingConfig, check_store_settings
+from argus.settings import notes_of
+from argus.stores.config import StoreConfig, refuse_unread
 from argus.stores.spec import is_store
 
 
@@ -93,51 +92,32 @@ def with_stores(
     if any(isinstance(corpus, StoreCorpus) for corpus in places):
         return _without_opening(whole_values, corpora)
     if alone:
-        _refuse_unread(opening)
+        refuse_unread(opening)
     return whole_values
 
 
 def _without_opening(values: dict[str, Any], corpora: Sequence[str]) -> dict[str, Any]:
     """Return values in which corpora alone say how a store is opened, if no retriever is one."""
-    if _asks_store(values):
+    if any(map(is_store, _retrievers(values))):
         return values
     return {name: value if name in corpora else _unopened(value) for name, value in values.items()}
 
 
-def _asks_store(values: Mapping[str, Any]) -> bool:
+def _retrievers(values: Mapping[str, Any]) -> list[str]:
     retrievers = values.get("retriever") or ()
     several = retrievers if isinstance(retrievers, list | tuple) else [retrievers]
-    return any(is_store(str(retriever)) for retriever in several)
+    return [str(retriever) for retriever in several]
 
 
 def check_asking(values: Mapping[str, Any]) -> None:
     """Raise InputError for how a retriever that is a store is opened or filtered: none is one."""
-    if _asks_store(values):
-        return
     for value in values.values():
         if isinstance(value, AskingConfig):
-            _refuse_unread(value.opening)
-            if value.where:
-                raise _unread("--where")
+            check_store_settings(_retrievers(values), value)
 
 
 def _unopened(value: Any) -> Any:
     return replace(value, opening=StoreConfig()) if isinstance(value, AskingConfig) else value
-
-
-def _refuse_unread(opening: StoreConfig) -> None:
-    for setting in settings_of(StoreConfig):
-        if getattr(opening, setting.name) is not None:
-            raise _unread(setting.where)
-
-
-def _unread(where: str) -> InputError:
-    return InputError(
-        "is said of a store, and there is none",
-        expected="a store as --corpus or --retriever, such as qdrant:http://HOST:6333/docs",
-        fix="Leave it out.",
-        where=where,
-    )
 
 
 def check_inputs(inputs: Mapping[str, Input], values: Mapping[str, Any]) -> None:

@@ -1,6 +1,7 @@
 from .config import (
     DEFAULT_MODEL as DEFAULT_MODEL,
     EncoderConfig as EncoderConfig,
+    as_config as as_config,
 )
 from .embed import (
     Embedded as Embedded,
@@ -14,6 +15,7 @@ from .load import (
     LoadedEncoder as LoadedEncoder,
     load_any_encoder as load_any_encoder,
     load_encoder as load_encoder,
+    loaded_encoder as loaded_encoder,
     require_vectors as require_vectors,
 )
 from .protocol import (

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from argus.devices import Device
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.settings import Choices, Doc, Ge, Option, check_settings
+
+E = TypeVar("E")
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 COSINE = "cosine"
@@ -109,3 +111,8 @@ class EncoderConfig:
                 fix="Give --revision COMMIT, or a folder that holds the model.",
                 where="--revision",
             )
+
+
+def as_config(encoder: E | EncoderConfig | str) -> E | EncoderConfig:
+    """Return the settings that a name stands for; settings, or what is loaded, stay as they are."""
+    return EncoderConfig(model=encoder) if isinstance(encoder, str) else encoder

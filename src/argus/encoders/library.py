@@ -13,7 +13,7 @@ from argus.data.types import IntArray, Span
 from argus.encoders.prompts import Prompt, Prompts
 from argus.encoders.protocol import Fingerprint
 from argus.encoders.rows import Family, R
-from argus.encoders.sentence_transformer import batches_of, weights_digest
+from argus.encoders.sentence_transformer import batches_of, token_counts, weights_digest
 
 
 class LibraryEncoder(ABC, Generic[R]):
@@ -80,11 +80,7 @@ class LibraryEncoder(ABC, Generic[R]):
 
     def count_tokens(self, texts: Sequence[str]) -> IntArray:
         """Return (n,) token counts, special tokens included, nothing cut."""
-        if not texts:
-            return np.zeros(0, np.int64)
-        prompted = [self.prompts.document.text + text for text in texts]
-        encoded = self.model.tokenizer(prompted, truncation=False, verbose=False)
-        return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
+        return token_counts(self.model.tokenizer, texts, self.prompts.document.text)
 
     def encode_queries(self, texts: Sequence[str]) -> R:
         """Return n rows; the query prompt is put in front."""

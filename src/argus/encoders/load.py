@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 
 from argus.data.manifest import PrecisionTrial
 from argus.devices import check_device
-from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig
+from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_config
 from argus.encoders.model_type import DENSE, model_type
 from argus.encoders.precision import choose_precision
 from argus.encoders.prompts import resolve_prompts
@@ -57,6 +57,12 @@ def load_encoder(
     loaded = load_any_encoder(config, sample=sample, stored=stored)
     require_vectors(loaded.encoder)
     return cast(LoadedEncoder, loaded)
+
+
+def loaded_encoder(encoder: Encoder | EncoderConfig | str) -> Encoder:
+    """Return an encoder that makes one vector per text: loaded, where it is named or described."""
+    config = as_config(encoder)
+    return load_encoder(config).encoder if isinstance(config, EncoderConfig) else config
 
 
 @naming_extras()

@@ -93,12 +93,7 @@ class SentenceTransformerEncoder:
 
     def count_tokens(self, texts: Sequence[str]) -> IntArray:
         """Return (n,) token counts, special tokens included, nothing cut."""
-        if not texts:
-            return np.zeros(0, np.int64)
-        encoded = self.model.tokenizer(
-            [self.prompts.document.text + t for t in texts], truncation=False, verbose=False
-        )
-        return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
+        return token_counts(self.model.tokenizer, texts, self.prompts.document.text)
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
         """Return (n, dim), the query prompt in front; unit rows unless `similarity` is the dot."""
@@ -324,6 +319,14 @@ def _similarity(model: SentenceTransformer | SentenceModel) -> str:
         fix="Name another; a retriever that ranks so can be asked itself, with --retriever.",
         where="--encoder",
     )
+
+
+def token_counts(tokenizer: Any, texts: Sequence[str], prompt: str) -> IntArray:
+    """Return (n,) token counts of texts behind a prompt, special tokens included, nothing cut."""
+    if not texts:
+        return np.zeros(0, np.int64)
+    encoded = tokenizer([prompt + text for text in texts], truncation=False, verbose=False)
+    return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
 
 
 def batches_of(counts: Sequence[int]) -> list[list[int]]:

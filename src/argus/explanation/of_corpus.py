@@ -25,6 +25,7 @@ from argus.encoders import (
     Scoring,
     Store,
     TokenCounter,
+    as_config,
     embed,
     load_any_encoder,
     open_store,
@@ -144,8 +145,7 @@ def _encoder_and_store(
     """Open the encoder, and the store or one that goes when it is closed."""
     with TemporaryDirectory(prefix="argus-explain-") as passing:
         path = store or Path(passing)
-        if isinstance(encoder, str):
-            encoder = EncoderConfig(model=encoder)
+        encoder = as_config(encoder)
         if isinstance(encoder, EncoderConfig):
             encoder = load_any_encoder(encoder, stored=stored_fingerprint(path)).encoder
         with open_store(

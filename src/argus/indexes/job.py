@@ -23,6 +23,7 @@ from argus.encoders import (
     EmbeddingStore,
     Encoder,
     EncoderConfig,
+    as_config,
     embed,
 )
 from argus.encoders import documents as as_documents
@@ -299,7 +300,7 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
     No device (another machine has others), no user, password or query of an address. An encoder
     object cannot be described: whoever opens the index has to give it again.
     """
-    config = EncoderConfig(model=encoder) if isinstance(encoder, str) else encoder
+    config = as_config(encoder)
     if not isinstance(config, EncoderConfig):
         return {}
     address = urlsplit(config.base_url)

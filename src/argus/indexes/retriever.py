@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from argus.data.types import FloatArray, Query, Run, View
-from argus.encoders import Encoder, EncoderConfig, load_encoder
+from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
 from argus.errors import InputError
@@ -174,12 +174,9 @@ def encoder_of(
 
     engine: what `embed` has batches embedded on.
     """
-    if encoder is not None and not isinstance(encoder, (EncoderConfig, str)):
+    encoder = stored_encoder(index) if encoder is None else as_config(encoder)
+    if not isinstance(encoder, EncoderConfig):
         return on_engine(encoder, engine)
-    if encoder is None:
-        encoder = stored_encoder(index)
-    elif isinstance(encoder, str):
-        encoder = EncoderConfig(model=encoder)
     if device is not None:
         encoder = replace(encoder, device=device)
     loaded = load_encoder(encoder, stored=index.header.asked_with)

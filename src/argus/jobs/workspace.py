@@ -34,6 +34,7 @@ from argus.encoders import (
     Rows,
     Store,
     TokenCounter,
+    as_config,
     load_any_encoder,
     load_encoder,
     open_store,
@@ -167,8 +168,7 @@ def any_encoder(
     stored = None if folder.fresh and store is None else stored_fingerprint(path)
     record.runs_on(engine)
     config: EncoderConfig | None = None
-    if isinstance(encoder, str):
-        encoder = EncoderConfig(model=encoder)
+    encoder = as_config(encoder)
     if isinstance(encoder, EncoderConfig):
         with record.timed("loading the encoder"):
             loaded = load_any_encoder(encoder, sample=sample, stored=stored)
@@ -257,8 +257,7 @@ def corpus_for(
 
 
 def _comparing(encoder: Encoder[Rows] | EncoderConfig | str) -> Embeds:
-    if isinstance(encoder, str):
-        encoder = EncoderConfig(model=encoder)
+    encoder = as_config(encoder)
     if not isinstance(encoder, EncoderConfig):
         require_vectors(encoder)
         return cast(Encoder, encoder)

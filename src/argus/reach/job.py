@@ -13,7 +13,7 @@ import pyarrow as pa
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.types import FloatArray, Query
-from argus.encoders import Encoder, EncoderConfig, load_encoder
+from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, require_some
@@ -26,6 +26,7 @@ from argus.reach.survey import Survey, survey
 from argus.reach.tally import require_fields
 from argus.reports import write_report
 from argus.stores.config import StoreConfig
+from argus.stores.errors import check_dimension
 from argus.stores.filters import typed
 from argus.stores.opening import open_store
 from argus.stores.protocol import Filter, Store, StoreFacts
@@ -141,18 +142,9 @@ def _vectors(
     texts = [query.text for query in questions if query.text.strip()]
     if not texts or encoder is None:
         return None
-    if isinstance(encoder, str):
-        encoder = EncoderConfig(model=encoder)
-    if isinstance(encoder, EncoderConfig):
-        encoder = load_encoder(encoder).encoder
+    encoder = loaded_encoder(encoder)
     record.encoder["fingerprint"] = encoder.fingerprint
-    if encoder.dim != facts.dim:
-        raise InputError(
-            f"the encoder makes {encoder.dim} dimensions, the store holds {facts.dim}",
-            expected="the model that made the store's vectors",
-            fix="Name it with --encoder.",
-            where="--encoder",
-        )
+    check_dimension(encoder.dim, facts, "the store")
     return np.asarray(encoder.encode_queries(texts), np.float32)
 
 

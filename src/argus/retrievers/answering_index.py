@@ -13,7 +13,7 @@ from typing import Any
 
 from argus.data.provenance import content_hash
 from argus.data.types import Query, Run
-from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
+from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, as_config
 from argus.errors import EncodingError, EndpointRefusal, InputError
 from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.spec import IndexSpec, parse_index_spec
@@ -137,7 +137,7 @@ def _encoder(index: ViewIndex, encoder: Encoder | EncoderConfig | str | None) ->
 
     The device that the option names holds for both.
     """
-    config = EncoderConfig(model=encoder) if isinstance(encoder, str) else encoder
+    config = None if encoder is None else as_config(encoder)
     is_default = isinstance(config, EncoderConfig) and config.model == DEFAULT_MODEL
     if isinstance(config, EncoderConfig) and is_default and index.header.encoder.get("model"):
         return encoder_of(index, None, config.device)

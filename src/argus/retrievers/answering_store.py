@@ -11,16 +11,17 @@ import numpy as np
 
 from argus.data.provenance import content_hash
 from argus.data.types import Query, Run
-from argus.encoders import Encoder, EncoderConfig, load_encoder
+from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import ArgusError, EndpointRefusal, InputError
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import Answer
+from argus.stores.errors import check_dimension
 from argus.stores.filters import conditions, typed
 from argus.stores.opening import open_store
-from argus.stores.protocol import Filter, Hits, Interruptible, Records, Store, StoreFacts
+from argus.stores.protocol import Filter, Hits, Interruptible, Records, Store
 
 PAGE = 1000
 """Records read at a time."""
@@ -102,8 +103,8 @@ def open_answering_store(
         )
     with open_store(store, config.opening) as opened:
         facts = opened.describe()
-        model = _loaded(encoder)
-        _check_dimension(model, facts, opened.name)
+        model = loaded_encoder(encoder)
+        check_dimension(model.dim, facts, opened.name)
         fields = conditions(config.where)
         matching = typed(fields, opened, PAGE) if fields else None
         parts = (model.fingerprint, repr((facts, config.opening, config.id_field, matching)))
@@ -124,22 +125,6 @@ def open_answering_store(
             )
         finally:
             blocking.finish()
-
-
-def _loaded(encoder: Encoder | EncoderConfig | str) -> Encoder:
-    if isinstance(encoder, str):
-        encoder = EncoderConfig(model=encoder)
-    return load_encoder(encoder).encoder if isinstance(encoder, EncoderConfig) else encoder
-
-
-def _check_dimension(encoder: Encoder, facts: StoreFacts, name: str) -> None:
-    if encoder.dim != facts.dim:
-        raise InputError(
-            f"the encoder makes {encoder.dim} dimensions, {name} holds {facts.dim}",
-            expected="the model that made the store's vectors",
-            fix="Name it with --encoder.",
-            where="--encoder",
-        )
 
 
 def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str, str]:

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document, Query, Run
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError
 from argus.jobs.workspace import NO_ENCODER, Record, keep_input, require_some
-from argus.retrievers.config import AskingConfig
+from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.retrievers.kept import FILE as ANSWERS
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import OpenRetriever, opened
 from argus.retrievers.protocol import Answers
 from argus.retrievers.run_file import run_answers
-from argus.stores.config import StoreConfig
-from argus.stores.spec import is_store
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
@@ -61,7 +59,7 @@ def answers_of(
     require_some(len(queries), what, "There is nothing to ask: check what they are read from.")
     record.encoder["fingerprint"] = NO_ENCODER
     if source.run is not None:
-        _check_store_settings((), source.asking or AskingConfig())
+        check_store_settings((), source.asking or AskingConfig())
         answers = run_answers(source.run, queries)
         if folder is not None:
             record.open(folder)
@@ -92,7 +90,7 @@ def all_opened(
 
     Raises InputError for settings of a store where none is one.
     """
-    _check_store_settings(retrievers, asking)
+    check_store_settings(retrievers, asking)
     with ExitStack() as stack:
         contexts = (
             opened(retriever, documents=documents, config=asking, kept_in=kept_in, encoder=encoder)
@@ -119,16 +117,3 @@ def note_retrievers(
     keep_input(folder, map(input_path, retrievers))
     record.open(folder, about=about)
     folder.own(ANSWERS)
-
-
-def _check_store_settings(retrievers: Sequence[Any], asking: AskingConfig) -> None:
-    named = all(isinstance(retriever, str | Path) for retriever in retrievers)
-    if not named or any(is_store(str(retriever)) for retriever in retrievers):
-        return
-    if asking.where or asking.opening != StoreConfig():
-        raise InputError(
-            "how a store is opened and filtered, and no retriever is a store",
-            expected="KIND:PLACE/COLLECTION as --retriever",
-            fix="Leave it out, or name the store.",
-            where="--where" if asking.where else "--retriever",
-        )

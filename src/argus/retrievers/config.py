@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from argus.settings import Doc, Ge, Gt, Option, check_settings
-from argus.stores.config import StoreConfig, Where
+from argus.stores.config import StoreConfig, Where, refuse_unread
+from argus.stores.spec import is_store
 
 PANEL = "Retriever"
 NAMES = "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION) or an index's folder"
 """What --retriever takes, in its line of help."""
+
+DEEPER = 5
+"""Times k that is asked for where chunks are folded to documents, and k results are not enough."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,3 +51,10 @@ class AskingConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
+
+
+def check_store_settings(retrievers: Sequence[object], asking: AskingConfig) -> None:
+    """Raise InputError for how a store is opened or filtered, where no retriever can be one."""
+    named = [str(r) for r in retrievers if isinstance(r, str | Path)]
+    if len(named) == len(retrievers) and not any(map(is_store, named)):
+        refuse_unread(asking.opening, asking.where)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from argus.settings import Doc, Option, check_settings
+from argus.errors import InputError
+from argus.settings import Doc, Option, check_settings, settings_of
 
 PANEL = "Store"
 Where = Annotated[
@@ -45,3 +47,17 @@ class StoreConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
+
+
+def refuse_unread(opening: StoreConfig, where: Sequence[str] = ()) -> None:
+    """Raise InputError for what is said of a store, and of its filter, where there is none."""
+    named = [s.where for s in settings_of(StoreConfig) if getattr(opening, s.name) is not None]
+    if where:
+        named.append("--where")
+    if named:
+        raise InputError(
+            "is said of a store, and there is none",
+            expected="a store as --corpus or --retriever, such as qdrant:http://HOST:6333/docs",
+            fix="Leave it out.",
+            where=named[0],
+        )

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from argus.errors import ArgusError, InputError
+from argus.stores.protocol import StoreFacts
 from argus.stores.spec import scrubbed, shown
 
 
@@ -56,3 +57,14 @@ def no_folder(path: str, product: str) -> InputError:
         fix="Check the path.",
         where=shown(path),
     )
+
+
+def check_dimension(dim: int, facts: StoreFacts, name: str) -> None:
+    """Raise InputError where an encoder makes vectors of another dimension than a store holds."""
+    if dim != facts.dim:
+        raise InputError(
+            f"the encoder makes {dim} dimensions, {name} holds {facts.dim}",
+            expected="the model that made the store's vectors",
+            fix="Name it with --encoder.",
+            where="--encoder",
+        )

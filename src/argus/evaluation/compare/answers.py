@@ -30,15 +30,12 @@ from argus.evaluation.systems import (
 from argus.indexes.spec import parse_index_spec
 from argus.jobs.workspace import Record, check_folder
 from argus.retrievers.asking import all_opened, note_retrievers
-from argus.retrievers.config import AskingConfig
+from argus.retrievers.config import DEEPER, AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
 from argus.settings import TOP_K
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
-
-DEEPER = 5
-"""Times k that a retriever is asked for, where chunks are folded to documents."""
 
 
 def compare_retrievers(

@@ -18,10 +18,9 @@ from argus.retrievability.exposure.parents import DocumentLists, Parents
 from argus.retrievability.exposure.probes import BEYOND
 from argus.retrievability.exposure.retriever_probes import RankedProbes
 from argus.retrievability.exposure.summary import SomeAnswersFacts
+from argus.retrievers.config import DEEPER
 from argus.retrievers.protocol import Answers
 
-DEEPER = 5
-"""Times k, where k results are not enough."""
 Ask = Callable[[Sequence[Query], int], Answers]
 
 
