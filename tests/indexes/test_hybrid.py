@@ -1,14 +1,14 @@
 import pytest
 
 from argus.errors import InputError
-from argus.indexes.hybrid import fuse
+from argus.indexes.hybrid import fuse, fuse_with_bm25
 
 DENSE = {"q": {"a": 0.9, "b": 0.5, "c": 0.1}}
 LEXICAL = {"q": {"b": 12.0, "d": 4.0}, "other": {"x": 1.0}}
 
 
 def test_reciprocal_ranks_add_up():
-    run = fuse([DENSE, LEXICAL], 10)
+    run = fuse([DENSE, LEXICAL], 10, "rrf")
     assert run["q"] == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "d": 1 / 62, "c": 1 / 63})
     assert list(run["q"]) == ["b", "a", "d", "c"]
     assert list(run["other"]) == ["x"]
@@ -18,6 +18,14 @@ def test_min_max_scales_each_run_and_absent_documents_get_0():
     run = fuse([DENSE, LEXICAL], 10, "min-max")
     assert run["q"] == pytest.approx({"b": 0.5 + 1, "a": 1.0, "c": 0.0, "d": 0.0})
     assert list(run["q"]) == ["b", "a", "c", "d"]  # a tie of the last two, by id
+
+
+def test_bm25_counts_a_fifth_unless_told_otherwise():
+    run = fuse_with_bm25(DENSE, LEXICAL, 10)
+    assert run["q"] == pytest.approx({"a": 0.8, "b": 0.8 * 0.5 + 0.2, "c": 0.0, "d": 0.0})
+    half = fuse_with_bm25(DENSE, LEXICAL, 10, weight=0.5)
+    assert half["q"]["b"] == pytest.approx(0.5 * 0.5 + 0.5)
+    assert fuse_with_bm25(DENSE, LEXICAL, 10, "rrf") == fuse([DENSE, LEXICAL], 10, "rrf")
 
 
 def test_z_gives_the_lowest_score_for_what_was_not_found():
@@ -32,7 +40,7 @@ def test_ties_break_by_id_and_k_cuts():
 
 
 def test_wrong_settings_are_named():
-    with pytest.raises(InputError, match="fusion 'sum'; expected one of rrf, min-max, z"):
+    with pytest.raises(InputError, match="fusion 'sum'; expected one of min-max, rrf, z"):
         fuse([DENSE], 1, "sum")
     with pytest.raises(InputError, match="k=0"):
         fuse([DENSE], 0)

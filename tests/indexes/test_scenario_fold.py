@@ -102,7 +102,7 @@ def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit):
     queries = unit(np.concatenate([rng.normal(size=(4, dim)), vectors[:4], -vectors[:4]]))
     k = {"1": 1, "10": 10, "n-1": 299, "n": 300, "n+5": 305}[depth]
     layout = snapshot.layout(weight)
-    laid = pruned.ScenarioLayout.of(snapshot.vectors, layout)
+    laid = pruned.SideLayout.of(snapshot.vectors, layout)
     assert laid is not None
     found = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
     plain = snapshot_top(snapshot, queries, k, layout)
@@ -145,7 +145,8 @@ def snapshot_top(snapshot, queries, k, layout):
 def test_no_document_below_the_reach_gets_to_the_least_score(least, angle, weight, owns):
     own = np.array(owns, np.float32)
     pair = np.tile(np.float32([np.cos(angle), np.sin(angle)]), (len(own), 1))
-    bound = pruned.upper_bound(own, pair, weight)
+    highest = pruned.highest(own, pair)
+    bound = np.float32(weight) * own + np.float32(1 - weight) * highest
     below = own < pruned.reach(least, angle, weight) - 1e-5
     assert (bound[below] <= least + 1e-5).all()
 

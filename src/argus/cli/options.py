@@ -120,7 +120,10 @@ Config = Annotated[
 
 Hybrid = Annotated[
     list[str] | None,
-    Doc("Fuse with BM25: rrf, min-max or z; for all indexes, or once for each (dense: not)."),
+    Doc(
+        "Fuse with BM25: min-max (0.8 to 0.2), rrf or z; dense: not. For all indexes, or once for "
+        "each; default: as a blend in the index says, else dense."
+    ),
     Option(("--hybrid",)),
 ]
 Weights = Annotated[

@@ -22,7 +22,6 @@ from argus.evaluation.slices import FILE as SLICES
 from argus.evaluation.slices import means_by_slice
 from argus.evaluation.summary import EvaluationSummary, headline
 from argus.evaluation.systems import (
-    DENSE,
     System,
     ask_retriever,
     one_for_each,
@@ -145,12 +144,10 @@ def evaluate_states(
     check_folder(folder, record, about=about)
     exactly = [state.searches_exactly() for state in states]
     with record.timed("asking"):
-        labels = [
-            system_name(name, DENSE, exactly=e) for name, e in zip(names, exactly, strict=True)
-        ]
+        labels = [system_name(name, exactly=e) for name, e in zip(names, exactly, strict=True)]
         retrievers = list(zip(labels, states, strict=True))
         systems = _systems(questions, retrievers, (), (), config.depth)
-    record.config |= {"hybrid": [DENSE] * len(names), "exact": exactly}
+    record.config |= {"hybrid": [state.hybrid for state in states], "exact": exactly}
     record.config["lambda"] = [state.weight for state in states]
     judged = without_failed(questions.judged, systems)
     findings = EvaluationFindings(questions.queries, judged, systems, config, highest)

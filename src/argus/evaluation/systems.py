@@ -14,6 +14,7 @@ from argus.data.runs import RUN_FILE, cut
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import ArgusError, InputError
 from argus.evaluation.summary import MissingDocuments
+from argus.indexes.weighing import DENSE
 
 if TYPE_CHECKING:
     from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 RETRIEVER = "retriever"
 """In place of an encoder's fingerprint, where a retriever was asked and not looked into."""
-DENSE = "dense"
 """In place of a fusion: vectors alone."""
 
 
@@ -49,17 +49,16 @@ class System:
     """What is doubtful about its answers."""
 
 
-def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str]:
-    """Return by what each index ranks: DENSE, or the fusion of that and BM25.
+def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str | None]:
+    """Return by what each index ranks: DENSE, the fusion of that and BM25, or None: as it says.
 
-    hybrid: nothing (all dense), one for all indexes, or one for each. Raises InputError for another
-    number and for an unknown fusion.
+    hybrid: nothing (all as they say), one for all indexes, or one for each. Raises InputError for
+    another number and for an unknown fusion.
     """
-    from argus.indexes.hybrid import check_fusion
+    from argus.indexes.retriever import check_hybrid
 
     for name in hybrid:
-        if name != DENSE:
-            check_fusion(name)
+        check_hybrid(name)
     if len(hybrid) not in {0, 1, n_indexes} or len(hybrid) > n_indexes:
         raise InputError(
             f"{len(hybrid)} rankings for {n_indexes} indexes",
@@ -67,7 +66,8 @@ def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str]:
             fix="Runs are as they are: leave it out for those.",
             where="--hybrid",
         )
-    return list(hybrid) if len(hybrid) == n_indexes else list(hybrid or [DENSE]) * n_indexes
+    ways: list[str | None] = [*hybrid] or [None]
+    return ways if len(ways) == n_indexes else ways * n_indexes
 
 
 def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]:
@@ -87,7 +87,7 @@ def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]
 def open_index(
     name: str,
     encoder: Encoder | EncoderConfig | str | None = None,
-    ranked_by: str = DENSE,
+    ranked_by: str | None = None,
     exact: bool | None = None,
     weight: float | None = None,
 ) -> tuple[str, IndexRetriever]:
@@ -95,26 +95,29 @@ def open_index(
 
     encoder: instead of the one that the index names; FingerprintMismatch when it is another.
     ranked_by: as `rankings` returns. exact: None searches as the index is served. weight: λ of
-    documents against scenarios. All become part of the name where they are not the usual: dense,
-    exact, and None.
+    documents against scenarios. All become part of the name where they are not the usual: as the
+    index says, exact, and None.
     """
     from argus.indexes.fold import RELEVANCE_WEIGHT
     from argus.indexes.retriever import open_retriever
 
-    hybrid = None if ranked_by == DENSE else ranked_by
     used = RELEVANCE_WEIGHT if weight is None else weight
-    retriever = open_retriever(name, encoder, hybrid=hybrid, exact=exact, weight=used)
+    retriever = open_retriever(name, encoder, hybrid=ranked_by, exact=exact, weight=used)
     exactly = retriever.searches_exactly()
-    return system_name(name, ranked_by, exactly=exactly, weight=weight), retriever
+    blend = retriever.recipe.blend
+    usual = ranked_by == DENSE and not (blend and blend.bm25)
+    way = None if usual else ranked_by
+    return system_name(name, way, exactly=exactly, weight=weight), retriever
 
 
 def system_name(
-    name: str, ranked_by: str, *, exactly: bool = True, weight: float | None = None
+    name: str, ranked_by: str | None = None, *, exactly: bool = True, weight: float | None = None
 ) -> str:
     """Return what to call an index in a report: one of two states may be searched in two ways."""
     ways = [] if exactly else ["approximate search"]
     ways += [] if weight is None else [f"λ = {weight:g}"]
-    ways += [] if ranked_by == DENSE else [f"{ranked_by} with BM25"]
+    if ranked_by is not None:
+        ways.append("vectors alone" if ranked_by == DENSE else f"{ranked_by} with BM25")
     return f"{name} ({', '.join(ways)})" if ways else name
 
 

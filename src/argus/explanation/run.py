@@ -27,10 +27,10 @@ from argus.explanation.identifiers import AnswerKeys, check_identifiers, run_ide
 from argus.explanation.presence import near_ids
 from argus.explanation.records import RunExplanationRecord
 from argus.explanation.rivals import superseded
-from argus.explanation.standing import DEFAULT_FUSION, QUERY, bm25_place, place_in
+from argus.explanation.standing import QUERY, bm25_place, place_in
 from argus.explanation.types import Cause, Finding, Place, Verdict
 from argus.explanation.words import in_common, quoted, term_evidence
-from argus.indexes.hybrid import fuse
+from argus.indexes.hybrid import FUSION, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
@@ -243,13 +243,13 @@ def _standing(case: RunCase) -> RunStanding:
         depth = max(case.k, FUSED_DEPTH)
         first = {QUERY: {doc: case.scores[doc] for doc in case.ranked[:depth]}}
         second = case.lexical.search([case.text], depth).run([QUERY])
-        both = fuse([first, second], 2 * depth, DEFAULT_FUSION)[QUERY]
+        both = fuse_with_bm25(first, second, 2 * depth)[QUERY]
         fused, _ = place_in(both, case.doc_id, case.k)
     if _are_ranks(case.scores):
         kth = None
     gap = None if kth is None or own.score is None else max(0.0, kth - own.score)
     above = _above(case, case.k if own.rank is None else min(case.k, own.rank - 1))
-    return RunStanding(own.rank, came_back, own, bm25, fused, DEFAULT_FUSION, kth, gap, above)
+    return RunStanding(own.rank, came_back, own, bm25, fused, FUSION, kth, gap, above)
 
 
 def _are_ranks(scores: Mapping[str, float]) -> bool:

@@ -8,10 +8,9 @@ import numpy as np
 
 from argus.data.types import FloatArray
 from argus.explanation.types import Case, Place, ScoredView, Standing
-from argus.indexes.hybrid import Fusion, fuse
+from argus.indexes.hybrid import FUSION, fuse_with_bm25
 from argus.indexes.retriever import FUSED_DEPTH
 
-DEFAULT_FUSION: Fusion = "rrf"
 QUERY = "query"
 
 
@@ -41,7 +40,7 @@ def standing(case: Case) -> Standing:
         approximate=approximate,
         bm25=bm25,
         fused=fused,
-        fusion=case.retriever.hybrid or DEFAULT_FUSION,
+        fusion=case.retriever.hybrid or FUSION,
         views=_views(case),
         kth_score=kth,
         gap=0.0 if came_back else None if kth is None or own is None else max(0.0, kth - own),
@@ -95,8 +94,9 @@ def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
     index, state, exact = case.retriever.index, case.retriever.as_of, _exact(case)
     dense = index.search(case.vector, depth, state, exact=exact, weight=case.weight).run([QUERY])
     lexical = case.retriever.lexical().search([case.query], depth).run([QUERY])
-    method = case.retriever.hybrid or DEFAULT_FUSION
-    return place_in(fuse([dense, lexical], 2 * depth, method).get(QUERY, {}), case.doc_id, case.k)
+    method = case.retriever.hybrid or FUSION
+    fused = fuse_with_bm25(dense, lexical, 2 * depth, method, case.retriever.bm25)
+    return place_in(fused.get(QUERY, {}), case.doc_id, case.k)
 
 
 def place_in(scores: Mapping[str, float], doc_id: str, k: int) -> tuple[Place, float | None]:

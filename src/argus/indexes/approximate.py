@@ -6,9 +6,9 @@ document: no view further down could change the result. Until then twice as many
 for; where the index has no more to give, the rest is scanned. What stays approximate is the
 order in which the index returns views; benchmarks/view_search.py measures it.
 
-Where there are scenarios, each document that a view led to is scored by all its views (SPIKE eq. 3)
-from their vectors. A document that no view led to has none above the last one, and so no score
-above it either: the same condition holds.
+Where there are scenarios or a blend, each document that a view led to is scored by all its views
+(`argus.indexes.fold`) from their vectors. A document that no view led to has none above the last
+one, and so no score above it less the least that the blend takes off any: the same condition holds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from typing import Any, Literal
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO, Layout, TopDocuments, exact
+from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO, TopDocuments, exact
+from argus.indexes.prescribed import ActiveRecipe
 from argus.indexes.table import quoted
 
 METRIC: Literal["dot"] = "dot"
@@ -60,20 +61,28 @@ def approximate_search(
     k: int,
     condition: str | None,
     weight: float = RELEVANCE_WEIGHT,
+    recipe: ActiveRecipe | None = None,
 ) -> TopDocuments:
-    """Return the k documents of each query; fewer where the state holds fewer."""
+    """Return the k documents of each query; fewer where the state holds fewer.
+
+    Smoothed vectors are not looked at: the table holds the documents' own.
+    """
+    recipe = recipe or ActiveRecipe()
     total = int(table.count_rows(condition))
     kinds = f"kind = '{SCENARIO}'"
-    weighed = bool(table.count_rows(f"({condition}) AND {kinds}" if condition else kinds))
+    scenarios = bool(table.count_rows(f"({condition}) AND {kinds}" if condition else kinds))
+    weighed = scenarios or recipe.blend is not None
     result = TopDocuments([], [], [])
     for query in queries:
         look = partial(_views, table, query, condition)
-        score = partial(_weighed, table, query, condition, weight) if weighed else _best_views
-        hits = _one(look, score, k, total)
+        score = (
+            partial(_weighed, table, query, condition, weight, recipe) if weighed else _best_views
+        )
+        hits = _one(look, score, k, total, _least_penalty(recipe))
         result.doc_ids.append([hit.document for hit in hits])
         result.scores.append([hit.score for hit in hits])
         result.view_ids.append([hit.view for hit in hits])
-        if weighed:
+        if scenarios:
             result.scenario_ids.append([hit.scenario for hit in hits])
     return result
 
@@ -94,7 +103,9 @@ def _one(
     score: Callable[[list[_Row]], list[_Hit]],
     k: int,
     total: int,
+    penalty: float = 0.0,
 ) -> list[_Hit]:
+    """penalty: the least that is taken off the best view of any document."""
     limit, scan = VIEWS_PER_RESULT * k + 1, False
     while True:
         limit = min(limit, total)
@@ -103,7 +114,7 @@ def _one(
         scan = scan or limit == total
         rows = look(limit, scan)
         best = sorted(score(rows), key=lambda hit: (-hit.score, hit.document))[:k]
-        certain = len(best) == k and rows[-1][2] < best[-1].score
+        certain = len(best) == k and rows[-1][2] - penalty < best[-1].score
         if certain or len(rows) >= total:
             return best
         if len(rows) < limit:  # the index gives no more, the table holds more
@@ -123,8 +134,19 @@ def _best_views(rows: list[_Row]) -> list[_Hit]:
     return list(best.values())
 
 
+def _least_penalty(recipe: ActiveRecipe) -> float:
+    if recipe.blend is None or recipe.numbers is None or not len(recipe.numbers.hubness):
+        return 0.0
+    return recipe.blend.hubs * float(recipe.numbers.hubness.min())
+
+
 def _weighed(
-    table: Any, query: FloatArray, condition: str | None, weight: float, rows: list[_Row]
+    table: Any,
+    query: FloatArray,
+    condition: str | None,
+    weight: float,
+    recipe: ActiveRecipe,
+    rows: list[_Row],
 ) -> list[_Hit]:
     """Score the documents of these views by all their views."""
     of_these = f"doc_id IN ({quoted(sorted({doc for _, doc, _ in rows}))})"
@@ -132,16 +154,14 @@ def _weighed(
     views = table.search().select(["id", "doc_id", "kind", "vector"]).where(where).to_arrow()
     views = views.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
     vectors = views["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
-    documents = views["doc_id"].to_numpy(zero_copy_only=False)
-    first = np.flatnonzero(np.concatenate([[True], documents[1:] != documents[:-1]]))
-    scenario = views["kind"].to_numpy(zero_copy_only=False) == SCENARIO
-    layout = Layout(np.append(first, len(documents)), scenario, weight)
-    each = np.arange(len(first))
+    snapshot = recipe.over(views, vectors)
+    each = np.arange(len(snapshot))
+    layout = snapshot.layout(weight)
     own, matched, scores = exact(query[None], vectors, layout, np.zeros_like(each), each)
     ids = views["id"].to_pylist()
     return [
-        _Hit(str(documents[row]), float(scores[i]), ids[own[i]], ids[at] if at >= 0 else "")
-        for i, (row, at) in enumerate(zip(first.tolist(), matched.tolist(), strict=True))
+        _Hit(document, float(scores[i]), ids[own[i]], ids[at] if at >= 0 else "")
+        for i, (document, at) in enumerate(zip(snapshot.doc_ids, matched.tolist(), strict=True))
     ]
 
 

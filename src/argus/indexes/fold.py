@@ -3,7 +3,8 @@
 Views lie ordered by (document, view), so the views of document d are the columns
 `starts[d]:starts[d + 1]`. A document scores as its best view (max fold). Where it has scenarios,
 its score is `λ·s_doc + (1-λ)·max s_scenario` (SPIKE eq. 3), s_doc the best of its other views; one
-without scenarios scores s_doc, so that no document is ever lost for want of them.
+without scenarios scores s_doc, so that no document is ever lost for want of them. Where a blend is
+active, sentences are mixed into s_doc and hubs taken down (`argus.indexes.blend`).
 
 Float32 products round, so documents within the rounding bound of a place in the result are compared
 again in float64: equal vectors tie wherever they lie, and neither the number of queries nor the
@@ -53,17 +54,53 @@ class TopDocuments:
 
 
 @dataclass(frozen=True)
+class Mixed:
+    """A blend laid over the documents and views of a snapshot.
+
+    weight: λ. sentence: (n_views,), which views are sentences, None where none counts. penalty:
+    (n_documents,), β·r, None where nothing is taken off.
+    """
+
+    weight: float = 1.0
+    sentence: npt.NDArray[np.bool_] | None = None
+    penalty: FloatArray | None = None
+
+    def less(
+        self, scores: npt.NDArray[np.floating], documents: IntArray | slice = slice(None)
+    ) -> FloatArray:
+        """Return scores less what is taken off their documents (the last axis)."""
+        if self.penalty is None:
+            return scores
+        lowered: FloatArray = scores - self.penalty[documents].astype(scores.dtype)
+        return lowered
+
+
+@dataclass(frozen=True)
 class Layout:
     """Which views belong to which document, and how they are weighed.
 
     starts: (n_documents + 1,), every document with a view. scenario: (n_views,), None where no view
     is one. weight: λ, from 0 to 1. reach: length of the longest view's vector, 1 for unit rows.
+    mixed: the blend that is active.
     """
 
     starts: IntArray
     scenario: npt.NDArray[np.bool_] | None = None
     weight: float = RELEVANCE_WEIGHT
     reach: float = 1.0
+    mixed: Mixed = field(default_factory=Mixed)
+
+    @property
+    def plain(self) -> bool:
+        """Whether a document scores as the best of all its views."""
+        return self.scenario is None and self.mixed.sentence is None
+
+    @property
+    def sides(self) -> npt.NDArray[np.bool_]:
+        """Which views are weighed against the others: scenarios and sentences, shape (n_views,)."""
+        masks = [mask for mask in (self.scenario, self.mixed.sentence) if mask is not None]
+        sides: npt.NDArray[np.bool_] = np.logical_or.reduce(masks)
+        return sides
 
     def bound(self, queries: FloatArray) -> float:
         """Return how far two float32 scores of these queries may be from their exact difference."""
@@ -88,15 +125,21 @@ def fold(scores: FloatArray, layout: Layout) -> FloatArray:
 
     scores: (n_queries, n_views).
     """
-    first = layout.starts[:-1]
-    if layout.scenario is None:
-        folded: FloatArray = np.maximum.reduceat(scores, first, axis=1)
-        return folded
+    first, mixed = layout.starts[:-1], layout.mixed
+    if layout.plain:
+        return mixed.less(np.maximum.reduceat(scores, first, axis=1))
     low = np.float32(-np.inf)
-    own = np.maximum.reduceat(np.where(layout.scenario, low, scores), first, axis=1)
-    scenario = np.maximum.reduceat(np.where(layout.scenario, scores, low), first, axis=1)
-    mixed: FloatArray = mix(own, scenario, layout.weight)
-    return mixed
+
+    def best(views: npt.NDArray[np.bool_]) -> FloatArray:
+        held: FloatArray = np.maximum.reduceat(np.where(views, scores, low), first, axis=1)
+        return held
+
+    own = best(~layout.sides)
+    if mixed.sentence is not None:
+        own = mix_sentences(own, best(mixed.sentence), mixed.weight)
+    if layout.scenario is not None:
+        own = mix(own, best(layout.scenario), layout.weight)
+    return mixed.less(own)
 
 
 def ends(scores: FloatArray, layout: Layout) -> tuple[FloatArray, FloatArray]:
@@ -120,6 +163,18 @@ def mix(
         mixed = dtype(weight) * own + dtype(1 - weight) * scenario
     without = np.isneginf(own)
     out: FloatArray = np.where(np.isneginf(scenario), own, np.where(without, scenario, mixed))
+    return out
+
+
+def mix_sentences(
+    own: npt.NDArray[np.floating], sentence: npt.NDArray[np.floating], weight: float
+) -> FloatArray:
+    """Return `λ·own + (1-λ)·max(own, sentence)`; own where there is no sentence (-inf)."""
+    dtype = own.dtype.type
+    best = np.maximum(own, sentence)
+    with np.errstate(invalid="ignore"):  # -inf where there is no other view, which is not taken
+        mixed = dtype(weight) * own + dtype(1 - weight) * best
+    out: FloatArray = np.where(np.isneginf(own), best, np.where(sentence > own, mixed, own))
     return out
 
 
@@ -207,15 +262,26 @@ def exact(
     pair = np.repeat(np.arange(len(query)), counts)
     view = layout.starts[document][pair] + np.arange(len(pair)) - first[pair]
     scores = pair_products(queries, vectors, query[pair], view)
-    if layout.scenario is None:
-        best, score = _best(scores, view, pair, first)
-        return best, np.full(len(query), -1), score
-    scenario = layout.scenario[view]
-    own_row, own = _best(np.where(scenario, -np.inf, scores), view, pair, first)
-    scenario_row, other = _best(np.where(scenario, scores, -np.inf), view, pair, first)
-    score = np.asarray(mix(own, other, layout.weight), np.float64)
-    own_row = np.where(np.isneginf(own), scenario_row, own_row)
-    return own_row, np.where(np.isneginf(other), -1, scenario_row), score
+
+    def best(of: npt.NDArray[np.bool_]) -> tuple[IntArray, Float64Array]:
+        return _best(np.where(of[view], scores, -np.inf), view, pair, first)
+
+    mixed = layout.mixed
+    if layout.plain:
+        row, score = _best(scores, view, pair, first)
+        return row, np.full(len(query), -1), np.asarray(mixed.less(score, document), np.float64)
+    row, score = best(~layout.sides)
+    if mixed.sentence is not None:
+        sentence_row, sentence = best(mixed.sentence)
+        row = np.where(sentence > score, sentence_row, row)
+        score = np.asarray(mix_sentences(score, sentence, mixed.weight), np.float64)
+    scenario_row = np.full(len(query), -1)
+    if layout.scenario is not None:
+        scenario_row, scenario = best(layout.scenario)
+        row = np.where(np.isneginf(score), scenario_row, row)
+        score = np.asarray(mix(score, scenario, layout.weight), np.float64)
+        scenario_row = np.where(np.isneginf(scenario), -1, scenario_row)
+    return row, scenario_row, np.asarray(mixed.less(score, document), np.float64)
 
 
 def _best(

@@ -14,6 +14,7 @@ from argus.data.artifacts import replacing
 from argus.data.records import read_record
 from argus.encoders.config import COSINE
 from argus.errors import FingerprintMismatch, InputError, Location
+from argus.indexes.recipes import Recipe, RecipeRecord
 
 FILE = "index.json"
 FORMAT = 1
@@ -59,6 +60,8 @@ class HeaderRecord(TypedDict):
     vectors: NotRequired[VectorsFileRecord | None]
     similarity: NotRequired[str]
     """Where it is not the cosine."""
+    recipes: NotRequired[list[RecipeRecord]]
+    """Where remedies changed how it is searched."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +82,7 @@ class IndexHeader:
     """Which encoder made the vectors, and how a later command loads it again.
 
     vectors: None where that encoder embedded the documents. similarity: how it compares them.
+    recipes: what remedies say of the search, in the order in which they came.
     """
 
     fingerprint: str
@@ -88,6 +92,7 @@ class IndexHeader:
     fields: tuple[str, ...] = FIELDS
     vectors: VectorsFile | None = None
     similarity: str = COSINE
+    recipes: tuple[Recipe, ...] = ()
 
     @property
     def unit(self) -> bool:
@@ -141,6 +146,9 @@ def write_header(path: Path, header: IndexHeader) -> None:
         content = asdict(header)
         if header.unit:
             del content["similarity"]
+        del content["recipes"]
+        if header.recipes:
+            content["recipes"] = [recipe.record() for recipe in header.recipes]
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -203,6 +211,7 @@ def _header(record: HeaderRecord, file: Path) -> IndexHeader:
         fields=tuple(record["fields"]),
         vectors=None if vectors is None else _vectors_file(vectors, file),
         similarity=record.get("similarity", COSINE),
+        recipes=tuple(map(Recipe.of, record.get("recipes", ()))),
     )
     if header.dim < 1:
         raise _damaged(f"dim is {header.dim}", Location(file, field="dim"))

@@ -1,17 +1,18 @@
-"""Search over documents and their scenarios that looks at few scenarios, and loses nothing by it.
+"""Search over documents and their side views that looks at few of these, and loses nothing by it.
 
-All vectors are unit rows, so angles obey the triangle inequality on the sphere: a vector v within δ
-of an anchor a scores at most `cos(max(0, θ - δ))` for a query at angle θ from a. A document's
-scenarios are bounded twice: by its own views, whose scores are known, and by the mean direction of
-the scenarios, which lies near all of them since they tell of one topic. With s_doc its own score
-and b a bound on its scenarios, its score is at most `λ·s_doc + (1-λ)·b`.
+Side views are sentences, which a blend mixes in, and scenarios. All vectors are unit rows, so
+angles obey the triangle inequality on the sphere: a vector v within δ of an anchor a scores at
+most `cos(max(0, θ - δ))` for a query at angle θ from a. A document's side views are bounded twice:
+by its own views, whose scores are known, and by the mean direction of the side views, which lies
+near all of them since they tell of one thing. With s_doc its own score and b a bound on the side
+views, its score is at most `λ·s_doc + (1-λ)·max(s_doc, b)`, less what the blend takes off it.
 
-Documents are scored first. The scenarios of the best few give a score that k documents reach; then
+Documents are scored first. The side views of the best few give a score that k documents reach; then
 only documents whose bound reaches it can matter, best bound first, until the next one's lies below
 the k-th score. Results are those of `fold.top_documents`.
 
-Memory beyond the snapshot: the vectors of all views that are no scenarios once more, and one vector
-per document.
+Memory beyond the snapshot: the vectors of all views that are no side views once more, and one
+vector per document and kind of side view.
 """
 
 from __future__ import annotations
@@ -34,63 +35,98 @@ _UNIT = 1e-3  # vectors are taken for unit rows within this
 
 
 @dataclass(frozen=True)
-class ScenarioLayout:
-    """What the search needs of a snapshot's views, made once.
+class SideViews:
+    """Views of one kind that are weighed against the others of their documents.
 
-    own: (n_own, dim), the vectors of all views that are no scenarios, contiguous; own_starts:
-    (n_documents + 1,) over them. scenarios: rows of the scenarios by document; starts:
-    (n_documents + 1,) over those. middle: (n_documents, dim), the mean direction of a document's
-    scenarios; spread: (n_documents,), cosine and sine of the greatest angle between it and one of
-    them. angle: (n_documents, 2), the same of a scenario and the nearest own view.
+    rows: their rows by document; starts: (n_documents + 1,) over those. middle: (n_documents, dim),
+    their mean direction; spread: (n_documents, 2), cosine and sine of the greatest angle between it
+    and one of them. angle: (n_documents, 2), the same of a side view and the nearest own view.
     """
 
-    own: FloatArray
-    own_starts: IntArray
-    scenarios: IntArray
+    rows: IntArray
     starts: IntArray
     middle: FloatArray
     spread: FloatArray
     angle: FloatArray
     widest: float
     """The greatest of those angles."""
+
+    @classmethod
+    def none(cls, n: int) -> SideViews:
+        """Return what stands for a kind that no document has."""
+        no_rows, no_angle = np.zeros(0, np.int64), np.zeros((0, 2), np.float32)
+        no_middle = np.zeros((0, 0), np.float32)
+        return cls(no_rows, np.zeros(n + 1, np.int64), no_middle, no_angle, no_angle, 0.0)
+
+
+@dataclass(frozen=True)
+class SideLayout:
+    """What the search needs of a snapshot's views, made once.
+
+    own: (n_own, dim), the vectors of all views that are no side views, contiguous; own_starts:
+    (n_documents + 1,) over them.
+    """
+
+    own: FloatArray
+    own_starts: IntArray
+    sentences: SideViews
+    scenarios: SideViews
     off_unit: float
     """How far a row's length is from 1 at most."""
 
     @classmethod
-    def of(cls, vectors: FloatArray, layout: Layout) -> ScenarioLayout | None:
-        """Return the layout; None where a document has scenarios alone, or rows are not unit."""
-        assert layout.scenario is not None
+    def of(cls, vectors: FloatArray, layout: Layout) -> SideLayout | None:
+        """Return the layout; None where a document has side views alone, or rows are not unit."""
         off_unit = off_unit_length(vectors)
-        own_starts = _starts(~layout.scenario, layout.starts)
+        is_own = ~layout.sides
+        own_starts = _starts(is_own, layout.starts)
         if (np.diff(own_starts) == 0).any() or not off_unit <= _UNIT:
             return None
-        scenarios, starts = np.flatnonzero(layout.scenario), _starts(layout.scenario, layout.starts)
-        own = np.ascontiguousarray(vectors[~layout.scenario])
-        owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        middle, spread = _middle(vectors, scenarios, owner, len(starts) - 1)
-        nearest = _nearest_own(vectors, own, own_starts, scenarios, owner)
-        angle = _widest(nearest, owner, len(middle))
-        return cls(
-            own, own_starts, scenarios, starts, middle, _cosine_and_sine(spread),
-            _cosine_and_sine(angle), float(angle.max()), off_unit,
-        )  # fmt: skip
+        own = np.ascontiguousarray(vectors[is_own])
+        sentences, scenarios = (
+            _side_views(vectors, own, own_starts, mask, layout.starts)
+            for mask in (layout.mixed.sentence, layout.scenario)
+        )
+        return cls(own, own_starts, sentences, scenarios, off_unit)
+
+
+def _side_views(
+    vectors: FloatArray,
+    own: FloatArray,
+    own_starts: IntArray,
+    mask: npt.NDArray[np.bool_] | None,
+    view_starts: IntArray,
+) -> SideViews:
+    n = len(view_starts) - 1
+    if mask is None:
+        return SideViews.none(n)
+    rows, starts = np.flatnonzero(mask), _starts(mask, view_starts)
+    owner = np.repeat(np.arange(n), np.diff(starts))
+    middle, spread = _middle(vectors, rows, owner, n)
+    nearest = _nearest_own(vectors, own, own_starts, rows, owner)
+    angle = _widest(nearest, owner, n)
+    widest = float(angle.max())
+    return SideViews(
+        rows, starts, middle, _cosine_and_sine(spread), _cosine_and_sine(angle), widest
+    )
 
 
 def top_documents_pruned(
     queries: FloatArray,
     vectors: FloatArray,
     layout: Layout,
-    views: ScenarioLayout,
+    views: SideLayout,
     k: int,
 ) -> Folded:
     """Return what `fold.top_documents` does.
 
-    queries: (n_queries, dim), unit rows; vectors: (n_views, dim). λ must be above 0.
+    queries: (n_queries, dim), unit rows; vectors: (n_views, dim). Both λ must be above 0.
     """
     scores = queries @ views.own.T
-    if scores.shape[1] > len(views.middle):  # documents of several views
+    n = len(layout.starts) - 1
+    if scores.shape[1] > n:  # documents of several views
         scores = np.maximum.reduceat(scores, views.own_starts[:-1], axis=1)
-    search = _Search(vectors, views, layout.weight, min(k, len(views.middle)))
+    search = _Search(vectors, layout, views, min(k, n))
     if len(queries) == 1:
         candidates = [search.candidates(queries[0], scores[0])]
     else:
@@ -103,27 +139,52 @@ def top_documents_pruned(
 class _Search:
     """Candidates of one query after another; safe to use from many threads."""
 
-    def __init__(self, vectors: FloatArray, views: ScenarioLayout, weight: float, k: int) -> None:
-        self.vectors, self.views, self.weight, self.k = vectors, views, weight, k
+    def __init__(self, vectors: FloatArray, layout: Layout, views: SideLayout, k: int) -> None:
+        self.vectors, self.layout, self.views, self.k = vectors, layout, views, k
         self.slack = rounding_bound(vectors.shape[1]) + 2 * views.off_unit
+        n = len(layout.starts) - 1
+        penalty = layout.mixed.penalty
+        self.penalty = np.zeros(n, np.float32) if penalty is None else penalty
+        self.lightest = float(self.penalty.min(initial=0.0 if penalty is None else np.inf))
+        self.weights = (layout.mixed.weight, layout.weight)
+        self.sides = [
+            (side, weight)
+            for side, weight in zip((views.sentences, views.scenarios), self.weights, strict=True)
+            if len(side.rows)
+        ]
 
     def candidates(self, query: FloatArray, own: FloatArray) -> IntArray:
         """Return the documents that can be among the k best.
 
-        own: (n_documents,), their scores without scenarios.
+        own: (n_documents,), their scores without side views, nothing taken off.
         """
         n = len(own)
         seeds = min(n, max(SEEDS, 2 * self.k))
-        first = np.argpartition(own, n - seeds)[n - seeds :]
+        lowered = own - self.penalty
+        first = np.argpartition(lowered, n - seeds)[n - seeds :]
         least = self._best(query, own, first, np.ones(seeds, np.float32), -np.inf)[1]
         # Whatever lies below `reach` cannot get to `least`; then each by its own angle.
-        near = np.flatnonzero(own >= reach(least - self.slack, self.views.widest, self.weight))
-        bound = upper_bound(own[near], self.views.angle[near], self.weight) + self.slack
-        order = np.argsort(-bound[bound >= least], kind="stable")
-        near, bound = near[bound >= least][order], bound[bound >= least][order]
+        widest = max(side.widest for side, _ in self.sides)
+        weight = float(np.prod([weight for _, weight in self.sides]))
+        near = np.flatnonzero(own >= reach(least + self.lightest - self.slack, widest, weight))
+        bound = self._bounds(own, near) + self.slack
+        near, bound = near[bound >= least], bound[bound >= least]
+        order = np.argsort(-bound, kind="stable")
+        near, bound = near[order], bound[order]
         scores, least = self._best(query, own, near, bound, least)
         documents: IntArray = near[scores >= least]
         return documents
+
+    def _bounds(self, own: FloatArray, documents: IntArray) -> FloatArray:
+        """Return the most that documents can score, by the angles of their side views."""
+        own = own[documents]
+        most = own
+        for side, weight in self.sides:
+            beside = np.float32(1 - weight) * highest(own, side.angle[documents])
+            there = side.starts[documents + 1] > side.starts[documents]
+            most = np.where(there, np.float32(weight) * most + beside, most)
+        bound: FloatArray = np.maximum(most, own) - self.penalty[documents]
+        return bound
 
     def _best(
         self,
@@ -133,11 +194,13 @@ class _Search:
         bound: FloatArray,
         least: float,
     ) -> tuple[FloatArray, float]:
-        views = self.views
+        sentences, scenarios = self.views.sentences, self.views.scenarios
         return _mixed(  # type: ignore[no-any-return]
-            query, self.vectors, views.scenarios, views.starts, views.middle, views.spread,
-            own, documents, bound, np.float32(self.weight), self.k, np.float32(self.slack),
-            np.float32(least),
+            query, self.vectors,
+            sentences.rows, sentences.starts, sentences.middle, sentences.spread,
+            scenarios.rows, scenarios.starts, scenarios.middle, scenarios.spread,
+            np.float32(self.weights[0]), np.float32(self.weights[1]),
+            own, self.penalty, documents, bound, self.k, np.float32(self.slack), np.float32(least),
         )  # fmt: skip
 
 
@@ -147,22 +210,21 @@ def off_unit_length(vectors: FloatArray) -> float:
     return float(np.abs(lengths - 1).max(initial=0.0))
 
 
-def upper_bound(own: FloatArray, angle: FloatArray, weight: float) -> FloatArray:
-    """Return the most that documents of these scores can reach.
+def highest(own: FloatArray, angle: FloatArray) -> FloatArray:
+    """Return the most that a side view of documents of these scores can score, at least `own`.
 
-    own: (n,); angle: (n, 2), cosine and sine of the angle within which their scenarios lie.
+    own: (n,); angle: (n, 2), cosine and sine of the angle within which the side views lie.
     """
     cosine, sine = angle[:, 0], angle[:, 1]
     beside = own * cosine + np.sqrt(np.maximum(0, 1 - own * own)) * sine
-    scenario = np.where(own >= cosine, np.float32(1), beside)
-    bound = np.float32(weight) * own + np.float32(1 - weight) * scenario
-    most: FloatArray = np.maximum(bound, own)  # one without scenarios scores as it is
+    most: FloatArray = np.maximum(own, np.where(own >= cosine, np.float32(1), beside))
     return most
 
 
 def reach(least: float, angle: float, weight: float) -> float:
-    """Return the own score below which no document gets to `least`: `upper_bound`, inverted.
+    """Return the own score below which no document gets to `least`: `highest`, mixed, inverted.
 
+    weight: λ, or the product of both: what is mixed twice lies below what is mixed once by that.
     Below cos δ the bound is `A·cos θ + B·sin θ = R·cos(θ - φ)`.
     """
     sine = max(0.0, float(np.sin(angle)))  # π in float32 is more than π
@@ -183,33 +245,63 @@ def _dot(left, right):  # type: ignore[no-untyped-def]  # pragma: no cover - com
 
 
 @numba.njit(cache=True, nogil=True)
+def _most(query, middle, spread):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the most that a vector within the spread of a middle can score."""
+    cosine = _dot(query, middle)
+    if cosine >= spread[0]:
+        return np.float32(1)
+    sine = np.sqrt(max(np.float32(0), np.float32(1) - cosine * cosine))
+    return cosine * spread[0] + sine * spread[1]
+
+
+@numba.njit(cache=True, nogil=True)
+def _nearest(query, vectors, rows, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover
+    nearest = np.float32(-np.inf)
+    for row in range(start, end):
+        nearest = max(nearest, _dot(query, vectors[rows[row]]))
+    return nearest
+
+
+@numba.njit(cache=True, nogil=True)
 def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    query, vectors, scenarios, starts, middle, spread, own, documents, bound, weight, k, slack,
-    least,
+    query, vectors,
+    rows_1, starts_1, middle_1, spread_1,
+    rows_2, starts_2, middle_2, spread_2,
+    weight_1, weight_2,
+    own, penalty, documents, bound, k, slack, least,
 ):  # fmt: skip
     """Score documents in the order of their bounds; return scores and what the k-th best reaches.
 
-    A document that cannot reach `least`, which rises as scores come in, is left at -inf.
+    1: sentences; 2: scenarios. A document that cannot reach `least`, which rises as scores come in,
+    is left at -inf.
     """
     scores = np.full(len(documents), -np.inf, np.float32)
     best = np.full(k, -np.inf, np.float32)  # the k best so far, ascending
-    rest = np.float32(1) - weight
+    rest_1, rest_2 = np.float32(1) - weight_1, np.float32(1) - weight_2
     for i in range(len(documents)):
         if bound[i] < least:
             break
         d = documents[i]
+        some_1, some_2 = starts_1[d + 1] > starts_1[d], starts_2[d + 1] > starts_2[d]
+        score, most_2 = own[d], np.float32(1)
+        if some_1:
+            most_1 = max(own[d], _most(query, middle_1[d], spread_1[d]))
+            score = weight_1 * own[d] + rest_1 * most_1
+        if some_2:
+            most_2 = _most(query, middle_2[d], spread_2[d])
+            score = weight_2 * score + rest_2 * most_2
+        if score - penalty[d] + slack < least:
+            continue
         score = own[d]
-        if starts[d + 1] > starts[d]:
-            cosine = _dot(query, middle[d])
-            if cosine < spread[d, 0]:
-                sine = np.sqrt(max(np.float32(0), np.float32(1) - cosine * cosine))
-                most = cosine * spread[d, 0] + sine * spread[d, 1]
-                if weight * own[d] + rest * most + slack < least:
-                    continue
-            nearest = np.float32(-np.inf)
-            for row in range(starts[d], starts[d + 1]):
-                nearest = max(nearest, _dot(query, vectors[scenarios[row]]))
-            score = weight * own[d] + rest * nearest
+        if some_1:
+            nearest = _nearest(query, vectors, rows_1, starts_1[d], starts_1[d + 1])
+            score = weight_1 * own[d] + rest_1 * max(own[d], nearest)
+            if some_2 and (weight_2 * score + rest_2 * most_2 - penalty[d] + slack < least):
+                continue
+        if some_2:
+            nearest = _nearest(query, vectors, rows_2, starts_2[d], starts_2[d + 1])
+            score = weight_2 * score + rest_2 * nearest
+        score -= penalty[d]
         scores[i] = score
         if score > best[0]:
             at = 0

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from argus.data.records import record_of
 from argus.data.types import View
 from argus.errors import InputError
+from argus.indexes.recipes import Recipe
 from argus.indexes.summary import RemedyInIndex
 from argus.indexes.table import quoted
 
@@ -38,8 +39,11 @@ class RemedyViews:
         return record_of(RemedyInIndex, self)
 
 
-def grouped(rows: Any, vector_bytes: int) -> list[RemedyViews]:
-    """Return one entry per remedy of an Arrow table of `remedy, doc_id, text, added`."""
+def grouped(rows: Any, vector_bytes: int, recipes: Sequence[Recipe] = ()) -> list[RemedyViews]:
+    """Return one entry per remedy of an Arrow table of `remedy, doc_id, text, added`.
+
+    recipes: what remedies say of the search; one may have no view.
+    """
     import pyarrow.compute as pc
 
     size = pc.add(pc.binary_length(rows["text"]), vector_bytes)
@@ -54,6 +58,9 @@ def grouped(rows: Any, vector_bytes: int) -> list[RemedyViews]:
         )
         for row in sums.to_pylist()
     ]  # fmt: skip
+    of = {recipe.remedy: recipe.added for recipe in recipes}
+    remedies = [replace(r, added=max(r.added, of.pop(r.id, 0))) for r in remedies]
+    remedies += [RemedyViews(remedy, 0, 0, 0, added) for remedy, added in of.items()]
     return sorted(remedies, key=lambda r: (r.added, r.id))
 
 
@@ -81,6 +88,19 @@ def state_condition(as_of: str, there: Sequence[RemedyViews], where: Path) -> st
     remedy = find_remedy(as_of.removeprefix(BEFORE), there, where)
     own = f" AND remedy != {quoted([remedy.id])}" if as_of.startswith(BEFORE) else ""
     return f"added <= {remedy.added}{own}"
+
+
+def recipes_of(
+    as_of: str | None, recipes: Sequence[Recipe], there: Sequence[RemedyViews], where: Path
+) -> list[Recipe]:
+    """Return the recipes that count in a state; errors as for `state_condition`."""
+    if as_of is None:
+        return list(recipes)
+    if as_of == ORIGINAL:
+        return []
+    remedy = find_remedy(as_of.removeprefix(BEFORE), there, where)
+    own = remedy.id if as_of.startswith(BEFORE) else None
+    return [r for r in recipes if r.added <= remedy.added and r.remedy != own]
 
 
 def check_remedy_id(remedy: str) -> None:

@@ -13,15 +13,18 @@ from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
 from argus.errors import InputError
+from argus.indexes.blend import SENTENCE
 from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO, TopDocuments, check_weight
 from argus.indexes.header import FILE, cosines
-from argus.indexes.hybrid import check_fusion, fuse
+from argus.indexes.hybrid import BM25_WEIGHT, FUSION, Fusion, check_fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
+from argus.indexes.prescribed import ActiveRecipe
 from argus.indexes.snapshot import check_k
 from argus.indexes.sources import matched_scenario
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
 from argus.indexes.views import BEFORE, ViewIndex, served
+from argus.indexes.weighing import DENSE
 from argus.indexes.words import check_query
 from argus.settings import TOP_K
 
@@ -34,9 +37,11 @@ class IndexRetriever:
 
     exact: None searches as the index is served, approximately where it has an approximate index;
     True and False say which. What lies in memory makes no difference. weight: λ, what a document's
-    own score counts against that of its best scenario. Raises InputError for an
-    unknown `as_of` or fusion, FingerprintMismatch when `encoder` is not the one that made the
-    index, or that was named for queries where its vectors came from a file.
+    own score counts against that of its best scenario. hybrid: how BM25 is fused; None does as
+    the index says (fused under a blend with BM25, else not at all), "dense" never. A remedy's
+    correction of queries is applied to them. Raises InputError for an unknown `as_of` or fusion,
+    FingerprintMismatch when `encoder` is not the one that made the index, or that was named for
+    queries where its vectors came from a file.
     """
 
     def __init__(
@@ -51,16 +56,38 @@ class IndexRetriever:
         index.header.check_queries(encoder.fingerprint, index.path)
         index.condition(as_of)  # an unknown remedy is an error now, not at the first query
         self.index, self.encoder, self.as_of = index, encoder, as_of
-        self.hybrid = check_fusion(hybrid) if hybrid is not None else None
+        if self.recipe.correction is not None:
+            self.recipe.correction.check_fingerprint(encoder.fingerprint, index.path)
+        self._hybrid = check_hybrid(hybrid)
         self.exact = exact
         self.weight = check_weight(weight)
         self._lexical: tuple[int, LexicalIndex] | None = None
+
+    @property
+    def recipe(self) -> ActiveRecipe:
+        """What remedies say of the search."""
+        return self.index.recipe(self.as_of)
+
+    @property
+    def hybrid(self) -> Fusion | None:
+        """How BM25 is fused; None where it is not."""
+        if self._hybrid is not None:
+            return None if self._hybrid == DENSE else check_fusion(self._hybrid)
+        blend = self.recipe.blend
+        return FUSION if blend is not None and blend.bm25 else None
+
+    @property
+    def bm25(self) -> float:
+        """What BM25 counts where it is fused by `min-max`."""
+        blend = self.recipe.blend
+        return blend.bm25 if blend is not None and blend.bm25 else BM25_WEIGHT
 
     @property
     def name(self) -> str:
         """What this ranks by, for manifests and reports."""
         state = self.as_of or "now"
         dense = "dense" if self.weight == RELEVANCE_WEIGHT else f"dense with λ = {self.weight:g}"
+        dense = "+".join([dense, *self.recipe.remedies])
         ranking = dense if self.hybrid is None else f"{self.hybrid}({dense}, bm25)"
         mode = "" if self.searches_exactly() else "approximate "
         return f"{mode}{ranking} of {self.index.path.name}@{state}"
@@ -109,7 +136,7 @@ class IndexRetriever:
         depth = max(k, FUSED_DEPTH)
         dense = self._nearest(vectors, depth).run(ids)
         lexical = self.lexical().search([q.text for q in queries], depth).run(ids)
-        return fuse([dense, lexical], k, self.hybrid)
+        return fuse_with_bm25(dense, lexical, k, self.hybrid, self.bm25)
 
     def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
         """Return dense results with the views that won."""
@@ -121,18 +148,24 @@ class IndexRetriever:
 
     def _nearest(self, vectors: FloatArray, k: int) -> TopDocuments:
         exact = self.searches_exactly()
-        return self.index.search(vectors, k, self.as_of, exact=exact, weight=self.weight)
+        queries = self.recipe.correct(vectors)
+        return self.index.search(queries, k, self.as_of, exact=exact, weight=self.weight)
 
     def lexical(self) -> LexicalIndex:
         """Return BM25 over the views of this state, built once per version of the index.
 
-        Without scenarios, which λ weighs: whoever fuses with λ = 1 gets documents alone.
+        Without scenarios and sentences, which λ weighs: λ = 1 searches documents alone.
         """
         if self._lexical is None or self._lexical[0] != self.index.version:
-            columns = self.index.texts(self.as_of, without=SCENARIO)
+            columns = self.index.texts(self.as_of, without=(SCENARIO, SENTENCE))
             words = LexicalIndex.build(columns["doc_id"], columns["text"])
             self._lexical = (self.index.version, words)
         return self._lexical[1]
+
+
+def check_hybrid(hybrid: str | None) -> str | None:
+    """Return how BM25 is fused; InputError unless it is a fusion, "dense" or None."""
+    return hybrid if hybrid in (None, DENSE) else check_fusion(str(hybrid))
 
 
 def open_retriever(
@@ -151,8 +184,7 @@ def open_retriever(
     """
     spec = parse_index_spec(spec)
     check_weight(weight)
-    if hybrid is not None:
-        check_fusion(hybrid)
+    check_hybrid(hybrid)
     index = ViewIndex.open(spec.path)
     index.condition(spec.as_of)  # before the encoder is loaded
     model = encoder_of(index, encoder, device)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,13 @@ import numpy.typing as npt
 from argus.data.types import FloatArray, IntArray, View
 from argus.encoders.scoring import reach_of
 from argus.errors import InputError
+from argus.indexes.blend import SENTENCE, Blend
 from argus.indexes.fold import (
     RELEVANCE_WEIGHT,
     SCENARIO,
     Folded,
     Layout,
+    Mixed,
     TopDocuments,
     check_weight,
     fold,
@@ -25,7 +28,7 @@ from argus.indexes.fold import (
 )
 
 if TYPE_CHECKING:
-    from argus.indexes.pruned import ScenarioLayout
+    from argus.indexes.pruned import SideLayout
 
 UNIT = 1e-5
 """How far from 1 the length of a query may be for bounds that hold for unit rows."""
@@ -38,13 +41,26 @@ class Snapshot:
 
     columns: an Arrow table of `id, doc_id, kind, text, source, remedy, added` in that order of
     rows (added: number of the commit; 0 for views that lie in memory alone);
-    vectors: (n_views, dim) float32, unit rows unless the encoder ranks by dot product. Nothing here
-    changes after it was made.
+    vectors: (n_views, dim) float32, unit rows unless the encoder ranks by dot product. hubness:
+    (n_documents,), r(d) of a blend. Nothing here changes after it was made.
     """
 
-    def __init__(self, columns: Any, vectors: FloatArray) -> None:
+    def __init__(
+        self,
+        columns: Any,
+        vectors: FloatArray,
+        blend: Blend | None = None,
+        hubness: FloatArray | None = None,
+    ) -> None:
         self.columns, self.vectors = columns, vectors
         self.doc_ids, self.starts = _documents(columns["doc_id"])
+        self.blend, self.hubness = blend, hubness
+
+    def blended(self, blend: Blend | None) -> Snapshot:
+        """Return the same documents and views under another blend, or under none."""
+        other = copy(self)  # with what was laid out already
+        other.blend = blend
+        return other
 
     @classmethod
     def of(cls, views: Sequence[View], vectors: FloatArray) -> Snapshot:
@@ -81,10 +97,20 @@ class Snapshot:
     @cached_property
     def scenario_rows(self) -> npt.NDArray[np.bool_] | None:
         """Which views are scenarios, shape (n_views,); None where none is."""
+        return self._rows_of_kind(SCENARIO)
+
+    @cached_property
+    def sentence_rows(self) -> npt.NDArray[np.bool_] | None:
+        """Which views are sentences, shape (n_views,); None where none is."""
+        return self._rows_of_kind(SENTENCE)
+
+    def _rows_of_kind(self, kind: str) -> npt.NDArray[np.bool_] | None:
         import pyarrow.compute as pc
 
-        scenarios = pc.equal(self.columns["kind"], SCENARIO).to_numpy(zero_copy_only=False)
-        return scenarios if scenarios.any() else None
+        rows: npt.NDArray[np.bool_] = pc.equal(self.columns["kind"], kind).to_numpy(
+            zero_copy_only=False
+        )
+        return rows if rows.any() else None
 
     @cached_property
     def reach(self) -> float:
@@ -92,10 +118,10 @@ class Snapshot:
         return reach_of(self.vectors)
 
     @cached_property
-    def _scenario_layout(self) -> ScenarioLayout | None:
-        from argus.indexes.pruned import ScenarioLayout
+    def _side_layout(self) -> SideLayout | None:
+        from argus.indexes.pruned import SideLayout
 
-        return ScenarioLayout.of(self.vectors, self.layout())
+        return SideLayout.of(self.vectors, self.layout())
 
     @cached_property
     def _position(self) -> dict[str, int]:
@@ -116,7 +142,17 @@ class Snapshot:
 
     def layout(self, weight: float = RELEVANCE_WEIGHT) -> Layout:
         """Return which views are whose, and λ; InputError unless that is from 0 to 1."""
-        return Layout(self.starts, self.scenario_rows, check_weight(weight), self.reach)
+        return Layout(
+            self.starts, self.scenario_rows, check_weight(weight), self.reach, self._mixed()
+        )
+
+    def _mixed(self) -> Mixed:
+        """Return the blend over these documents. Sentences without one weigh nothing."""
+        blend = self.blend or Blend(weight=1, hubs=0)
+        penalty = None
+        if blend.hubs and self.hubness is not None:
+            penalty = np.float32(blend.hubs) * self.hubness
+        return Mixed(blend.weight, self.sentence_rows, penalty)
 
     def best_scenario(self, query: FloatArray, doc_id: str) -> str:
         """Return the id of a document's scenario nearest to a query, "" where it has none.
@@ -169,13 +205,13 @@ class Snapshot:
                 scores = block @ self.vectors.T
                 yield start, top_documents(block, self.vectors, scores, layout, k)
 
-    def _bounded(self, queries: FloatArray, layout: Layout) -> ScenarioLayout | None:
-        """Return what bounds the scores of scenarios; None where all of them are to be compared."""
-        if layout.scenario is None or layout.weight == 0 or layout.reach != 1:
+    def _bounded(self, queries: FloatArray, layout: Layout) -> SideLayout | None:
+        """Return what bounds the scores of side views; None where all of them are compared."""
+        if layout.plain or layout.reach != 1 or 0 in (layout.weight, layout.mixed.weight):
             return None
         from argus.indexes.pruned import off_unit_length
 
-        return self._scenario_layout if off_unit_length(queries) <= UNIT else None
+        return self._side_layout if off_unit_length(queries) <= UNIT else None
 
     def document_scores(self, queries: FloatArray, weight: float = RELEVANCE_WEIGHT) -> FloatArray:
         """Return the score of every document in float32, shape (n_queries, n_documents)."""

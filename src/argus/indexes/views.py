@@ -10,6 +10,7 @@ wrote to it, or called `refresh`, until `compact` removes that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ from argus.data.types import FloatArray, View
 from argus.encoders.config import COSINE
 from argus.errors import InputError
 from argus.indexes.approximate import approximate_search, build, exists
+from argus.indexes.blend import SENTENCE, Blend
 from argus.indexes.compact import KEPT, compact
 from argus.indexes.fold import RELEVANCE_WEIGHT, TopDocuments, check_weight
 from argus.indexes.header import FILE, EncoderSettings, IndexHeader, read_header, write_header
+from argus.indexes.prescribed import ActiveRecipe, active
+from argus.indexes.recipes import Recipe
 from argus.indexes.remedy_views import (
     BEFORE,
     ORIGINAL,
@@ -30,6 +34,7 @@ from argus.indexes.remedy_views import (
     check_remedy_id,
     find_remedy,
     grouped,
+    recipes_of,
     served,
     state_condition,
 )
@@ -66,6 +71,7 @@ class ViewIndex:
     def __init__(self, path: Path, header: IndexHeader, table: Any) -> None:
         self.path, self.header, self.table = path, header, table
         self._kept: tuple[tuple[int, str | None], Snapshot] | None = None
+        self._recipe: tuple[tuple[int, str | None], ActiveRecipe] | None = None
 
     @classmethod
     def create(
@@ -157,6 +163,7 @@ class ViewIndex:
         """See what other processes have written since."""
         with storage(self.path, "reading the index"):
             self.table.checkout_latest()
+        self.header = read_header(self.path)
 
     def add(self, views: Sequence[View], vectors: FloatArray, remedy: str = "") -> int:
         """Add views with their vectors in one commit; return how many.
@@ -216,14 +223,31 @@ class ViewIndex:
             return self._delete(f"doc_id IN ({quoted(sorted(doc_ids))})") if doc_ids else 0
 
     def rollback(self, remedy: str) -> int:
-        """Remove exactly the views that `remedy` added, in one commit; return how many.
+        """Remove exactly what `remedy` added, its views in one commit; return how many.
 
         Raises InputError listing the remedies there are when it is none of them.
         """
         with writing(self.path):
             self.refresh()
             find_remedy(remedy, self.remedies(), self.path)
+            self._write_recipes([r for r in self.header.recipes if r.remedy != remedy])
             return self._delete(f"remedy = {quoted([remedy])}")
+
+    def prescribe(self, remedy: str, *, blend: Blend | None = None, corrects: bool = False) -> None:
+        """Have this index searched as a remedy says, from now on.
+
+        Its numbers must lie in `remedies/ID/` already. What the remedy said before is replaced.
+        """
+        check_remedy_id(remedy)
+        with writing(self.path):
+            self.refresh()
+            self._delete("false")  # a commit that changes no row: the state has a new number
+            others = [r for r in self.header.recipes if r.remedy != remedy]
+            self._write_recipes([*others, Recipe(remedy, self.version, blend, corrects)])
+
+    def _write_recipes(self, recipes: Sequence[Recipe]) -> None:
+        self.header = replace(self.header, recipes=tuple(recipes))
+        write_header(self.path, self.header)
 
     def _delete(self, condition: str) -> int:
         before = len(self)
@@ -234,7 +258,7 @@ class ViewIndex:
     def remedies(self) -> list[RemedyViews]:
         """Return the remedies whose views are in the index, in the order in which they came."""
         rows = self._rows("remedy != ''", ["remedy", "doc_id", "text", "added"])
-        return grouped(rows, 4 * self.dim)
+        return grouped(rows, 4 * self.dim, self.header.recipes)
 
     def views_of(self, doc_id: str) -> list[View]:
         """Return a document's views, its original first, then by id; InputError if unknown."""
@@ -257,6 +281,22 @@ class ViewIndex:
         """
         return None if as_of is None else state_condition(as_of, self.remedies(), self.path)
 
+    def recipe(self, as_of: str | None = None) -> ActiveRecipe:
+        """Return how a state is searched beyond its views; errors as for `condition`."""
+        key = (self.version, as_of)
+        if self._recipe is None or self._recipe[0] != key:
+            there = self.remedies() if as_of is not None else ()
+            recipes = recipes_of(as_of, self.header.recipes, there, self.path)
+            self._recipe = (key, active(recipes, self.path))
+        return self._recipe[1]
+
+    def _searched(self, as_of: str | None) -> str | None:
+        """Return the condition of the views that are searched: sentences only under a blend."""
+        blend = self.recipe(as_of).blend
+        if blend is not None and blend.sentences:
+            return self.condition(as_of)
+        return _both(self.condition(as_of), f"kind != {quoted([SENTENCE])}")
+
     def snapshot(self, as_of: str | None = None) -> Snapshot:
         """Read a state into memory; the last one read is kept until the index changes.
 
@@ -265,12 +305,12 @@ class ViewIndex:
         """
         key = (self.version, as_of)
         if self._kept is None or self._kept[0] != key:
-            condition = self.condition(as_of)
+            condition, recipe = self._searched(as_of), self.recipe(as_of)
             self._kept = None  # before reading, so that two are never held
-            self._kept = (key, self._read(condition))
+            self._kept = (key, self._read(condition, recipe))
         return self._kept[1]
 
-    def _read(self, condition: str | None) -> Snapshot:
+    def _read(self, condition: str | None, recipe: ActiveRecipe) -> Snapshot:
         import pyarrow.compute as pc
 
         rows = self._rows(condition, COLUMNS).combine_chunks()
@@ -283,24 +323,25 @@ class ViewIndex:
                 places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
                 flat = pc.list_flatten(batch["vector"]).to_numpy()
                 vectors[places] = flat.reshape(-1, self.dim)
-        return Snapshot(rows, vectors)
+        if recipe.numbers is not None:
+            recipe.numbers.smooth(rows, vectors)
+        return recipe.over(rows, vectors)
 
     def rows(self, as_of: str | None = None) -> Any:
         """Return a state's views as an Arrow table of COLUMNS, without vectors, in no order."""
         return self._rows(self.condition(as_of), COLUMNS)
 
     def texts(
-        self, as_of: str | None = None, *, without: str | None = None
+        self, as_of: str | None = None, *, without: Sequence[str] = ()
     ) -> dict[str, list[str]]:
         """Return the `id`, `doc_id` and `text` of a state's views, in no order.
 
-        without: a kind whose views are left out.
+        without: kinds whose views are left out.
         """
         names = ("id", "doc_id", "text")
         condition = self.condition(as_of)
-        if without is not None:
-            other = f"kind != {quoted([without])}"
-            condition = f"({condition}) AND {other}" if condition else other
+        if without:
+            condition = _both(condition, f"kind NOT IN ({quoted(without)})")
         rows = self._rows(condition, names)
         return {name: rows[name].to_pylist() for name in names}
 
@@ -356,7 +397,9 @@ class ViewIndex:
         if exact:
             return self.snapshot(as_of).search(queries, k, weight)
         with storage(self.path, "searching the index"):
-            return approximate_search(self.table, queries, k, self.condition(as_of), weight)
+            return approximate_search(
+                self.table, queries, k, self._searched(as_of), weight, self.recipe(as_of)
+            )
 
     def _query(self, condition: str | None, columns: Sequence[str]) -> Any:
         query = self.table.search().select(list(columns))
@@ -369,3 +412,7 @@ class ViewIndex:
     def _column(self, name: str) -> list[str]:
         values: list[str] = self._rows(None, [name])[name].to_pylist()
         return values
+
+
+def _both(condition: str | None, other: str) -> str:
+    return f"({condition}) AND {other}" if condition else other

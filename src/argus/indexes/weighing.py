@@ -11,6 +11,8 @@ RELEVANCE_WEIGHT = 0.7
 """λ, the weight of the document's own score (SPIKE §4.1)."""
 DOCUMENTS_ALONE = 1.0
 """λ at which scenarios count for nothing."""
+DENSE = "dense"
+"""In the place of a fusion: vectors alone, whatever the index says."""
 Weight = Annotated[
     float,
     Ge(0),

@@ -130,7 +130,7 @@ class FirstStages:
             {q: dict(list(scores.items())[:DEPTH]) for q, scores in stage.run.items()}
             for stage in (self.bm25, self.dense)
         ]
-        fused = fuse(parts, self.depth)
+        fused = fuse(parts, self.depth, "rrf")
         return Rankings(
             {q: scores for q, scores in fused.items() if q not in self.dense.failures},
             self.dense.failures,

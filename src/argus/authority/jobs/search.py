@@ -23,14 +23,14 @@ from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
 from argus.authority.theory import scope_ambiguity
 from argus.data.artifacts import ArtifactFolder
 from argus.data.runs import read_run
-from argus.data.types import Query, Run
+from argus.data.types import Query
 from argus.encoders import Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import ArgusError, InputError
 from argus.evaluation.queries import retriever_alone, run_alone, unknown_query
 from argus.indexes import search as nearest
-from argus.indexes.hybrid import check_fusion, fuse
+from argus.indexes.hybrid import check_fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH, open_retriever
 from argus.indexes.words import check_query
@@ -230,8 +230,8 @@ def _over_records(
     dense = _dense(query, texts, encoder, wide, store)
     if hybrid is None:
         return dense, "dense of the records"
-    runs: list[Run] = [{QUERY: dense}, {QUERY: _lexical(query, texts, wide)}]
-    fused = fuse(runs, depth, check_fusion(hybrid))[QUERY]
+    lexical = _lexical(query, texts, wide)
+    fused = fuse_with_bm25({QUERY: dense}, {QUERY: lexical}, depth, check_fusion(hybrid))[QUERY]
     return fused, f"{hybrid}(dense, bm25) of the records"
 
 

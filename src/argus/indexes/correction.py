@@ -1,0 +1,82 @@
+"""A correction of the query side: `q' = unit(q + α·U Wᵀ q)`, of low rank.
+
+Documents stay as they are, so whoever serves the vectors (an index, a store, another program) can
+search with corrected queries. It costs 2·rank·dim multiplications per query.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from argus.data.artifacts import replacing
+from argus.data.types import FloatArray
+from argus.encoders.protocol import unit_rows
+from argus.errors import FingerprintMismatch, InputError
+
+FILE = "correction.npz"
+ARRAYS = ("u", "w", "alpha", "fingerprint")
+
+
+@dataclass(frozen=True)
+class QueryCorrection:
+    """u, w: (dim, rank) float32. alpha: 0 changes nothing. fingerprint: of the encoder."""
+
+    u: FloatArray
+    w: FloatArray
+    alpha: float
+    fingerprint: str
+
+    @property
+    def rank(self) -> int:
+        """Number of directions."""
+        return int(self.u.shape[1])
+
+    def scaled(self, alpha: float) -> QueryCorrection:
+        """Return the same directions, followed as far as `alpha` says."""
+        return replace(self, alpha=alpha)
+
+    def apply(self, queries: FloatArray) -> FloatArray:
+        """Return corrected queries, (n, dim) unit rows; with α = 0 the queries themselves."""
+        if not self.alpha or not len(queries):
+            return queries
+        moved = queries + np.float32(self.alpha) * ((queries @ self.w) @ self.u.T)
+        return unit_rows(np.asarray(moved, np.float32))
+
+    def check_fingerprint(self, fingerprint: str, where: Path) -> None:
+        """Raise FingerprintMismatch unless this encoder embeds the queries that are corrected."""
+        if fingerprint != self.fingerprint:
+            raise FingerprintMismatch(where, stored=self.fingerprint, given=fingerprint)
+
+    def save(self, file: Path) -> None:
+        """Write it as .npz, whole or not at all."""
+        with replacing(file) as temporary, temporary.open("wb") as handle:
+            np.savez(
+                handle, u=self.u, w=self.w, alpha=np.float64(self.alpha),
+                fingerprint=np.array(self.fingerprint),
+            )  # fmt: skip
+
+
+def read_correction(file: Path) -> QueryCorrection:
+    """Read what `save` wrote; InputError for anything else."""
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            u, w, alpha, fingerprint = (arrays[name] for name in ARRAYS)
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise _damaged(file, str(error) or type(error).__name__) from error
+    if u.ndim != 2 or u.shape != w.shape or not (np.isfinite(u).all() and np.isfinite(w).all()):
+        raise _damaged(file, f"arrays of shapes {u.shape} and {w.shape}, or not finite")
+    return QueryCorrection(
+        u.astype(np.float32), w.astype(np.float32), float(alpha), str(fingerprint)
+    )
+
+
+def _damaged(file: Path, problem: str) -> InputError:
+    return InputError(
+        f"cannot be read as a correction of queries ({problem})",
+        expected=f"a .npz file of {', '.join(ARRAYS)}, as Argus wrote it",
+        fix="Roll the remedy back and run it again, or restore the file from a copy.",
+        where=file,
+    )

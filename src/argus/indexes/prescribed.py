@@ -1,0 +1,132 @@
+"""How a state of an index is searched: the blend and the correction that remedies brought.
+
+`index.json` names them; their numbers lie in `remedies/ID/`. Where several are there, the latest of
+each kind counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.artifacts import replacing
+from argus.data.types import FloatArray
+from argus.errors import InputError
+from argus.indexes.blend import Blend
+from argus.indexes.correction import FILE as CORRECTION
+from argus.indexes.correction import QueryCorrection, read_correction
+from argus.indexes.recipes import REMEDIES, Recipe
+from argus.indexes.remedy_views import ORIGINAL
+from argus.indexes.snapshot import Snapshot
+
+DOCUMENTS = "documents.parquet"
+
+
+@dataclass(frozen=True)
+class DocumentNumbers:
+    """What a blend keeps per document: hubness, and smoothed vectors where it smooths."""
+
+    ids: list[str]
+    hubness: FloatArray
+    """(n_documents,), r(d)."""
+    smoothed: FloatArray | None = None
+    """(n_documents, dim), unit rows in place of the documents' own."""
+    position: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "position", {doc: i for i, doc in enumerate(self.ids)})
+
+    def hubness_of(self, doc_ids: Sequence[str]) -> FloatArray:
+        """Return r(d) of these documents; of one that came later, the mean."""
+        mean = float(self.hubness.mean()) if len(self.hubness) else 0.0
+        known = (self.position.get(doc) for doc in doc_ids)
+        return np.array([mean if i is None else self.hubness[i] for i in known], np.float32)
+
+    def smooth(self, columns: Any, vectors: FloatArray) -> None:
+        """Put smoothed vectors in the place of the documents' own, in `vectors`, (n_views, dim).
+
+        columns: an Arrow table of `doc_id, kind` in that order. Documents that came later stay.
+        """
+        if self.smoothed is None:
+            return
+        kinds, documents = columns["kind"].to_pylist(), columns["doc_id"].to_pylist()
+        for row, (kind, doc) in enumerate(zip(kinds, documents, strict=True)):
+            if kind == ORIGINAL and doc in self.position:
+                vectors[row] = self.smoothed[self.position[doc]]
+
+    def save(self, folder: Path) -> None:
+        """Write `documents.parquet`, whole or not at all."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = {"doc_id": pa.array(self.ids, pa.string()), "hubness": self.hubness}
+        if self.smoothed is not None:
+            flat = pa.array(self.smoothed.reshape(-1), pa.float32())
+            width = self.smoothed.shape[1]
+            columns["smoothed"] = pa.FixedSizeListArray.from_arrays(flat, width)
+        with replacing(folder / DOCUMENTS) as temporary:
+            pq.write_table(pa.table(columns), temporary)
+
+
+def read_numbers(folder: Path) -> DocumentNumbers:
+    """Read what `DocumentNumbers.save` wrote; InputError for anything else."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = folder / DOCUMENTS
+    try:
+        table = pq.read_table(file)
+        hubness = table["hubness"].to_numpy().astype(np.float32)
+        smoothed = None
+        if "smoothed" in table.column_names:
+            column = table["smoothed"].combine_chunks()
+            smoothed = column.flatten().to_numpy().reshape(len(hubness), -1)
+        return DocumentNumbers(table["doc_id"].to_pylist(), hubness, smoothed)
+    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        raise InputError(
+            f"cannot be read ({type(error).__name__}: {error})",
+            expected="the numbers of a blend, as Argus wrote them",
+            fix="Roll the remedy back and run it again, or restore the file from a copy.",
+            where=file,
+        ) from error
+
+
+@dataclass(frozen=True)
+class ActiveRecipe:
+    """What counts in one state of an index."""
+
+    blend: Blend | None = None
+    numbers: DocumentNumbers | None = None
+    correction: QueryCorrection | None = None
+    remedies: tuple[str, ...] = ()
+    """Which remedies brought them."""
+
+    def correct(self, queries: FloatArray) -> FloatArray:
+        """Return what is searched for: (n, dim)."""
+        return queries if self.correction is None else self.correction.apply(queries)
+
+    def over(self, columns: Any, vectors: FloatArray) -> Snapshot:
+        """Return views, in the order of a snapshot, under this recipe."""
+        snapshot = Snapshot(columns, vectors, self.blend)
+        if self.numbers is not None:
+            snapshot.hubness = self.numbers.hubness_of(snapshot.doc_ids)
+        return snapshot
+
+
+def active(recipes: Sequence[Recipe], index: Path) -> ActiveRecipe:
+    """Return the latest blend and the latest correction among recipes, with their numbers."""
+    blends = [r for r in recipes if r.blend is not None]
+    corrections = [r for r in recipes if r.corrects]
+    blend = numbers = correction = None
+    if blends:
+        blend = blends[-1].blend
+        if blend is not None and blend.per_document:
+            numbers = read_numbers(index / REMEDIES / blends[-1].remedy)
+    if corrections:
+        correction = read_correction(index / REMEDIES / corrections[-1].remedy / CORRECTION)
+    used = dict.fromkeys(r.remedy for r in [*blends[-1:], *corrections[-1:]])
+    return ActiveRecipe(blend, numbers, correction, tuple(used))

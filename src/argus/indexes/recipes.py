@@ -1,0 +1,64 @@
+"""What remedies say of the search of an index beyond its views, as `index.json` holds it.
+
+The numbers of a blend or a correction lie in `remedies/ID/` (`argus.indexes.prescribed`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from argus.data.records import record_of
+from argus.indexes.blend import Blend
+
+REMEDIES = "remedies"
+"""Folder of an index that keeps, by remedy, how its views came about, and its recipe's numbers."""
+
+
+class BlendRecord(TypedDict):
+    """The fields of a `Blend`."""
+
+    weight: float
+    hubs: float
+    bm25: float
+    smoothing: float
+
+
+class RecipeRecord(TypedDict):
+    """A recipe in index.json."""
+
+    remedy: str
+    added: int
+    blend: NotRequired[BlendRecord]
+    corrects: NotRequired[bool]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What one remedy says of the search. added: number of the state as of which it counts."""
+
+    remedy: str
+    added: int
+    blend: Blend | None = None
+    corrects: bool = False
+    """Whether it has a correction of queries."""
+
+    def record(self) -> RecipeRecord:
+        """Return it as it stands in index.json."""
+        record: RecipeRecord = {"remedy": self.remedy, "added": self.added}
+        if self.blend is not None:
+            record["blend"] = record_of(BlendRecord, self.blend)
+        if self.corrects:
+            record["corrects"] = True
+        return record
+
+    @classmethod
+    def of(cls, record: RecipeRecord) -> Recipe:
+        """Return a recipe from its record; InputError for a weight that none has."""
+        blend = record.get("blend")
+        return cls(
+            record["remedy"], record["added"],
+            None if blend is None else Blend(**blend), record.get("corrects", False),
+        )  # fmt: skip

@@ -1,0 +1,241 @@
+"""A blend over documents, sentences and scenarios: against its definition, written out plainly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.data.types import View
+from argus.errors import FingerprintMismatch, InputError
+from argus.indexes import pruned
+from argus.indexes.blend import Blend
+from argus.indexes.correction import FILE, QueryCorrection, read_correction
+from argus.indexes.fold import top_documents
+from argus.indexes.prescribed import DocumentNumbers
+from argus.indexes.snapshot import Snapshot
+from argus.indexes.views import ViewIndex
+from tests.support.draws import examples
+
+KINDS = ("original", "expansion", "sentence", "scenario")
+
+
+def unit(rows):
+    rows = np.asarray(rows, np.float64)
+    return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
+
+
+def blended(rng, n, dim, *, spread=0.5, blend=None, kinds=KINDS):
+    """A snapshot of n documents, each with an original and up to four other views near it."""
+    views, vectors = [], []
+    for d in range(n):
+        topic = rng.normal(size=dim)
+        views.append(View(f"d{d:04}", f"d{d:04}", "original", "t"))
+        vectors.append(topic)
+        for i in range(int(rng.integers(0, 5))):
+            kind = kinds[int(rng.integers(1, len(kinds)))] if len(kinds) > 1 else "sentence"
+            views.append(View(f"d{d:04}#{i}", f"d{d:04}", kind, "t"))
+            vectors.append(topic + spread * rng.normal(size=dim))
+    plain = Snapshot.of(views, unit(vectors))
+    hubness = rng.uniform(-0.2, 0.9, len(plain)).astype(np.float32)
+    return Snapshot(plain.columns, plain.vectors, blend, hubness)
+
+
+def defined(snapshot, query, blend, weight):
+    """The score of every document, by the definition, in float64."""
+    scores = snapshot.vectors.astype(float) @ query.astype(float)
+    kinds = np.array([view.kind for view in snapshot.views])
+    out = []
+    for d in range(len(snapshot)):
+        rows = np.arange(snapshot.starts[d], snapshot.starts[d + 1])
+        of = {kind: scores[rows[kinds[rows] == kind]] for kind in KINDS}
+        own = max(*of["original"], *of["expansion"], -2)
+        score = own
+        if len(of["sentence"]):
+            score = blend.weight * own + (1 - blend.weight) * max(own, *of["sentence"], -2)
+        if len(of["scenario"]):
+            score = weight * score + (1 - weight) * max(*of["scenario"], -2)
+        out.append(score - np.float32(blend.hubs) * snapshot.hubness[d])
+    return np.array(out)
+
+
+BLENDS = st.builds(
+    Blend,
+    weight=st.sampled_from([0.0, 0.3, 0.7, 1.0]),
+    hubs=st.sampled_from([0.0, 0.15, 1.0]),
+)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60), BLENDS, st.sampled_from([0.0, 0.5, 0.7, 1.0]))
+@settings(max_examples=examples(120), deadline=None)
+def test_search_is_the_definition_for_every_document(seed, n, blend, weight):
+    rng = np.random.default_rng(seed)
+    snapshot = blended(rng, n, 8, blend=blend)
+    query = unit(rng.normal(size=(1, 8)))
+    top = snapshot.search(query, n, weight)
+    scores = defined(snapshot, query[0], blend, weight)
+    order = np.lexsort((np.arange(n), -scores))
+    np.testing.assert_allclose(top.scores[0], scores[order], atol=1e-6)
+    assert sorted(top.doc_ids[0]) == snapshot.doc_ids
+    close = np.abs(np.diff(scores[order])) < 1e-6
+    if not close.any():
+        assert top.doc_ids[0] == [snapshot.doc_ids[d] for d in order]
+    ranks = snapshot.ranks(np.repeat(query, n, axis=0), top.doc_ids[0], weight)
+    assert ranks.tolist() == list(range(1, n + 1))
+
+
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([0.01, 0.3, 0.7, 1]),
+    st.sampled_from([0.01, 0.5, 0.7, 1]),
+    st.sampled_from([0.0, 0.15, 1.0]),
+    st.sampled_from([0.1, 0.5, 3]),
+    st.sampled_from([2, 12, 64]),
+    st.sampled_from([1, 10, 299, 300, 305]),
+    st.sampled_from([("original", "sentence"), ("original", "expansion", "sentence"), KINDS]),
+)
+@settings(max_examples=examples(120), deadline=None)
+def test_pruning_loses_nothing(seed, mixed, weight, hubs, spread, dim, k, kinds):
+    rng = np.random.default_rng(seed)
+    blend = Blend(weight=mixed, hubs=hubs)
+    snapshot = blended(rng, 300, dim, spread=spread, blend=blend, kinds=kinds)
+    some = snapshot.vectors[:4]
+    queries = unit(np.concatenate([rng.normal(size=(4, dim)), some, -some]))
+    layout = snapshot.layout(weight)
+    laid = pruned.SideLayout.of(snapshot.vectors, layout)
+    assert laid is not None
+    quick = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
+    plain = top_documents(queries, snapshot.vectors, queries @ snapshot.vectors.T, layout, k)
+    for name in ("query", "document", "view", "scenario", "score"):
+        assert getattr(quick, name).tolist() == getattr(plain, name).tolist()
+
+
+def test_sentences_count_for_nothing_without_a_blend():
+    rng = np.random.default_rng(3)
+    snapshot = blended(rng, 80, 8, kinds=("original", "sentence"))
+    alone = [i for i, view in enumerate(snapshot.views) if view.kind == "original"]
+    originals = Snapshot.of([snapshot.views[i] for i in alone], snapshot.vectors[alone])
+    queries = unit(rng.normal(size=(5, 8)))
+    assert snapshot.search(queries, 10).doc_ids == originals.search(queries, 10).doc_ids
+
+
+@pytest.fixture
+def index(tmp_path):
+    rng = np.random.default_rng(0)
+    made = ViewIndex.create(tmp_path / "index", fingerprint="f", dim=8)
+    views = [View(f"d{i}", f"d{i}", "original", f"text {i}") for i in range(20)]
+    made.add(views, unit(rng.normal(size=(20, 8))))
+    return made
+
+
+def add_blend(index, remedy="blend-1", blend=None, seed=1):
+    """Sentences and hubness as a remedy, as `remedy blend` writes them."""
+    rng = np.random.default_rng(seed)
+    blend = blend or Blend()
+    docs = [f"d{i}" for i in range(20)]
+    if blend.sentences:
+        views = [View(f"{d}#{remedy}", d, "sentence", f"{remedy} {d}") for d in docs]
+        index.add(views, unit(rng.normal(size=(20, 8))), remedy=remedy)
+    home = index.path / "remedies" / remedy
+    home.mkdir(parents=True, exist_ok=True)
+    hubness = rng.uniform(0, 1, 20).astype(np.float32)
+    DocumentNumbers(docs, hubness).save(home)
+    index.prescribe(remedy, blend=blend)
+    return hubness
+
+
+def ranked(index, as_of=None, exact=None):
+    queries = unit(np.random.default_rng(9).normal(size=(6, 8)))
+    top = index.search(queries, 20, as_of, exact=exact)
+    return top.doc_ids, np.round(top.scores, 5).tolist()
+
+
+def test_states_before_and_after_a_blend_and_its_rollback(index):
+    before = ranked(index)
+    add_blend(index)
+    after = ranked(index)
+    assert after != before
+    assert ranked(index, "blend-1") == after
+    assert ranked(index, "original") == ranked(index, "before:blend-1") == before
+    again = ViewIndex.open(index.path)
+    assert ranked(again) == after and [r.id for r in again.remedies()] == ["blend-1"]
+    index.rollback("blend-1")
+    assert ranked(index) == before and not index.remedies()
+    assert ranked(ViewIndex.open(index.path)) == before
+
+
+def test_a_blend_without_views_is_a_remedy_all_the_same(index):
+    before = ranked(index)
+    add_blend(index, blend=Blend(weight=1))
+    assert [(r.id, r.views) for r in index.remedies()] == [("blend-1", 0)]
+    assert ranked(index) != before
+    index.rollback("blend-1")
+    assert ranked(index) == before
+
+
+def test_the_latest_of_two_blends_counts_and_the_earlier_comes_back(index):
+    add_blend(index)
+    first = ranked(index)
+    add_blend(index, "blend-2", Blend(weight=0.2, hubs=0.5), seed=2)
+    assert ranked(index) != first
+    assert ranked(index, "blend-1") == first
+    index.rollback("blend-2")
+    assert ranked(index) == first
+
+
+def test_views_that_came_without_their_recipe_change_nothing(index):
+    """A remedy that is killed between its views and its recipe."""
+    before = ranked(index)
+    views = [View(f"d{i}#s", f"d{i}", "sentence", "s") for i in range(20)]
+    index.add(views, unit(np.random.default_rng(5).normal(size=(20, 8))), remedy="blend-1")
+    assert ranked(index) == before
+
+
+def test_another_handle_sees_the_recipe_when_it_reads_again(index):
+    other = ViewIndex.open(index.path)
+    before = ranked(other)
+    add_blend(index)
+    assert ranked(other) == before
+    other.refresh()
+    assert ranked(other) == ranked(index)
+
+
+def test_the_approximate_search_scores_as_the_exact_one(index):
+    add_blend(index)
+    index.build_ann()
+    ids, scores = ranked(index, exact=True)
+    near_ids, near = ranked(index, exact=False)
+    assert near_ids == ids
+    np.testing.assert_allclose(near, scores, atol=1e-5)
+
+
+def test_a_document_that_comes_later_has_the_mean_hubness(index):
+    hubness = add_blend(index, blend=Blend(weight=1))
+    index.add([View("new", "new", "original", "t")], unit([[1, 0, 0, 0, 0, 0, 0, 0]]))
+    snapshot = index.snapshot()
+    assert snapshot.hubness[snapshot.doc_ids.index("new")] == pytest.approx(hubness.mean())
+
+
+@pytest.mark.parametrize("setting", [{"weight": 1.1}, {"weight": -0.1}, {"bm25": 1}, {"hubs": -1}])
+def test_a_weight_out_of_bounds_is_refused(setting):
+    with pytest.raises(InputError):
+        Blend(**setting)
+
+
+def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
+    rng = np.random.default_rng(0)
+    u, w = (rng.normal(size=(8, 2)).astype(np.float32) for _ in range(2))
+    correction = QueryCorrection(u, w, 0.5, "encoder a")
+    correction.save(tmp_path / FILE)
+    kept = read_correction(tmp_path / FILE)
+    queries = unit(rng.normal(size=(4, 8)))
+    moved = kept.apply(queries)
+    by_hand = queries + 0.5 * queries @ w @ u.T
+    np.testing.assert_allclose(moved, unit(by_hand), atol=1e-6)
+    assert np.array_equal(kept.scaled(0).apply(queries), queries)
+    with pytest.raises(FingerprintMismatch):
+        kept.check_fingerprint("encoder b", tmp_path)
+    (tmp_path / FILE).write_bytes(b"PK garbage")
+    with pytest.raises(InputError, match="correction"):
+        read_correction(tmp_path / FILE)
