@@ -47,22 +47,28 @@ class Risk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proof:
-    """Options that say what the receipt holds, and where it goes."""
+class Judging:
+    """Options that say what a receipt is judged by, and where it goes."""
 
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None
+    out: Annotated[
+        Path | None,
+        Doc("Folder for the receipt; default: in the index."),
+        o.OUTPUT,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof(Judging):
+    """Options that say what the receipt of a repair at risk holds, too."""
+
     corpus: Annotated[
         NamedCorpus | None,
         Doc("Where titles are, to tell implicit questions apart."),
         o.CORPUS,
     ] = None
     k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K
-    out: Annotated[
-        Path | None,
-        Doc("Folder for the receipt; default INDEX/remedies/ID."),
-        o.OUTPUT,
-    ] = None
 
 
 @app.command()
@@ -72,15 +78,9 @@ def blend(
     index: Repaired,
     blend: Blend,
     sentences: SentenceSettings,
+    judging: Judging,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
-    queries: Annotated[Path | None, Doc("Judged queries: what each part changes.")] = None,
-    qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
-    out: Annotated[
-        Path | None,
-        Doc("Folder for the receipt; default INDEX/remedies/ID."),
-        o.OUTPUT,
-    ] = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -94,7 +94,7 @@ def blend(
 
     result = blend_index(
         index, blend, sentences=sentences, encoder=encoder, device=device,
-        queries=queries, qrels=qrels, out=out,
+        queries=judging.queries, qrels=judging.qrels, out=judging.out,
     )  # fmt: skip
     show_remedy(result, json)
 
