@@ -2,7 +2,7 @@
 
 Of a vector search and BM25, scores scaled to 0..1 and weighed 0.8 to 0.2 are the default: over
 sixteen judged collections that gained nDCG@10 in the mean and harmed one, where reciprocal ranks
-were a gamble (docs/results/blend.md). A document that one run lacks was not found by that
+were a gamble (docs/results.md#blend). A document that one run lacks was not found by that
 retriever: it gets nothing from it under `min-max` and `rrf`, and that run's lowest standard score
 under `z`, where 0 would mean average.
 """

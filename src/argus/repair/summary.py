@@ -48,7 +48,7 @@ def headline(summary: RepairSummary) -> Iterator[str]:
         yield (
             "no judged questions and no information needs: nothing was chosen. "
             f"{summary['kept']} is the fixed default; on judged collections it gained and harmed "
-            "none (docs/results/blend.md)"
+            "none (docs/results.md#blend)"
         )
     else:
         yield f"judged by {summary['questions']:,} {summary['judged_by']}, nDCG@10:"
