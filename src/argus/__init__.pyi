@@ -334,6 +334,9 @@ from .indexes.job import (
     compact_index as compact_index,
     delete_documents as delete_documents,
 )
+from .indexes.correction import (
+    QueryCorrection as QueryCorrection,
+)
 from .indexes.lexical import (
     Hits as Hits,
     LexicalIndex as LexicalIndex,
@@ -502,6 +505,16 @@ from .retrievability.probes.summary import (
     PredictionSummary as PredictionSummary,
     ProbeSummary as ProbeSummary,
     Training as Training,
+)
+from .retrievers.blended.queries import (
+    EngineQueries as EngineQueries,
+    EngineQueriesRecord as EngineQueriesRecord,
+    EngineQuery as EngineQuery,
+    EngineQueryRecord as EngineQueryRecord,
+    engine_queries as engine_queries,
+)
+from .retrievers.blended.retriever import (
+    BlendedRetriever as BlendedRetriever,
 )
 from .retrievers.config import (
     AskingConfig as AskingConfig,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cli.conftest import argus  # noqa: F401
+from tests.retrievers.http.conftest import server  # noqa: F401
 from tests.stores.conftest import postgres  # noqa: F401
 from tests.support.blended import blended_index
 

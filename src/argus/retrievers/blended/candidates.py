@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from argus.data.types import Document, Query
 from argus.encoders import Encoder
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import http_file, is_index
+from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.opening import OpenRetriever, opened
 from argus.retrievers.python_retriever import made, named_in_file
 from argus.retrievers.results import Known, items_of
@@ -91,6 +91,7 @@ def open_candidates(
     if not name or not (is_index(name) or http_file(name)):
         file: AbstractContextManager[tuple[Any, str]] = nullcontext((source, ""))
         if name:
+            check_python_file(name)
             file = named_in_file(name)
         with file as (thing, _):
             thing = made(thing, documents)
