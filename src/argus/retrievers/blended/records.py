@@ -95,14 +95,17 @@ class BlendRecords:
             again, still = self._until_certain(vectors[left], k, exact=True)
             for query, answer in zip(left, again, strict=True):
                 answers[query] = answer
-            left = [left[i] for i in still]
+            left = still
         self.uncertain += len(left) if self.exact is not False else 0
         return answers
 
     def _until_certain(
         self, vectors: FloatArray, k: int, *, exact: bool
     ) -> tuple[list[Scores], list[int]]:
-        """Return the answers, and which queries are open after all that the store gives."""
+        """Return the answers, and which queries are open after all that the store gives.
+
+        Those that are open after `most` records are counted: another search gives no more of them.
+        """
         answers: list[Scores] = [{} for _ in vectors]
         pending = list(range(len(vectors)))
         left: list[int] = []
@@ -116,8 +119,12 @@ class BlendRecords:
                 is_all = exact and len(records) < limit
                 if is_certain or is_all:
                     continue
-                is_end = len(records) < limit or limit in (self.total, self.most)
-                (left if is_end else again).append(query)
+                if len(records) < limit:
+                    left.append(query)
+                elif limit < min(self.most, self.total):
+                    again.append(query)
+                else:
+                    self.uncertain += self.exact is not False
             pending, limit = again, 2 * limit
         return answers, left
 
