@@ -203,7 +203,10 @@ from .explanation.config import (
 )
 from .explanation.evidence import (
     ApproximateEvidence as ApproximateEvidence,
+    BlendEvidence as BlendEvidence,
+    BlendParts as BlendParts,
     CorpusEvidence as CorpusEvidence,
+    CorrectionEvidence as CorrectionEvidence,
     HubEvidence as HubEvidence,
     IdentifierEvidence as IdentifierEvidence,
     MatchEvidence as MatchEvidence,
