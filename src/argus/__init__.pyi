@@ -203,7 +203,10 @@ from .explanation.config import (
 )
 from .explanation.evidence import (
     ApproximateEvidence as ApproximateEvidence,
+    BlendEvidence as BlendEvidence,
+    BlendParts as BlendParts,
     CorpusEvidence as CorpusEvidence,
+    CorrectionEvidence as CorrectionEvidence,
     HubEvidence as HubEvidence,
     IdentifierEvidence as IdentifierEvidence,
     MatchEvidence as MatchEvidence,
@@ -333,6 +336,9 @@ from .indexes.job import (
     build_index as build_index,
     compact_index as compact_index,
     delete_documents as delete_documents,
+)
+from .indexes.correction import (
+    QueryCorrection as QueryCorrection,
 )
 from .indexes.lexical import (
     Hits as Hits,
@@ -540,6 +546,16 @@ from .retrievability.probes.summary import (
     PredictionSummary as PredictionSummary,
     ProbeSummary as ProbeSummary,
     Training as Training,
+)
+from .retrievers.blended.queries import (
+    EngineQueries as EngineQueries,
+    EngineQueriesRecord as EngineQueriesRecord,
+    EngineQuery as EngineQuery,
+    EngineQueryRecord as EngineQueryRecord,
+    engine_queries as engine_queries,
+)
+from .retrievers.blended.retriever import (
+    BlendedRetriever as BlendedRetriever,
 )
 from .retrievers.config import (
     AskingConfig as AskingConfig,

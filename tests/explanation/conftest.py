@@ -75,6 +75,7 @@ EVIDENCE = {
     Cause.CORPUS: evidence.CorpusEvidence,
     Cause.IDENTIFIERS: evidence.IdentifierEvidence,
     Cause.MATCHES: evidence.MatchEvidence,
+    Cause.BLEND: evidence.BlendEvidence,
 }
 
 

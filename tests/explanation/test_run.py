@@ -13,7 +13,7 @@ from argus.errors import InputError
 from argus.explanation.config import RunConfig
 from argus.explanation.run import explain_run
 from argus.explanation.types import Cause, Verdict
-from argus.indexes.hybrid import fuse
+from argus.indexes.hybrid import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 
 QUESTION = "Which ska band came from Kingston?"
@@ -83,7 +83,7 @@ def test_place_and_gap_are_those_of_the_run(dense, config, of):
 def test_ranks_by_words_and_fused_are_those_of_bm25(dense, config, bm25):
     path, scores, text = dense
     words = bm25.search([text], 100).run(["q"])["q"]
-    both = list(fuse([{"q": scores}, {"q": words}], 200)["q"])
+    both = list(fuse_with_bm25({"q": scores}, {"q": words}, 200)["q"])
     for doc in [*list(words)[:3], ranking(scores)[30]]:
         place = explain_run("w2q-000", doc, path, config).standing
         if doc in words:

@@ -18,7 +18,8 @@ def test_words_that_vectors_miss_are_found_with_the_hybrid_rank(
     assert found.cause is Cause.LEXICAL and finding.evidence["shared_terms"] == ["zq7714"]
     assert finding.evidence["bm25_rank"] == 1 and found.standing.dense.rank > 10
     assert finding.decisive == (found.standing.fused.rank <= 10)
-    hybrid = explain("zq7714", "part", retriever, ExplainConfig(hybrid="rrf"))
+    fusion = ExplainConfig(hybrid=found.standing.fusion)
+    hybrid = explain("zq7714", "part", retriever, fusion)
     assert hybrid.came_back == finding.decisive and hybrid.standing.ranked_by == "fused"
 
 

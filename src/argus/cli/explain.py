@@ -268,6 +268,10 @@ def _finding(finding: Finding[Evidence]) -> list[str]:
             for line in _row("", f"{row['rank']:>3}  {row['score']:.4f}  {row['id']}"
                              f"{'  hub' if row['hub'] else ''}")
         ]  # fmt: skip
+    if "rank_without" in evidence:
+        from argus.explanation.blend import blend_lines
+
+        lines += [line for part in blend_lines(evidence) for line in _row("", part)]
     if "near_ids" in evidence:
         near = ", ".join(evidence["near_ids"])
         lines += _row("", f"near ids: {near}") if near else []

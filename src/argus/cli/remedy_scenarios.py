@@ -13,6 +13,7 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import app, print_estimate, show_remedy
+from argus.cli.remedy_queries import queries
 from argus.corpora.names import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from argus.scenarios.profiles.config import ProfileConfig
     from argus.scenarios.profiles.job import ProfileResult
 
+app.command()(queries)
 HOME = "scenarios"
 """Folder of an index for the profiles of its documents."""
 

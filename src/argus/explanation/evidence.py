@@ -268,6 +268,59 @@ class MatchEvidence(TypedDict, total=False):
     stronger_there: list[str]
 
 
+@final
+class BlendParts(TypedDict, total=False):
+    """What each part of a blend gives a document.
+
+    score: own + sentences_add - hubness_takes. own: of its vector, scenarios included. hubness: r.
+    vectors_scaled, bm25_adds: their shares of the fused score, both scaled to 0..1.
+    """
+
+    id: str
+    score: float
+    own: float
+    sentences_add: float
+    hubness_takes: float
+    hubness: float
+    vectors_scaled: float
+    bm25_adds: float
+    sentence: str
+    """Id of its best one."""
+    sentence_score: float
+    sentence_text: str
+
+
+class CorrectionEvidence(TypedDict):
+    """What the correction of the query changes. cosine: of the query as it was and corrected.
+
+    score_without: of the document, by vectors.
+    """
+
+    alpha: float
+    cosine: float
+    score_without: float
+
+
+@final
+class BlendEvidence(TypedDict, total=False):
+    """What a blend makes of a document, and of the one whose place it would take.
+
+    rank_without: part that is switched off to the rank it then has; None beyond what is fused.
+    """
+
+    remedies: list[str]
+    weight: float
+    hubs: float
+    bm25: float
+    k: int
+    rank: int | None
+    rank_without: dict[str, int | None]
+    document: BlendParts
+    rival: BlendParts | None
+    median_hubness: float
+    correction: CorrectionEvidence
+
+
 Evidence: TypeAlias = (
     PresenceEvidence
     | ApproximateEvidence
@@ -280,4 +333,5 @@ Evidence: TypeAlias = (
     | CorpusEvidence
     | IdentifierEvidence
     | MatchEvidence
+    | BlendEvidence
 )

@@ -16,10 +16,12 @@ from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.evaluation.queries import unknown_query
+from argus.explanation.blend import check_blend
 from argus.explanation.config import ExplainConfig
 from argus.explanation.entities import check_entities, load_for
 from argus.explanation.evidence import (
     ApproximateEvidence,
+    BlendEvidence,
     Evidence,
     HubEvidence,
     PresenceEvidence,
@@ -72,14 +74,17 @@ class Findings:
     hubs: Finding[HubEvidence]
     superseded: Finding[SupersededEvidence]
     entities: Finding[RpsEvidence]
+    blend: Finding[BlendEvidence] | None
+    """None where the index is searched without one."""
 
     @property
     def every(self) -> list[Finding[Evidence]]:
         """All of them, in order."""
-        return [
+        findings: list[Finding[Evidence]] = [
             self.presence, self.approximate, self.vector, self.window,
             self.words, self.hubs, self.superseded, self.entities,
         ]  # fmt: skip
+        return findings if self.blend is None else [*findings, self.blend]
 
     @property
     def faults(self) -> dict[Cause, Finding[Evidence]]:
@@ -166,7 +171,7 @@ def _case(query: str, doc_id: str, k: int, retriever: IndexRetriever) -> Case:
             where=retriever.index.path,
         )
     vector: FloatArray = np.asarray(retriever.encoder.encode_queries([query]), np.float32)
-    return Case(query, doc_id, k, retriever, snapshot, vector)
+    return Case(query, doc_id, k, retriever, snapshot, retriever.recipe.correct(vector), vector)
 
 
 def _findings(
@@ -185,6 +190,7 @@ def _findings(
         hubs=check_hubs(case, place, config.seed),
         superseded=check_superseded(case, place, authority),
         entities=check_entities(case, config.rps, probe),
+        blend=check_blend(case, place),
     )
     in_reach = place.dense.rank is not None and place.dense.rank <= case.k
     if not (place.came_back or in_reach):
@@ -233,6 +239,7 @@ def _order(findings: Findings, faults: Container[Cause], k: int) -> list[Cause]:
     superseders = findings.superseded.evidence.get("superseded_by", [])
     if any(row["rank"] is not None and row["rank"] <= k for row in superseders):
         order.append(Cause.SUPERSEDED)
+    order.append(Cause.BLEND)
     bm25 = findings.words.evidence["bm25_rank"] if Cause.LEXICAL in faults else None
     if bm25 is not None and bm25 <= k:
         order.append(Cause.LEXICAL)

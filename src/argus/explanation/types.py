@@ -16,7 +16,15 @@ from argus.explanation.evidence import Evidence
 from argus.explanation.records import (
     ExplanationRecord,
 )
-from argus.indexes.fold import SCENARIO, TopDocuments, exact, mix, pair_products
+from argus.indexes.blend import SENTENCE
+from argus.indexes.fold import (
+    SCENARIO,
+    TopDocuments,
+    exact,
+    mix,
+    mix_sentences,
+    pair_products,
+)
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.indexes.views import ORIGINAL
@@ -35,6 +43,7 @@ class Cause(StrEnum):
     WINDOW = "beyond the window"
     SUPERSEDED = "superseded"
     HUBS = "displaced by hubs"
+    BLEND = "blend"
     LEXICAL = "lexical gap"
     ENTITIES = "low predicted RPS"
     CORPUS = "not in the corpus"
@@ -149,7 +158,9 @@ class Case:
     retriever: IndexRetriever
     snapshot: Snapshot
     vector: FloatArray
-    """Of the query, shape (1, dim), unit row."""
+    """What is searched for, shape (1, dim), unit row: the query's, corrected where that counts."""
+    uncorrected: FloatArray
+    """The query's own vector, shape (1, dim)."""
 
     @property
     def present(self) -> bool:
@@ -220,12 +231,20 @@ class Case:
         vector = self.vector if query is None else query
         return int(self.snapshot.ranks(vector, [doc_id], self.weight)[0])
 
-    def folded(self, scored: Iterable[tuple[str, float]]) -> float:
+    def folded(self, doc_id: str, scored: Iterable[tuple[str, float]]) -> float:
         """Return the score of a document whose views have these kinds and scores."""
-        best = {True: -np.inf, False: -np.inf}
+        best = dict.fromkeys((SCENARIO, SENTENCE, ORIGINAL), -np.inf)
         for kind, score in scored:
-            best[kind == SCENARIO] = max(best[kind == SCENARIO], score)
-        return float(mix(np.array(best[False]), np.array(best[True]), self.weight))
+            side = kind if kind in best else ORIGINAL
+            best[side] = max(best[side], score)
+        own, sentence, scenario = (np.array(best[kind]) for kind in (ORIGINAL, SENTENCE, SCENARIO))
+        blended = mix_sentences(own, sentence, self.snapshot.layout(self.weight).mixed.weight)
+        return float(mix(blended, scenario, self.weight)) - self.penalty(doc_id)
+
+    def penalty(self, doc_id: str) -> float:
+        """Return what a blend takes off a document's score."""
+        penalty = self.snapshot.layout(self.weight).mixed.penalty
+        return 0.0 if penalty is None else float(penalty[self.snapshot.positions([doc_id])[0]])
 
     def rank_of_score(self, score: float) -> int:
         """Return the dense rank that the document would have with this score."""

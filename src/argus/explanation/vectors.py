@@ -51,6 +51,10 @@ def check_vector(
     if case.original is None:
         reason = "has no view of its own text" if case.present else "is not in this state"
         return Finding(cause, Verdict.UNCHECKED, f"the document {reason}", {})
+    blend = case.snapshot.blend
+    if blend is not None and blend.smoothing:
+        reason = "vectors are smoothed here: ask the state before the blend"
+        return Finding(cause, Verdict.UNCHECKED, reason, {})
     encoder = case.retriever.encoder
     stored = np.asarray(case.snapshot.vectors[case.original], np.float32)
     try:
@@ -143,10 +147,10 @@ def _mended(case: Case, place: Standing, fresh: FloatArray) -> VectorEvidence:
     scored: dict[str, list[tuple[str, float]]] = {}
     for (doc, _), kind, score in zip(rows, kinds, again, strict=True):
         scored.setdefault(doc, []).append((kind, score))
-    rivals = [case.folded(views) for views in scored.values()]
+    rivals = [case.folded(doc, views) for doc, views in scored.items()]
     original = next(view.id for view in case.views if view.kind == ORIGINAL)
     views = [(view.kind, view.score) for view in place.views if view.id != original]
-    whole = case.folded([(ORIGINAL, own), *views])
+    whole = case.folded(case.doc_id, [(ORIGINAL, own), *views])
     return {
         "score_with_its_own_vector": round(own, 4),
         "rank_with_its_own_vector": case.rank_of_score(whole),
@@ -164,7 +168,7 @@ def _query_side(case: Case) -> VectorEvidence:
     if not prompt or prompt == document_prompt(encoder):
         return {}
     bare = next(iter(encoder.model.encode([case.query], prompt="", normalize_embeddings=True)))
-    vector = np.asarray(bare, np.float32)[None]
+    vector = case.retriever.recipe.correct(np.asarray(bare, np.float32)[None])
     rank = case.rank(case.doc_id, vector)
     return {"query_prompt": prompt, "rank_without_query_prompt": rank}
 
@@ -217,6 +221,7 @@ def check_window(case: Case, place: Standing) -> Finding[WindowEvidence]:
         return Finding(cause, Verdict.RULED_OUT, text, evidence)
     pieces, unread = window_of(encoder, case.text, case.query)
     best = float(case.scores_with(encoder.encode_documents(pieces)).max())
+    best -= case.penalty(case.doc_id)
     evidence |= {
         **unread,
         "best_unread_score": round(best, 4),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -54,8 +54,7 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
     what holds no list, no id, or a score that is no finite number.
     """
     hits: dict[str, float | None] = {}
-    for item in _items(answer):
-        id_, score = _hit(item, known, id_field)
+    for id_, score, _ in items_of(answer, known, id_field):
         if score is not None and not math.isfinite(score):
             raise RetrievalError(f"returned {id_!r} with the score {score}")
         hits.setdefault(id_, score)
@@ -65,6 +64,14 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
     if falling and None not in scores:
         return {id_: float(score) for id_, score in best if score is not None}
     return {id_: 1 / place for place, (id_, _) in enumerate(best, start=1)}
+
+
+def items_of(
+    answer: Any, known: Known, id_field: str | None = None
+) -> Iterator[tuple[str, float | None, Any]]:
+    """Yield id, score and the item itself, in the order they came in; errors as for `ranked`."""
+    for item in _items(answer):
+        yield *_hit(item, known, id_field), item
 
 
 def _items(answer: Any) -> Iterable[Any]:

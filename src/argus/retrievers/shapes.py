@@ -86,6 +86,8 @@ class Call:
 
 def call_of(retriever: Any) -> Call:
     """Return how an object or function is asked. Raises InputError where it has no known shape."""
+    if (search := _public(retriever, "search")) is not None and _is_own(search):
+        return _bound(search, f"{_kind(retriever)}.search")
     for name in METHODS:
         method = _public(retriever, name)
         if method is not None:
@@ -102,6 +104,15 @@ def call_of(retriever: Any) -> Call:
         fix="Give it one, or write a function retrieve(query, k) around it.",
         where="retriever",
     )
+
+
+def _is_own(search: Callable[..., Any]) -> bool:
+    """Return whether a method is `search(queries, k)`: nobody's but Argus's, so it comes first."""
+    try:
+        names = inspect.signature(search).parameters
+    except (TypeError, ValueError):
+        return False
+    return list(names) == ["queries", "k"]
 
 
 def _with_index(call: Call, retriever: Any) -> Call:

@@ -1,0 +1,89 @@
+"""`argus remedy queries`: what an engine is asked to serve a blend itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
+from argus.errors import InputError
+from argus.retrievers.blended.config import QueriesConfig
+from argus.settings import Doc, Option
+
+if TYPE_CHECKING:
+    from argus.indexes.blend import Blend
+
+
+@example("argus remedy queries --engine elasticsearch --collection docs_argus --remedy blend-1")
+@with_blocks
+def queries(
+    *,
+    remedy: Annotated[
+        str | None, Doc("Which blend; default: the one by which --index is searched.")
+    ] = None,
+    index: Annotated[
+        Path | None,
+        Doc("Index that has the blend: how much BM25 counts is taken from it."),
+        o.INDEX,
+    ] = None,
+    store: Annotated[
+        str | None,
+        Doc("Store that holds the records (pgvector:PLACE/TABLE, qdrant:PLACE/COLLECTION)."),
+        Option(("--store",)),
+    ] = None,
+    settings: QueriesConfig,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Print the queries by which an engine serves a blend itself, and what each is equal to.
+
+    Nothing is searched and nothing is opened but the index. For stores that cannot do it
+    themselves, argus.BlendedRetriever asks as much as is needed.
+    """
+    from argus.retrievers.blended.queries import engine_queries
+
+    engine, collection = _place(store, settings)
+    own, blend = _blend(index)
+    name = remedy or own
+    if name is None:
+        raise InputError(
+            "neither a remedy nor an index with a blend", expected="the id of a blend",
+            fix="Give --remedy, as `argus remedy list` names it, or --index.", where="--remedy",
+        )  # fmt: skip
+    made = engine_queries(
+        engine, collection, name,
+        field=settings.field, k=settings.k, records=settings.records, blend=blend,
+    )  # fmt: skip
+    if json:
+        o.print_json(made.as_dict())
+    else:
+        typer.echo(made.markdown())
+
+
+def _place(store: str | None, settings: QueriesConfig) -> tuple[str, str]:
+    """Return engine and collection; InputError where neither an option nor a store names one."""
+    from argus.stores.spec import parse_store
+
+    if store is not None:
+        spec = parse_store(store)
+        return settings.engine or spec.kind, spec.collection
+    if settings.engine is None:
+        raise InputError(
+            "neither an engine nor a store", expected="--engine NAME, or --store KIND:PLACE/NAME",
+            fix="Name what searches the records.", where="--engine",
+        )  # fmt: skip
+    return settings.engine, settings.collection
+
+
+def _blend(index: Path | None) -> tuple[str | None, Blend | None]:
+    """Return remedy and blend by which an index is searched."""
+    if index is None:
+        return None, None
+    from argus.indexes.views import ViewIndex
+
+    recipe = ViewIndex.open(index).recipe()
+    return (recipe.remedies[0], recipe.blend) if recipe.blend is not None else (None, None)

@@ -1,0 +1,260 @@
+"""The records of a blend in a vector store, and the exact fold of what a search of them returns.
+
+Each document has a record of its own vector and one per sentence, whose vector is the unit of
+λ·document + (1-λ)·sentence. Then the blend's score is a maximum of `cosine · scale - penalty`.
+
+The store ranks records by cosine alone. A record that it has not returned has no higher cosine than
+the last that it returned, so its score is bounded; once k documents score above that bound they
+are certain, given what the store returned. Until then twice as many records are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray
+from argus.errors import InputError
+from argus.progress import progress
+from argus.retrievers.blended.cosines import Cosines, Float64Array, cosines_of
+from argus.retrievers.blended.fields import FIELDS, PARENT, PENALTY, REMEDY, SCALE
+from argus.stores.filters import matches, values_of
+from argus.stores.protocol import Filter, Hits, Payload, Records, Store
+
+PAGE = 1000
+"""Records read at a time."""
+PER_DOCUMENT = 3
+"""Records asked for at first, per document wanted."""
+MOST = 4096
+"""Records asked for at most, per query: what every store gives at once."""
+ROUNDING = 1e-6
+"""By how much scores of one vector may differ, as stores reckon in float32."""
+Scores = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What counts of each record, read once. Rows in the store's order."""
+
+    row: Mapping[str, int]
+    """Record to row."""
+    document: Sequence[str]
+    """(n,), the document that a record stands for."""
+    scale: Float64Array
+    penalty: Float64Array
+    fields: Mapping[str, Payload]
+    """The user's own fields of each document."""
+
+    def bound(self, cosine: float, others: npt.NDArray[np.bool_]) -> float:
+        """Return what the highest of these records scores at most, with no higher cosine."""
+        scores = cosine * self.scale[others] - self.penalty[others]
+        return float(scores.max(initial=-np.inf))
+
+
+@dataclass
+class BlendRecords:
+    """The records of one remedy in a store.
+
+    where: the user's filter. exact: True has the store compare every vector; False takes what comes
+    as it serves it; None does so, and compares all where what came leaves the result open.
+    """
+
+    store: Store
+    remedy: str
+    cosines: Cosines
+    numbers: Numbers
+    where: Filter
+    id_field: str | None = None
+    exact: bool | None = None
+    most: int = MOST
+    uncertain: int = 0
+    """Queries whose first k were not certain after `most` records."""
+    matching: Filter = field(init=False)
+    shown: npt.NDArray[np.bool_] = field(init=False)
+    """(n,), the records that the filter showed when they were read."""
+    total: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.matching = {REMEDY: self.remedy, **self.where}
+        self._count()
+
+    def refresh(self) -> None:
+        """Read the numbers again: after another run of the remedy, or changes of documents."""
+        self.numbers = read_records(self.store, self.remedy, self.id_field)[1]
+        self._count()
+
+    def search(self, vectors: FloatArray, k: int) -> list[Scores]:
+        """Return the k best documents of each of (n, dim) queries, best first, ties by id."""
+        exact = self.exact is True and self.store.can_search_exactly
+        answers, left = self._until_certain(vectors, k, exact=exact)
+        if left and self.exact is None and self.store.can_search_exactly:
+            again, still = self._until_certain(vectors[left], k, exact=True)
+            for query, answer in zip(left, again, strict=True):
+                answers[query] = answer
+            left = still
+        self.uncertain += len(left) if self.exact is not False else 0
+        return answers
+
+    def _until_certain(
+        self, vectors: FloatArray, k: int, *, exact: bool
+    ) -> tuple[list[Scores], list[int]]:
+        """Return the answers, and which queries are open after all that the store gives.
+
+        Those that are open after `most` records are counted: another search gives no more of them.
+        """
+        answers: list[Scores] = [{} for _ in vectors]
+        pending = list(range(len(vectors)))
+        left: list[int] = []
+        limit = PER_DOCUMENT * k + 1
+        while pending and self.total:
+            limit = min(limit, self.total, self.most)
+            hits = self._hits(vectors[pending], limit, exact=exact)
+            again: list[int] = []
+            for query, records in zip(pending, hits, strict=True):
+                answers[query], is_certain = self._fold(records, k)
+                is_all = exact and len(records) < limit
+                if is_certain or is_all:
+                    continue
+                if len(records) < limit:
+                    left.append(query)
+                elif limit < min(self.most, self.total):
+                    again.append(query)
+                else:
+                    self.uncertain += self.exact is not False
+            pending, limit = again, 2 * limit
+        return answers, left
+
+    def _hits(self, vectors: FloatArray, limit: int, *, exact: bool) -> list[Hits]:
+        """Return records that are known; what was written since is read."""
+        answers = self.store.search(vectors, limit, matching=self.matching, exact=exact)
+        if any(id_ not in self.numbers.row for hits in answers for id_, _ in hits):
+            self.refresh()
+        row = self.numbers.row  # what is still unknown was removed meanwhile
+        return [[hit for hit in hits if hit[0] in row] for hits in answers]
+
+    def _fold(self, hits: Hits, k: int) -> tuple[Scores, bool]:
+        """Return the k best documents of some records, and whether no other record changes them."""
+        numbers = self.numbers
+        rows = [numbers.row[id_] for id_, _ in hits]
+        cosines = self.cosines(np.array([score for _, score in hits], np.float64))
+        best: Scores = {}
+        for row, score in zip(
+            rows, (cosines * numbers.scale[rows] - numbers.penalty[rows]).tolist(), strict=True
+        ):
+            document = numbers.document[row]
+            best[document] = max(score, best.get(document, -np.inf))
+        order = sorted(best, key=lambda document: (-best[document], document))[:k]
+        others = self.shown.copy()
+        others[rows] = False
+        bound = numbers.bound(float(cosines[-1]), others) if hits else np.inf
+        kth = best[order[-1]] if len(order) == k else -np.inf
+        is_certain = bound + ROUNDING < kth or bound == -np.inf
+        return {document: best[document] for document in order}, is_certain
+
+    def _count(self) -> None:
+        shown = {
+            document for document, fields in self.numbers.fields.items()
+            if not self.where or matches(fields, self.where)
+        }  # fmt: skip
+        self.shown = np.array([document in shown for document in self.numbers.document], bool)
+        self.total = int(self.shown.sum())
+
+
+def open_records(
+    store: Store,
+    remedy: str | None,
+    where: Filter | None = None,
+    *,
+    id_field: str | None = None,
+    exact: bool | None = None,
+    most: int = MOST,
+) -> BlendRecords:
+    """Read what the records of a remedy count; None takes the only one that there is.
+
+    Raises InputError where there are none of it, of several remedies without a name, and for a
+    store whose scores are no cosines.
+    """
+    remedy, numbers, page = read_records(store, remedy, id_field)
+    cosines = cosines_of(store, page)
+    return BlendRecords(store, remedy, cosines, numbers, where or {}, id_field, exact, most)
+
+
+def read_records(
+    store: Store, remedy: str | None, id_field: str | None
+) -> tuple[str, Numbers, Records]:
+    """Return the remedy, what its records count, and the first page that holds some of them."""
+    tables: dict[str, _Table] = {}
+    page: Records | None = None
+    with progress("reading the records of the blend", None) as advance:
+        for records in store.iterate(PAGE):
+            for id_, payload in zip(records.ids, records.payloads, strict=True):
+                of = payload.get(REMEDY)
+                if isinstance(of, str) and remedy in (None, of):
+                    tables.setdefault(of, _Table(store.name)).add(id_, payload, id_field)
+            page = records if page is None and tables else page
+            advance(len(records.ids))
+    if len(tables) != 1 or page is None:
+        raise _no_remedy(store, remedy, sorted(tables))
+    ((name, table),) = tables.items()
+    return name, table.numbers(), page
+
+
+@dataclass
+class _Table:
+    """The numbers of one remedy's records, as they are read."""
+
+    store: str
+    row: dict[str, int] = field(default_factory=dict)
+    document: list[str] = field(default_factory=list)
+    scale: list[float] = field(default_factory=list)
+    penalty: list[float] = field(default_factory=list)
+    fields: dict[str, Payload] = field(default_factory=dict)
+
+    def add(self, id_: str, payload: Payload, id_field: str | None) -> None:
+        document = next(iter(values_of(payload, id_field or PARENT)), None)
+        if document is None:
+            raise self._broken(id_, id_field or PARENT, payload)
+        self.scale.append(self._number(id_, payload, SCALE))
+        self.penalty.append(self._number(id_, payload, PENALTY))
+        self.row[id_] = len(self.document)
+        self.document.append(str(document))
+        if str(document) not in self.fields:
+            own = {name: value for name, value in payload.items() if name not in FIELDS}
+            self.fields[str(document)] = own
+
+    def _number(self, id_: str, payload: Payload, name: str) -> float:
+        value: Any = payload.get(name)
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise self._broken(id_, name, payload) from None
+
+    def _broken(self, id_: str, name: str, payload: Payload) -> InputError:
+        return InputError(
+            f"record {id_!r} has {payload.get(name)!r} as {name}",
+            expected="records of a blend, as Argus wrote them",
+            fix="Roll the remedy back in the store, and write it again.",
+            where=self.store,
+        )
+
+    def numbers(self) -> Numbers:
+        scale, penalty = np.array(self.scale, np.float64), np.array(self.penalty, np.float64)
+        return Numbers(self.row, self.document, scale, penalty, self.fields)
+
+
+def _no_remedy(store: Store, remedy: str | None, there: Sequence[str]) -> InputError:
+    if there:
+        return InputError(
+            f"records of {len(there)} remedies", expected=f"one of {', '.join(there)}",
+            fix="Name it with remedy=.", where=store.name,
+        )  # fmt: skip
+    return InputError(
+        f"no record of {remedy}" if remedy else "no record of a blend",
+        expected="the collection into which a blend was written, such as NAME_argus",
+        fix="Name that collection, or write the blend into the store first.",
+        where=store.name,
+    )

@@ -1,0 +1,203 @@
+"""A blend served out of a store: the ranking of the index's own exact blend."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from argus.errors import FingerprintMismatch, InputError
+from argus.indexes.blend import Blend
+from argus.indexes.retriever import IndexRetriever
+from argus.retrievers.blended.retriever import BlendedRetriever
+from argus.stores.protocol import Records
+from tests.support.blended import (
+    REMEDY,
+    UnitWords,
+    blended_index,
+    defined,
+    numbered,
+    queries,
+    same_ranking,
+)
+from tests.support.blended_stores import LOCAL, in_memory, pgvector
+from tests.support.draws import examples
+
+QUERIES = queries()
+
+
+@pytest.fixture(params=[*LOCAL, "pgvector"])
+def store(request, tmp_path, index):
+    """Each kind of store, with the records of the index's blend."""
+    if request.param == "pgvector":
+        return pgvector(request.getfixturevalue("postgres"), numbered(index))
+    return LOCAL[request.param](tmp_path / "store", numbered(index))
+
+
+@pytest.fixture
+def in_qdrant(index):
+    return in_memory(numbered(index))
+
+
+def test_a_store_ranks_as_the_index_does(store, index):
+    with BlendedRetriever(store, IndexRetriever(index.index, index.encoder, hybrid="dense")) as own:
+        for query in QUERIES:
+            same_ranking(own.search([query], 10)[query.id], defined(index, query))
+    with BlendedRetriever(store, index) as fused:
+        assert fused.name.startswith("min-max(blend-1 in ")
+        run = fused.search(QUERIES, 10)
+    for query, expected in index.search(QUERIES, 60).items():
+        same_ranking(run[query], expected, near=1e-4)
+
+
+@given(
+    st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 0.7, 1.0]), st.sampled_from([0.0, 0.15, 1.0]),
+    st.integers(1, 60),
+)  # fmt: skip
+@settings(max_examples=examples(12), deadline=None)
+def test_records_are_the_blend_whatever_its_weights(tmp_path_factory, seed, weight, hubs, k):
+    folder = tmp_path_factory.mktemp("weights")
+    blend = Blend(weight=weight, hubs=hubs, bm25=0)
+    retriever = blended_index(folder / "index", 40, blend, seed=seed)
+    with BlendedRetriever(in_memory(numbered(retriever)), retriever) as own:
+        for query in queries(3, seed):
+            same_ranking(own.search([query], k)[query.id], defined(retriever, query))
+
+
+def test_a_few_records_are_asked_for_until_it_is_certain(in_qdrant, index):
+    limits = []
+    search = in_qdrant.search
+    in_qdrant.search = lambda *a, **o: limits.append(a[1]) or search(*a, **o)
+    own = BlendedRetriever(in_qdrant, encoder=index.encoder, correction=index.recipe.correction)
+    limits.clear()
+    for query in QUERIES:
+        same_ranking(own.search([query], 3)[query.id], defined(index, query))
+    assert min(limits) == 10 and max(limits) <= len(numbered(index))
+    assert any(limit > 10 for limit in limits)
+
+
+def test_what_cannot_be_certain_is_told_once(in_qdrant, index):
+    own = BlendedRetriever(in_qdrant, encoder=index.encoder, most=12)
+    with pytest.warns(UserWarning, match="after 12 records") as told:
+        own.search(QUERIES, 10)
+        own.search(QUERIES, 10)
+    assert len(told) == 1
+    own.close()
+    with (
+        warnings.catch_warnings(action="error"),
+        BlendedRetriever(in_qdrant, encoder=index.encoder, most=12, exact=False) as quick,
+    ):
+        assert all(len(scores) <= 10 for scores in quick.search(QUERIES, 10).values())
+
+
+def test_a_filter_holds_in_vectors_and_words(store, index):
+    tenants = {f"d{i:03}" for i in range(60) if i % 3 == 1}
+    with BlendedRetriever(store, index, where={"tenant": "1"}, k=30) as own:
+        run = own.search(QUERIES, 30)
+        assert all(set(scores) == tenants for scores in run.values())
+        for page in own.invoke(QUERIES[0].text):
+            assert page.metadata["tenant"] == 1 and page.id in tenants
+        few = own.search(QUERIES, 3)
+    plain = IndexRetriever(index.index, index.encoder, hybrid="dense")
+    with BlendedRetriever(store, plain, where={"tenant": 1}) as own:
+        for query in QUERIES:
+            shown = {d: s for d, s in defined(index, query).items() if d in tenants}
+            same_ranking(own.search([query], 5)[query.id], shown)
+    assert all(set(few[q]) <= set(run[q]) for q in run)
+
+
+def test_records_of_another_remedy_count_for_nothing(index):
+    other = [(i, np.roll(v, 1), f) for i, v, f in numbered(index, "blend-2")]
+    name = in_memory([*numbered(index), *other])
+    with pytest.raises(InputError, match="one of blend-1, blend-2"):
+        BlendedRetriever(name, encoder=index.encoder)
+    with BlendedRetriever(name, IndexRetriever(index.index, index.encoder), remedy=REMEDY) as own:
+        run = own.search(QUERIES, 10)
+    for query, expected in index.search(QUERIES, 60).items():
+        same_ranking(run[query], expected, near=1e-4)
+    with pytest.raises(InputError, match="no record of blend-3"):
+        BlendedRetriever(name, encoder=index.encoder, remedy="blend-3")
+
+
+def test_the_blend_of_the_index_names_the_remedy(index):
+    other = [(i, np.roll(v, 1), f) for i, v, f in numbered(index, "blend-2")]
+    name = in_memory([*other, *numbered(index)])
+    with BlendedRetriever(name, index) as own:
+        run = own.search(QUERIES, 10)
+    for query, expected in index.search(QUERIES, 60).items():
+        same_ranking(run[query], expected, near=1e-4)
+
+
+def test_what_was_written_or_removed_since_is_seen(in_qdrant, index):
+    own = BlendedRetriever(in_qdrant, encoder=index.encoder)
+    query = QUERIES[0]
+    vector = index.encoder.encode_queries([query.text])
+    fields = numbered(index)[0][2] | {"argus_parent": "new", "argus_scale": 1.0,
+                                      "argus_penalty": -1.0}  # fmt: skip
+    ids = ["00000000-0000-0000-0000-000000000001"]
+    in_qdrant.upsert(Records(ids, vector, [fields]))
+    assert next(iter(own.search([query], 3)["q0"])) == "new"
+    in_qdrant.delete(ids)
+    assert "new" not in own.search([query], 3)["q0"]
+
+
+def test_a_document_that_only_the_index_has_never_comes_back(index):
+    some = [record for record in numbered(index) if record[2]["tenant"] != 0]
+    with BlendedRetriever(in_memory(some), index) as own:
+        run = own.search(QUERIES, 60)
+    gone = {f"d{i:03}" for i in range(0, 60, 3)}
+    assert all(len(scores) == 40 and not gone & set(scores) for scores in run.values())
+
+
+def test_ids_of_the_index_may_stand_in_a_field(index):
+    there = [(i, v, f | {"argus_parent": f"row {i}", "doc": f["argus_parent"]})
+             for i, v, f in numbered(index)]  # fmt: skip
+    with BlendedRetriever(in_memory(there), index, id_field="doc") as own:
+        run = own.search(QUERIES, 10)
+    for query, expected in index.search(QUERIES, 60).items():
+        same_ranking(run[query], expected, near=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"argus_scale": "much"}, "argus_scale"), ({"argus_penalty": None}, "argus_penalty"),
+     ({"argus_parent": None}, "argus_parent")],
+)  # fmt: skip
+def test_a_broken_record_is_named(index, change, message):
+    (id_, vector, fields), *others = numbered(index)
+    name = in_memory([(id_, vector, fields | change), *others])
+    with pytest.raises(InputError, match=message) as error:
+        BlendedRetriever(name, encoder=index.encoder)
+    assert "qdrant:" in str(error.value.where) and id_ in str(error.value)
+
+
+def test_other_bad_input_is_refused(in_qdrant, index):
+    plain = [(i, v, {"text": "t"}) for i, v, _ in numbered(index)]
+    with pytest.raises(InputError, match="no record of a blend"):
+        BlendedRetriever(in_memory(plain), encoder=index.encoder)
+    long = [(i, 3 * v, f) for i, v, f in numbered(index)]
+    with pytest.raises(InputError, match="does not score by cosine"):
+        BlendedRetriever(in_memory(long, "Dot"), encoder=index.encoder)
+    with pytest.raises(InputError, match="neither an index nor an encoder"):
+        BlendedRetriever(in_qdrant)
+    with pytest.raises(InputError, match="tenants"):
+        BlendedRetriever(in_qdrant, index, where={"tenants": "1"})
+
+    class Wider(UnitWords):
+        dim = 25
+
+    with pytest.raises(InputError, match="25"):
+        BlendedRetriever(in_qdrant, encoder=Wider())
+
+    class Other(UnitWords):
+        fingerprint = "others"
+
+    with pytest.raises(FingerprintMismatch):
+        BlendedRetriever(in_qdrant, encoder=Other(), correction=index.recipe.correction)
+    with pytest.raises(InputError):
+        BlendedRetriever(in_qdrant, index, k=0)
+    with BlendedRetriever(in_qdrant, index) as own, pytest.raises(InputError, match="twice"):
+        own.search([QUERIES[0], QUERIES[0]], 3)
