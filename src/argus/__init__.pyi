@@ -359,9 +359,6 @@ from .indexes.recipes import (
     Recipe as Recipe,
     RecipeRecord as RecipeRecord,
 )
-from .indexes.correction import (
-    QueryCorrection as QueryCorrection,
-)
 from .indexes.remedy_views import (
     RemedyViews as RemedyViews,
 )
