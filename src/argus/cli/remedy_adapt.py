@@ -44,7 +44,7 @@ class LearntFrom:
 
 
 @app.command()
-@example("argus remedy adapt --index index/ --profiles index/scenarios/")
+@example("argus remedy adapt --index index/ --profiles profiles/")
 @with_blocks
 def adapt(
     index: Repaired,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from argus.settings import Doc, Ge, Gt, Option, Seed, check_settings
+from argus.settings import Doc, Ge, Gt, Le, Option, Seed, check_settings
 from argus.training.settings import WeightDecay
 
 ADAPT = "adapt"
@@ -23,7 +23,7 @@ class AdaptConfig:
     """
 
     rank: Annotated[int, Ge(1), Doc("Directions of the correction.")] = 16
-    learning_rate: Annotated[float, Gt(0), Doc("Of AdamW."), Option(panel="Training")] = 1e-3
+    learning_rate: Annotated[float, Gt(0), Le(1), Doc("Of AdamW."), Option(panel="Training")] = 1e-3
     weight_decay: WeightDecay = 0.01
     temperature: Annotated[
         float, Gt(0), Doc("Of the contrastive loss, in cosines."), Option(panel="Training")

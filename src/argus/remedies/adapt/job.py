@@ -30,12 +30,11 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.views import BEFORE, ORIGINAL, ViewIndex
 from argus.jobs.workspace import Record
-from argus.measures.significance import paired_difference
 from argus.remedies.adapt.config import ADAPT, AdaptConfig, Unlabelled
 from argus.remedies.adapt.learning import (
     Examples,
     Learnt,
-    by_document,
+    held_out_gain,
     learn,
     unit_examples,
 )
@@ -242,13 +241,7 @@ def _figures(
     taught: Learnt, examples: Examples, config: AdaptConfig, seconds: float
 ) -> LearntCorrection:
     """Return what was learnt, α = 0 where the gain on held-out needs may be chance."""
-    rows = [f"{row:09d}" for row in np.unique(examples.first)]
-    before, after = by_document(np.stack([taught.before, taught.after]), examples.first)
-    difference = paired_difference(
-        dict(zip(rows, before.tolist(), strict=True)),
-        dict(zip(rows, after.tolist(), strict=True)),
-        seed=config.seed,
-    )
+    difference = held_out_gain(taught, examples, config.seed)
     return {
         "alpha": taught.alpha if difference.verdict == "better" else 0.0,
         "rank": taught.u.shape[1],
