@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
-from argus.cli.remedy import Repaired, show_remedy
+from argus.cli.remedy import Proof, Repaired, show_remedy
 from argus.cli.remedy_scenarios import app as app
-from argus.corpora.names import NamedCorpus
 from argus.data.fields import CoerceIds
 from argus.remedies.adapt.config import AdaptConfig, Unlabelled
 from argus.settings import Doc, Option
@@ -50,20 +49,9 @@ def adapt(
     index: Repaired,
     source: LearntFrom,
     settings: AdaptConfig,
+    proof: Annotated[Proof, Without("k")],
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
-    queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
-    qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("Where titles are, to tell implicit questions apart."),
-        o.CORPUS,
-    ] = None,
-    out: Annotated[
-        Path | None,
-        Doc("Folder for the receipt; default INDEX/remedies/ID."),
-        o.OUTPUT,
-    ] = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -79,7 +67,8 @@ def adapt(
     result = adapt_index(
         index, profiles=source.profiles, needs=source.needs, needs_qrels=source.needs_qrels,
         learn_from=source.learn_from, config=settings, encoder=encoder, device=device,
-        queries=queries, qrels=qrels, corpus=corpus, coerce_ids=source.coerce_ids, out=out,
+        queries=proof.queries, qrels=proof.qrels, corpus=proof.corpus, out=proof.out,
+        coerce_ids=source.coerce_ids,
     )  # fmt: skip
     if result.summary["prescribed"]:
         show_remedy(result, json)

@@ -34,7 +34,9 @@ class AdaptConfig:
     batch_size: Annotated[
         int, Ge(2), Doc("Needs at once."), Option(("--batch",), panel="Training")
     ] = 64
-    epochs: Annotated[int, Ge(1), Doc("At most."), Option(panel="Training")] = 100
+    epochs: Annotated[int, Ge(1), Doc("Most passes over the needs."), Option(panel="Training")] = (
+        100
+    )
     patience: Annotated[
         int, Ge(1), Doc("Epochs without a better rank of held-out needs that end it."),
         Option(panel="Training"),

@@ -193,8 +193,8 @@ def _judged(needs: Needs, questions: JudgedQueries | None) -> JudgedNeeds | None
         return None
     learnt = {doc for need in needs.needs for doc in need.documents}
     judged = [questions.qrels[query.id] for query in questions.with_judgements]
-    wanted = [{doc for doc, grade in grades.items() if grade > 0} for grades in judged]
-    return {"questions": len(wanted), "with_needs": sum(bool(docs & learnt) for docs in wanted)}
+    relevant = [{doc for doc, grade in grades.items() if grade > 0} for grades in judged]
+    return {"questions": len(relevant), "with_needs": sum(bool(docs & learnt) for docs in relevant)}
 
 
 def _earlier(home: ArtifactFolder) -> _Made | None:
@@ -254,8 +254,8 @@ def _figures(
 def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCounts]:
     """Return the needs with a vector, against all documents; ArgusError where none has one."""
     needs, encoder = opened.needs, opened.encoder
-    asked = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
-    ok = asked.ok.copy()
+    embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
+    ok = embedded.ok.copy()
     rests = None
     if any(need.rest is not None for need in needs.needs):
         texts = as_documents([need.rest or "" for need in needs.needs])
@@ -264,7 +264,7 @@ def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCou
     used = [need for need, fine in zip(needs.needs, ok, strict=True) if fine]
     documents = {doc for need in used for doc in need.documents[:1]}
     if len(documents) < 2:
-        why = next(iter((asked.failures | (rests.failures if rests else {})).values()), "")
+        why = next(iter((embedded.failures | (rests.failures if rests else {})).values()), "")
         raise ArgusError(
             f"{opened.index.path}: of {len(needs.needs):,} needs only those of {len(documents)} "
             f"documents could be embedded ({why}), so nothing was learnt."
@@ -276,7 +276,7 @@ def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCou
     row = {d.id: i for i, d in enumerate(opened.documents)}
     examples = Examples(
         np.ascontiguousarray(snapshot.vectors[[first[d.id] for d in opened.documents]]),
-        asked.vectors[ok[asked.ok]],
+        embedded.vectors[ok[embedded.ok]],
         _targets(used, row),
         None if rests is None else rests.vectors[ok[rests.ok]],
     )

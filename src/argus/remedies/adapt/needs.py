@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import get_args
 
 from argus.data.about import file_in
 from argus.data.corpus import read_queries
@@ -64,24 +65,32 @@ def read_needs(
     """
     _check_source(profiles, needs, needs_qrels, unlabelled)
     if profiles is not None:
-        found = _of_profiles(profiles, documents, coerce_ids)
+        needed = _of_profiles(profiles, documents, coerce_ids)
     elif needs is not None and needs_qrels is not None:
-        found = _of_queries(needs, needs_qrels, documents, coerce_ids)
+        needed = _of_queries(needs, needs_qrels, documents, coerce_ids)
     elif unlabelled == "titles":
         titled = [Need(d.title, (d.id,)) for d in documents if d.title.strip()]
-        found = Needs("titles", titled, {})
+        needed = Needs("titles", titled, {})
     else:
-        found = Needs("sentences", _sentences(documents, seed), {})
-    if found.documents < 2:
-        raise InputError(
-            f"{len(found.needs):,} needs of {found.documents} of the {len(documents):,} documents "
-            f"of the index ({found.source})",
-            expected="needs of two documents at least, better of hundreds",
-            fix="Check that they and the index belong to one corpus: the documents of the index "
-            f"are called {', '.join(repr(d.id) for d in documents[:3])}.",
-            where=next(iter(found.files.values()), found.source),
-        )
-    return found
+        needed = Needs("sentences", _sentences(documents, seed), {})
+    if needed.documents < 2:
+        raise _too_few(needed, documents)
+    return needed
+
+
+def _too_few(needed: Needs, documents: Sequence[Document]) -> InputError:
+    some = ", ".join(repr(d.id) for d in documents[:3])
+    if needed.source in get_args(Unlabelled):
+        mend = "A title is one that the index knows; a sentence needs others beside it."
+    else:
+        mend = f"Check that they and the index belong to one corpus: it holds {some}."
+    return InputError(
+        f"{len(needed.needs):,} {needed.source} of {needed.documents} of the {len(documents):,} "
+        "documents of the index",
+        expected="what is needed of two documents at least, better of hundreds",
+        fix=mend,
+        where=next(iter(needed.files.values()), needed.source),
+    )
 
 
 def _check_source(profiles: object, needs: object, needs_qrels: object, unlabelled: object) -> None:
@@ -93,6 +102,13 @@ def _check_source(profiles: object, needs: object, needs_qrels: object, unlabell
             expected="one of --profiles, --needs and --from",
             fix="Scenario profiles (argus remedy scenarios) are what was measured to help.",
             where=", ".join(sources),
+        )
+    if unlabelled not in (None, *get_args(Unlabelled)):
+        raise InputError(
+            f"{unlabelled!r}",
+            expected=f"one of {', '.join(get_args(Unlabelled))}",
+            fix="Leave it out, and give --profiles or --needs.",
+            where="--from",
         )
     if (needs is None) != (needs_qrels is None):
         one, other = "--needs", "--needs-qrels"
@@ -131,13 +147,13 @@ def _of_queries(
         needs = read_queries(Path(needs), coerce_ids=coerce_ids)
     judged = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
     own = {d.id for d in documents}
-    wanted = {
+    relevant = {
         query.id: [doc for doc, grade in judged.get(query.id, {}).items() if grade > 0]
         for query in needs
     }
-    found = [Need(q.text, tuple(d for d in wanted[q.id] if d in own)) for q in needs]
-    elsewhere = {doc for docs in wanted.values() for doc in docs} - own
-    return Needs("needs", _with_text(n for n in found if n.documents), files, len(elsewhere))
+    texts = [Need(q.text, tuple(d for d in relevant[q.id] if d in own)) for q in needs]
+    elsewhere = {doc for docs in relevant.values() for doc in docs} - own
+    return Needs("needs", _with_text(n for n in texts if n.documents), files, len(elsewhere))
 
 
 def _with_text(needs: Iterable[Need]) -> list[Need]:
