@@ -16,6 +16,7 @@ NAMES = (
     "authority_scale", "authority_stream", "authority_score",
     "authority_quality", "authority_contamination",
     "scenario_search", "scenario_ledger", "scenario_quality", "scenario_wording",
+    "adapt_quality",
     "ngram_index", "ngram_decoding", "ngram_evidence",
     "generative_quality", "generative_speed", "generative_failures", "failures_scale",
     "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "engine_long",

@@ -448,6 +448,19 @@ from .remedies.diagnosis.job import (
 from .remedies.diagnosis.summary import (
     DiagnosisSummary as DiagnosisSummary,
 )
+from .remedies.adapt.config import (
+    AdaptConfig as AdaptConfig,
+)
+from .remedies.adapt.job import (
+    AdaptResult as AdaptResult,
+    adapt_index as adapt_index,
+)
+from .remedies.adapt.summary import (
+    AdaptSummary as AdaptSummary,
+    JudgedNeeds as JudgedNeeds,
+    LearntCorrection as LearntCorrection,
+    NeedCounts as NeedCounts,
+)
 from .remedies.repair.config import (
     ReferenceConfig as ReferenceConfig,
     SynthesizeConfig as SynthesizeConfig,

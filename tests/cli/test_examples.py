@@ -40,6 +40,7 @@ FOLLOWS = {
     "argus remedy rollback": "argus remedy expand",
     "argus remedy synthesize": "argus index build",
     "argus remedy scenarios": "argus index build",
+    "argus remedy adapt": "argus remedy scenarios",
     "argus scenarios needs": "argus remedy scenarios",
     "argus scenarios ablate": "argus remedy scenarios",
     "argus scenarios qa": "argus remedy scenarios",

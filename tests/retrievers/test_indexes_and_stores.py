@@ -5,14 +5,16 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from argus.data.types import Document, Query
 from argus.errors import FingerprintMismatch, InputError
+from argus.indexes.correction import FILE, QueryCorrection
 from argus.indexes.job import delete_documents
 from argus.indexes.retriever import open_retriever
 from argus.retrievers.answering_index import parse_index
-from argus.retrievers.config import AskingConfig
+from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
 from argus.retrievers.protocol import note_lines, note_of
@@ -251,3 +253,62 @@ def test_vectors_of_another_encoder_are_told(store):
         with opened(store, documents=DOCUMENTS, encoder=encoder) as source:
             note = note_of(source.name, source.ask(QUERIES, 2))
         assert any("are not what words makes" in line for line in note_lines(note, 3)) is is_told
+
+
+def corrections(folder, fingerprint="words"):
+    """Two corrections of queries, saved."""
+    rng = np.random.default_rng(0)
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+        u, w = rng.normal(size=(2, WordEncoder.dim, 2)).astype(np.float32)
+        correction = QueryCorrection(u, w, 1.0, fingerprint)
+        correction.save(folder / name / FILE)
+        yield correction
+
+
+def test_queries_of_a_store_are_corrected(store, tmp_path):
+    one, _ = corrections(tmp_path)
+    vectors = one.apply(WordEncoder().encode_queries([q.text for q in QUERIES[:2]]))
+    with open_store(store) as client:
+        by_hand = client.search(vectors, 4)
+    names = dict(enumerate(d.id for d in DOCUMENTS))
+    config = AskingConfig(correction=tmp_path / "one")
+    with opened(store, documents=DOCUMENTS, encoder=WordEncoder(), config=config) as source:
+        assert source.name == f"{store} corrected"
+        run = source.search(QUERIES[:2], 4)
+    for query, hits in zip(("q1", "q2"), by_hand, strict=True):
+        assert run[query] == pytest.approx({names[int(id_)]: score for id_, score in hits})
+
+
+def test_answers_are_kept_by_correction(store, tmp_path):
+    list(corrections(tmp_path))
+    kept, counts = tmp_path / "answers.sqlite", []
+    for name in (None, "one", "two", "one"):
+        config = AskingConfig(correction=name and tmp_path / name / FILE)
+        with opened(
+            store, documents=DOCUMENTS, encoder=WordEncoder(), config=config, kept_in=kept
+        ) as source:
+            counts.append(source.ask(QUERIES[:2], 2).kept)
+    assert counts == [0, 0, 0, 2]
+
+
+def test_a_correction_that_does_not_fit_is_told(store, index, tmp_path):
+    list(corrections(tmp_path, "other words"))
+    config = AskingConfig(correction=tmp_path / "one")
+    with (
+        pytest.raises(FingerprintMismatch),
+        opened(store, encoder=WordEncoder(), config=config),
+    ):
+        pass
+    with pytest.raises(InputError) as error:
+        check_store_settings([str(index)], config)
+    assert error.value.where == "--correction"
+    (tmp_path / "one" / FILE).write_bytes(b"broken")
+    for where in ("one", "nowhere"):
+        config = AskingConfig(correction=tmp_path / where)
+        with (
+            pytest.raises(InputError) as error,
+            opened(store, encoder=WordEncoder(), config=config),
+        ):
+            pass
+        assert where in str(error.value.where)

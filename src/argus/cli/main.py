@@ -31,7 +31,7 @@ COMMANDS = (
     Entry("explain", "explain:explain", "Why one document does not come back.", EXPLAIN),
     Entry("repair", "repair:repair", "Try what may help; keep what is proven.", REPAIR),
     Entry("index", "index:app", "Build and change indexes.", REPAIR),
-    Entry("remedy", "remedy_scenarios:app", "Repair an index; undo it.", REPAIR),
+    Entry("remedy", "remedy_adapt:app", "Repair an index; undo it.", REPAIR),
     Entry("authority", "authority:app", "Never serve what is superseded.", CURRENT),
     Entry("evaluate", "evaluate:evaluate", "Ask judged questions, before and after.", MEASURE),
     Entry("compare", "compare:compare", "What a change gains and loses.", MEASURE),

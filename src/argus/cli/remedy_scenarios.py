@@ -12,7 +12,8 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
-from argus.cli.remedy import app, print_estimate, show_remedy
+from argus.cli.remedy import app as app
+from argus.cli.remedy import print_estimate, show_remedy
 from argus.cli.remedy_queries import queries
 from argus.corpora.names import NamedCorpus
 from argus.data.fields import FieldNames

@@ -12,9 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from argus.data.artifacts import replacing
+from argus.data.provenance import content_hash
 from argus.data.types import FloatArray
 from argus.encoders.protocol import unit_rows
 from argus.errors import FingerprintMismatch, InputError
+from argus.indexes.header import FILE as HEADER
+from argus.indexes.header import read_header
+from argus.indexes.recipes import REMEDIES
 
 FILE = "correction.npz"
 ARRAYS = ("u", "w", "alpha", "fingerprint")
@@ -33,6 +37,12 @@ class QueryCorrection:
     def rank(self) -> int:
         """Number of directions."""
         return int(self.u.shape[1])
+
+    @property
+    def identity(self) -> str:
+        """A hash of all that it does to queries."""
+        numbers = [np.ascontiguousarray(part).data for part in (self.u, self.w)]
+        return content_hash(self.fingerprint, repr(self.alpha), *numbers).hex()
 
     def scaled(self, alpha: float) -> QueryCorrection:
         """Return the same directions, followed as far as `alpha` says."""
@@ -70,6 +80,27 @@ def read_correction(file: Path) -> QueryCorrection:
         raise _damaged(file, f"arrays of shapes {u.shape} and {w.shape}, or not finite")
     return QueryCorrection(
         u.astype(np.float32), w.astype(np.float32), float(alpha), str(fingerprint)
+    )
+
+
+def find_correction(path: Path) -> Path:
+    """Return the file of a correction: itself, in the folder of a remedy, or an index's latest.
+
+    Raises InputError where there is none.
+    """
+    if path.is_file():
+        return path
+    if (path / FILE).is_file():
+        return path / FILE
+    if (path / HEADER).is_file():
+        latest = [r.remedy for r in read_header(path).recipes if r.corrects][-1:]
+        if latest:
+            return path / REMEDIES / latest[0] / FILE
+    raise InputError(
+        "no correction of queries",
+        expected=f"{FILE}, the folder of a remedy that holds one, or an index that is searched so",
+        fix="Learn one: argus remedy adapt --index INDEX --profiles PATH.",
+        where=path,
     )
 
 

@@ -13,6 +13,7 @@ from argus.data.provenance import content_hash
 from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import ArgusError, EndpointRefusal, InputError
+from argus.indexes.correction import QueryCorrection, find_correction, read_correction
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
@@ -47,6 +48,7 @@ class AnsweringStore:
     ids: Mapping[str, str] = field(default_factory=dict, repr=False)
     warning: str | None = None
     """What is doubtful about asking it with this encoder."""
+    correction: QueryCorrection | None = None
     blocking: Blocking = field(default_factory=Blocking, repr=False)
 
     @property
@@ -78,6 +80,8 @@ class AnsweringStore:
 
     def _search(self, texts: list[str], k: int) -> list[Hits]:
         vectors = np.asarray(self.encoder.encode_queries(texts), np.float32)
+        if self.correction is not None:
+            vectors = self.correction.apply(vectors)
         return self.store.search(vectors, k, matching=self.matching)
 
 
@@ -107,8 +111,12 @@ def open_answering_store(
         check_dimension(model.dim, facts, opened.name)
         fields = conditions(config.where)
         matching = typed(fields, opened, PAGE) if fields else None
-        parts = (model.fingerprint, repr((facts, config.opening, config.id_field, matching)))
+        correction = _correction(config, model)
+        parts = [model.fingerprint, repr((facts, config.opening, config.id_field, matching))]
+        if correction is not None:
+            parts.append(correction.identity)
         where = f" where {', '.join(config.where)}" if config.where else ""
+        where += " corrected" if correction is not None else ""
         ids = _document_ids(opened, known, config.id_field)
         interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
         blocking = Blocking(config.timeout_s is not None, interrupt)
@@ -121,10 +129,21 @@ def open_answering_store(
                 matching,
                 ids,
                 _doubt(opened, model, known, ids),
+                correction,
                 blocking,
             )
         finally:
             blocking.finish()
+
+
+def _correction(config: AskingConfig, encoder: Encoder) -> QueryCorrection | None:
+    """Return the correction of queries; FingerprintMismatch where another encoder's is named."""
+    if config.correction is None:
+        return None
+    file = find_correction(config.correction)
+    correction = read_correction(file)
+    correction.check_fingerprint(encoder.fingerprint, file)
+    return correction
 
 
 def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
+from argus.errors import InputError
 from argus.settings import Doc, Ge, Gt, Option, check_settings
 from argus.stores.config import StoreConfig, Where, refuse_unread
 from argus.stores.spec import is_store
@@ -45,6 +46,15 @@ class AskingConfig:
         Option(("--result-id",), panel=PANEL, default=""),
     ] = None
 
+    correction: Annotated[
+        Path | None,
+        Doc(
+            "Correct a store's queries as argus remedy adapt learnt: its .npz file, the folder "
+            "INDEX/remedies/ID, or the index."
+        ),
+        Option(panel=PANEL),
+    ] = None
+
     opening: StoreConfig = field(default_factory=StoreConfig)
     """How a retriever is opened that is a store."""
     where: Where = ()
@@ -54,7 +64,14 @@ class AskingConfig:
 
 
 def check_store_settings(retrievers: Sequence[object], asking: AskingConfig) -> None:
-    """Raise InputError for how a store is opened or filtered, where no retriever can be one."""
+    """Raise InputError for how a store is asked or opened, where no retriever can be one."""
     named = [str(r) for r in retrievers if isinstance(r, str | Path)]
     if len(named) == len(retrievers) and not any(map(is_store, named)):
         refuse_unread(asking.opening, asking.where)
+        if asking.correction is not None:
+            raise InputError(
+                "corrects the queries of a store, and none is asked",
+                expected="a store as --retriever, such as qdrant:http://HOST:6333/docs",
+                fix="Leave it out: an index is searched with the correction that it holds.",
+                where="--correction",
+            )

@@ -1,0 +1,193 @@
+"""A correction of queries (`argus remedy adapt`), on questions about documents that taught nothing.
+
+demo: the standard library's 150 judged questions, in five folds. For each fold a correction is
+learnt from the needs of the 504 profiled documents less those that the fold's questions want, and
+the fold's questions are asked with it. Arms: the default with three seeds, and the other settings
+that EVIDENCE names. null: the same needs with their documents exchanged, from which nothing can be
+learnt: how often is a correction prescribed all the same, by its interval, and by its bare gain?
+sentences: learnt from held-out sentences of hotpot100, theoremqa and cranfield, by the command.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.data.types import FloatArray, Qrels, View
+from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders.protocol import unit_rows
+from argus.indexes.job import build_index
+from argus.indexes.snapshot import Snapshot
+from argus.knowledge.stdlib import sample_questions, standard_library, standard_scenarios
+from argus.measures import evaluate
+from argus.measures.significance import paired_difference
+from argus.remedies.adapt.config import AdaptConfig
+from argus.remedies.adapt.job import adapt_index
+from argus.remedies.adapt.learning import Examples, Learnt, held_out_gain, learn
+from benchmarks.shared import collection
+
+MEASURE, FOLDS, NULLS = "nDCG@10", 5, 6
+DEFAULT = AdaptConfig()
+ARMS = {
+    "default": DEFAULT,
+    "default, seed 1": replace(DEFAULT, seed=1),
+    "default, seed 2": replace(DEFAULT, seed=2),
+    "3e-4, 0.3": replace(DEFAULT, learning_rate=3e-4, weight_decay=0.3),
+    "3e-4, 0.01": replace(DEFAULT, learning_rate=3e-4),
+    "1e-3, 0.3": replace(DEFAULT, weight_decay=0.3),
+}
+COLLECTIONS = ("hotpot100", "theoremqa_theorems", "cranfield")
+
+
+def run() -> dict[str, Any]:
+    demo = Demo.embedded()
+    arms = {}
+    for name, config in ARMS.items():
+        arms[name] = demo.folded(config)
+        print(json.dumps({name: arms[name]}), flush=True)
+    null = demo.exchanged()
+    print(json.dumps(null), flush=True)
+    return {
+        "demo": {"documents": len(demo.ids), "needs": len(demo.targets), "arms": arms},
+        "null": null,
+        "sentences": dict(_sentences()),
+    }
+
+
+@dataclass(frozen=True)
+class Demo:
+    """Vectors of the standard library's documents, needs and questions."""
+
+    ids: list[str]
+    documents: Snapshot
+    needs: FloatArray
+    targets: np.ndarray
+    """Row of each need's document."""
+    questions: list[str]
+    asked: FloatArray
+    qrels: Qrels
+
+    @classmethod
+    def embedded(cls) -> Demo:
+        """Embed everything once."""
+        base = standard_library()
+        encoder = load_encoder(EncoderConfig(precision="float32")).encoder
+        views = [View(e.id, e.id, "original", f"{e.id} {e.paragraph}") for e in base.entities]
+        views.sort(key=lambda view: view.id)
+        documents = Snapshot.of(views, encoder.encode_documents([v.text for v in views]))
+        needs = [
+            (row["_id"], scenario["information_need"])
+            for row in standard_scenarios(base)
+            for scenario in row["scenarios"]
+        ]
+        queries, qrels = sample_questions(base)
+        return cls(
+            documents.doc_ids,
+            documents,
+            encoder.encode_queries([text for _, text in needs]),
+            documents.positions([doc for doc, _ in needs]),
+            [query.id for query in queries],
+            encoder.encode_queries([query.text for query in queries]),
+            qrels,
+        )
+
+    def examples(self, rows: np.ndarray) -> Examples:
+        """Return some of the needs."""
+        targets = self.targets[rows, None]
+        return Examples(self.documents.vectors, self.needs[rows], targets)
+
+    def folded(self, config: AdaptConfig) -> dict[str, Any]:
+        """Ask each fold's questions with what needs of other documents taught."""
+        order = np.random.default_rng(config.seed).permutation(len(self.questions))
+        before, after, folds = self.values(self.asked), {}, []
+        for fold in range(FOLDS):
+            rows = order[fold::FOLDS]
+            wanted = {doc for i in rows for doc in self.qrels[self.questions[i]]}
+            kept = ~np.isin(self.targets, self.documents.positions(sorted(wanted)))
+            examples = self.examples(np.flatnonzero(kept))
+            learnt = learn(examples, config)
+            gain = held_out_gain(learnt, examples, config.seed)
+            alpha = learnt.alpha if gain.verdict == "better" else 0.0
+            values = self.values(moved(self.asked, learnt, alpha))
+            after |= {self.questions[i]: values[self.questions[i]] for i in rows}
+            folds.append(
+                {"needs": int(kept.sum()), "alpha": alpha, "epochs": learnt.epochs,
+                 "held_out": [round(gain.mean_before, 4), round(gain.mean_after, 4)]}
+            )  # fmt: skip
+        return {**_difference(before, after), "folds": folds}
+
+    def values(self, vectors: FloatArray) -> dict[str, float]:
+        """Return nDCG@10 of every question."""
+        found = self.documents.search(vectors, 10).run(self.questions)
+        per_query = evaluate(found, self.qrels, [MEASURE]).per_query
+        return {query: values[MEASURE] for query, values in per_query.items()}
+
+    def exchanged(self) -> dict[str, Any]:
+        """Learn from needs of exchanged documents: nothing is there to be learnt."""
+        gains = []
+        for seed in range(NULLS):
+            others = np.random.default_rng(seed).permutation(np.unique(self.targets))
+            partner = dict(zip(np.unique(self.targets).tolist(), others.tolist(), strict=True))
+            targets = np.array([[partner[t]] for t in self.targets.tolist()])
+            examples = Examples(self.documents.vectors, self.needs, targets)
+            learnt = learn(examples, replace(DEFAULT, seed=seed))
+            gain = held_out_gain(learnt, examples, seed)
+            changed = _difference(self.values(self.asked), self.values(moved(self.asked, learnt)))
+            gains.append({"held_out": gain.figures(), "questions": changed})
+        return {
+            "trials": NULLS,
+            "prescribed_by_interval": sum(g["held_out"]["verdict"] == "better" for g in gains),
+            "prescribed_by_gain": sum(g["held_out"]["mean_difference"] > 0 for g in gains),
+            "questions_if_prescribed": [g["questions"]["difference"] for g in gains],
+        }
+
+
+def moved(queries: FloatArray, learnt: Learnt, alpha: float = 1.0) -> FloatArray:
+    return unit_rows(queries + np.float32(alpha) * (queries @ learnt.w) @ learnt.u.T)
+
+
+def _difference(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
+    found = paired_difference(before, after, seed=0)
+    return {
+        "questions": found.queries,
+        "before": round(found.mean_before, 4),
+        "after": round(found.mean_after, 4),
+        "difference": round(found.mean_difference, 4),
+        "low": found.low and round(found.low, 4),
+        "high": found.high and round(found.high, 4),
+        "p_value": found.p_value,
+        "improved": found.improved,
+        "harmed": found.harmed,
+    }
+
+
+def _sentences() -> Iterator[tuple[str, Any]]:
+    """Yield what a correction learnt from held-out sentences does to judged questions."""
+    for name in COLLECTIONS:
+        home = collection(name)
+        with tempfile.TemporaryDirectory() as folder:
+            index = Path(folder) / "index"
+            build_index(home, out=index, encoder=EncoderConfig(precision="float32"))
+            result = adapt_index(
+                index, learn_from="sentences", queries=home, qrels=home / "qrels" / "test.tsv"
+            )
+            held = result.summary["learnt"]["held_out"]
+            row: dict[str, Any] = {
+                "documents": result.summary["documents"],
+                "sentences": result.summary["needs"]["used"],
+                "held_out": [held["mean_before"], held["mean_after"], held["low"], held["high"]],
+                "prescribed": result.summary["prescribed"],
+                "alpha": result.summary["learnt"]["alpha"],
+            }
+            if result.evaluation is not None:
+                comparison = result.evaluation["comparison"]
+                assert comparison is not None
+                row["questions"] = comparison[MEASURE]
+            print(json.dumps({name: row}), flush=True)
+            yield name, row

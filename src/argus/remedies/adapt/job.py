@@ -1,0 +1,297 @@
+"""`remedy adapt`: learn a correction of queries, and have an index searched with it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from argus.corpora.names import NamedCorpus
+from argus.data.artifacts import ArtifactFolder
+from argus.data.provenance import content_hash, utc_now
+from argus.data.records import read_record
+from argus.data.types import Document, IntArray, Qrels, Query
+from argus.devices import check_device
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.encoders import documents as as_documents
+from argus.encoders import queries as as_queries
+from argus.errors import ArgusError, InputError
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
+from argus.evaluation.judged import JudgedQueries
+from argus.indexes.correction import FILE, QueryCorrection, read_correction
+from argus.indexes.originals import originals
+from argus.indexes.recipes import REMEDIES
+from argus.indexes.retriever import encoder_of
+from argus.indexes.spec import index_folder
+from argus.indexes.views import BEFORE, ORIGINAL, ViewIndex
+from argus.jobs.workspace import Record
+from argus.remedies.adapt.config import ADAPT, AdaptConfig, Unlabelled
+from argus.remedies.adapt.learning import (
+    Examples,
+    Learnt,
+    held_out_gain,
+    learn,
+    unit_examples,
+)
+from argus.remedies.adapt.needs import Need, Needs, Profiles, read_needs
+from argus.remedies.adapt.summary import (
+    AdaptSummary,
+    JudgedNeeds,
+    LearntCorrection,
+    NeedCounts,
+    headline,
+)
+from argus.remedies.repair.receipt import RemedyResult, check_judged
+from argus.remedies.repair.remedy import MADE, ROLLED_BACK
+from argus.reports import write_report
+
+LEARNT = "learnt"
+"""Key of made.json under which stands what was learnt; without it the learning was not finished."""
+
+
+@dataclass(frozen=True, repr=False)
+class AdaptResult(RemedyResult[AdaptSummary]):
+    """What was learnt of needs, and whether an index is searched with it."""
+
+    def _receipt(self) -> Iterator[str]:
+        return headline(self.summary)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """An index whose queries are to be corrected, and what is needed of its documents."""
+
+    index: ViewIndex
+    encoder: Encoder
+    documents: list[Document]
+    needs: Needs
+    config: AdaptConfig
+    home: ArtifactFolder
+    record: Record
+
+    @property
+    def remedy(self) -> str:
+        return self.home.path.name
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What was learnt now, or by an earlier run of the same command."""
+
+    learnt: LearntCorrection
+    counts: NeedCounts
+    correction: QueryCorrection | None
+
+
+def adapt_index(
+    index: Path | str,
+    *,
+    profiles: Profiles | None = None,
+    needs: Path | str | Sequence[Query] | None = None,
+    needs_qrels: Path | str | Qrels | None = None,
+    learn_from: Unlabelled | None = None,
+    config: AdaptConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    queries: Path | str | Sequence[Query] | None = None,
+    qrels: Path | str | Qrels | None = None,
+    corpus: NamedCorpus | None = None,
+    device: str | None = None,
+    coerce_ids: bool = False,
+    out: Path | None = None,
+) -> AdaptResult:
+    """Learn a correction of an index's queries from what is needed of some of its documents.
+
+    profiles: scenario profiles by document id, or what `read_profiles` reads. needs, needs_qrels:
+    texts, and the documents that each is for. learn_from: titles or held-out sentences, which did
+    not carry over to questions where that was measured. Where held-out needs do not improve beyond
+    chance, nothing is prescribed and the index is searched as before. The same correction is never
+    learnt twice; `argus remedy rollback` takes it out. queries, qrels: for an evaluation before and
+    after. device: of the encoder and the learning. out: default `INDEX/remedies/ID`. Raises
+    InputError for bad input and for needs of other documents alone, ArgusError where none can be
+    embedded.
+    """
+    questions = check_judged(queries, qrels, corpus)
+    config = config or AdaptConfig()
+    views = ViewIndex.open(index_folder(index))
+    documents = originals(views)
+    needed = read_needs(
+        documents, profiles, needs, needs_qrels, learn_from, coerce_ids=coerce_ids, seed=config.seed
+    )
+    if config.rank > views.dim:
+        raise InputError(
+            f"rank {config.rank}", expected=f"at most {views.dim}, the dimension of the vectors",
+            fix="Leave it out for 16.", where="--rank",
+        )  # fmt: skip
+    record = Record(ADAPT, {"index": str(index), "from": needed.source, **asdict(config)},
+                    dict(needed.files))  # fmt: skip
+    model = encoder_of(views, encoder, device)
+    views.header.check_fingerprint(model.fingerprint, views.path)
+    record.encoder["fingerprint"] = model.fingerprint
+    home = ArtifactFolder(views.path / REMEDIES / _remedy_id(needed, documents, config))
+    opened = _Opened(views, model, documents, needed, config, home, record)
+    folder = ArtifactFolder(out or home.path)
+    record.open(folder, about=(views.path,))
+    home.open()
+    summary = _adapt(opened, questions, check_device(device))
+    folder.write_section("summary.json", ADAPT, summary)
+    folder.write_section("manifest.json", ADAPT, record.manifest(summary["needs"]))
+    report = write_report(folder.path)
+    evaluation = None
+    if summary["prescribed"] and queries is not None and qrels is not None:
+        evaluation = evaluate(
+            queries, qrels, out=folder.path, corpus=corpus, encoder=model,
+            indexes=(f"{views.path}@{BEFORE}{home.path.name}", f"{views.path}@{home.path.name}"),
+            config=EvaluateConfig(),
+        ).summary  # fmt: skip
+    return AdaptResult(opened.remedy, folder.path, report, views, summary, evaluation)
+
+
+def _remedy_id(needs: Needs, documents: Sequence[Document], config: AdaptConfig) -> str:
+    """Return an id that equal needs of equal documents share, learnt from alike."""
+    parts = [json.dumps(asdict(config), sort_keys=True)]
+    for need in needs.needs:
+        parts += [need.text, *need.documents, need.rest or ""]
+    for d in documents:
+        parts += [d.id, d.text, d.title, str(d.metadata["added"])]
+    return f"{ADAPT}-{needs.source}-{content_hash(*parts, size=4).hex()}"
+
+
+def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> AdaptSummary:
+    """Learn, unless an earlier run did; write it beside the index, and only then prescribe it."""
+    index, home, remedy = opened.index, opened.home, opened.remedy
+    is_there = remedy in {r.remedy for r in index.header.recipes}
+    made = _earlier(home) or _learn(opened, device)
+    if made.correction is not None and not is_there:
+        index.prescribe(remedy, corrects=True)
+    if made.correction is not None:
+        (home / ROLLED_BACK).unlink(missing_ok=True)
+    corrections = [r.remedy for r in index.header.recipes if r.corrects and r.remedy != remedy]
+    file = home / FILE if made.correction is not None else None
+    return {
+        "remedy": remedy,
+        "index": str(index.path),
+        "file": None if file is None else str(file),
+        "prescribed": file is not None,
+        "added": file is not None and not is_there,
+        "documents": len(opened.documents),
+        "needs": made.counts,
+        "learnt": made.learnt,
+        "bytes": 0 if file is None else file.stat().st_size,
+        "multiplications": 2 * made.learnt["rank"] * index.dim if file is not None else 0,
+        "others": corrections,
+        "judged": _judged(opened.needs, questions),
+    }
+
+
+def _judged(needs: Needs, questions: JudgedQueries | None) -> JudgedNeeds | None:
+    if questions is None:
+        return None
+    learnt = {doc for need in needs.needs for doc in need.documents}
+    judged = [questions.qrels[query.id] for query in questions.with_judgements]
+    relevant = [{doc for doc, grade in grades.items() if grade > 0} for grades in judged]
+    return {"questions": len(relevant), "with_needs": sum(bool(docs & learnt) for docs in relevant)}
+
+
+def _earlier(home: ArtifactFolder) -> _Made | None:
+    """Return what an earlier run learnt; None where it was not finished, or its file is gone."""
+    note = home.read_json(MADE)
+    if LEARNT not in note or "needs" not in note:
+        return None
+    learnt = read_record(LearntCorrection, note[LEARNT], where=home / MADE, section=LEARNT)
+    counts = read_record(NeedCounts, note["needs"], where=home / MADE, section="needs")
+    if not learnt["alpha"]:
+        return _Made(learnt, counts, None)
+    if not (home / FILE).is_file():
+        return None
+    return _Made(learnt, counts, read_correction(home / FILE))
+
+
+def _learn(opened: _Opened, device: str) -> _Made:
+    """Embed what asks, learn of it, and leave the correction and what is said of it in `home`."""
+    index, encoder, record = opened.index, opened.encoder, opened.record
+    with (
+        record.timed("embedding needs"),
+        EmbeddingStore(
+            index.path / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim
+        ) as store,
+    ):
+        examples, counts = _examples(opened, store)
+    start = time.perf_counter()
+    with record.timed("learning"):
+        taught = learn(examples, opened.config, device)
+    learnt = _figures(taught, examples, opened.config, time.perf_counter() - start)
+    correction = None
+    if learnt["alpha"]:
+        correction = QueryCorrection(taught.u, taught.w, taught.alpha, encoder.fingerprint)
+        correction.save(opened.home.own(FILE))
+    made: Mapping[str, object] = {
+        "remedy": opened.remedy, "kind": ADAPT, "at": utc_now(), "relied_on": [],
+        LEARNT: learnt, "needs": counts,
+    }  # fmt: skip
+    opened.home.write_json(MADE, made)
+    return _Made(learnt, counts, correction)
+
+
+def _figures(
+    taught: Learnt, examples: Examples, config: AdaptConfig, seconds: float
+) -> LearntCorrection:
+    """Return what was learnt, α = 0 where the gain on held-out needs may be chance."""
+    difference = held_out_gain(taught, examples, config.seed)
+    return {
+        "alpha": taught.alpha if difference.verdict == "better" else 0.0,
+        "rank": taught.u.shape[1],
+        "epochs": taught.epochs,
+        "held_out": difference.figures(),
+        "seconds": round(seconds, 2),
+    }
+
+
+def _examples(opened: _Opened, store: EmbeddingStore) -> tuple[Examples, NeedCounts]:
+    """Return the needs with a vector, against all documents; ArgusError where none has one."""
+    needs, encoder = opened.needs, opened.encoder
+    embedded = embed(as_queries([n.text for n in needs.needs]), encoder, store, what="needs")
+    ok = embedded.ok.copy()
+    rests = None
+    if any(need.rest is not None for need in needs.needs):
+        texts = as_documents([need.rest or "" for need in needs.needs])
+        rests = embed(texts, encoder, store, what="documents without a sentence")
+        ok &= rests.ok
+    used = [need for need, fine in zip(needs.needs, ok, strict=True) if fine]
+    documents = {doc for need in used for doc in need.documents[:1]}
+    if len(documents) < 2:
+        why = next(iter((embedded.failures | (rests.failures if rests else {})).values()), "")
+        raise ArgusError(
+            f"{opened.index.path}: of {len(needs.needs):,} needs only those of {len(documents)} "
+            f"documents could be embedded ({why}), so nothing was learnt."
+        )
+    snapshot = opened.index.snapshot(ORIGINAL)
+    first = {
+        v.doc_id: i for i, v in reversed(list(enumerate(snapshot.views))) if v.kind == ORIGINAL
+    }
+    row = {d.id: i for i, d in enumerate(opened.documents)}
+    examples = Examples(
+        np.ascontiguousarray(snapshot.vectors[[first[d.id] for d in opened.documents]]),
+        embedded.vectors[ok[embedded.ok]],
+        _targets(used, row),
+        None if rests is None else rests.vectors[ok[rests.ok]],
+    )
+    return unit_examples(examples), {
+        "source": needs.source,
+        "used": len(used),
+        "failed": int((~ok).sum()),
+        "documents": len({doc for need in used for doc in need.documents}),
+        "elsewhere": needs.elsewhere,
+    }
+
+
+def _targets(needs: Sequence[Need], row: Mapping[str, int]) -> IntArray:
+    """Return the rows of each need's documents, filled up with -1."""
+    targets = np.full((len(needs), max(len(n.documents) for n in needs)), -1, np.int64)
+    for i, need in enumerate(needs):
+        targets[i, : len(need.documents)] = [row[doc] for doc in need.documents]
+    return targets

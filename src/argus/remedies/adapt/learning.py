@@ -1,0 +1,326 @@
+"""Learning a correction of queries: `q' = unit(q + α·U Wᵀ q)`, by contrast, from what is needed.
+
+InfoNCE over the documents of a batch and random ones; U begins at zero, so that learning begins at
+the encoder's own queries. The documents with needs are cut into folds. Each fold is held out once:
+the mean reciprocal rank of its needs among all documents stops one learning, and what it says of
+every fold, by a learning that saw none of it, decides α, and whether there is a correction at all.
+What is kept is the mean of all learnings, cut back to the rank: it harms fewer queries than one of
+them does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.rounding import rounding_bound
+from argus.data.types import FloatArray, IntArray
+from argus.encoders.protocol import unit_rows
+from argus.measures.significance import PairedDifference, paired_difference
+from argus.progress import progress
+from argus.remedies.adapt.config import AdaptConfig
+
+if TYPE_CHECKING:
+    import torch
+
+ALPHAS = (0.5, 1.0)
+SAME = 1e-5
+"""How far below 1 the cosine of two documents is that are one: neither is the other's rival."""
+BLOCK_SCORES = 8 << 20
+"""Scores that are held at a time."""
+Ranks = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Queries, and the documents that they are for.
+
+    documents: (n_documents, dim). queries: (n, dim). targets: (n, most), rows of documents, filled
+    up with -1. positives: (n, dim), what stands for the document of a query while it asks (the
+    document without a sentence that was held out of it); None: the document's own vector.
+    """
+
+    documents: FloatArray
+    queries: FloatArray
+    targets: IntArray
+    positives: FloatArray | None = None
+
+    @cached_property
+    def first(self) -> IntArray:
+        """Row of the first document of each query: the one that it is counted for."""
+        return self.targets[:, 0]
+
+    def of(self, rows: IntArray) -> Examples:
+        """Return some of the queries."""
+        positives = None if self.positives is None else self.positives[rows]
+        return Examples(self.documents, self.queries[rows], self.targets[rows], positives)
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Return every query with each of its documents: rows of both."""
+        query, place = np.nonzero(self.targets >= 0)
+        return query, self.targets[query, place]
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What the needs taught. u, w: (dim, rank). alpha: 0 where nothing is gained.
+
+    before, after: reciprocal rank of each query, held out, (n,); after: at `alpha`, or, where that
+    is 0, at the best of ALPHAS. epochs: of each fold, 0 where no epoch was better than none.
+    """
+
+    u: FloatArray
+    w: FloatArray
+    alpha: float
+    before: Ranks
+    after: Ranks
+    epochs: list[int]
+
+
+def learn(examples: Examples, config: AdaptConfig, device: str = "cpu") -> Learnt:
+    """Return the mean of what each fold's learning found, and what held-out queries say of it.
+
+    Results are equal for equal seeds, on a CPU. Raises ValueError with fewer than two documents
+    that have queries.
+    """
+    folds = fold_of(examples, config)
+    n = len(examples.queries)
+    before, after = np.zeros(n), np.zeros((len(ALPHAS), n))
+    lefts: list[FloatArray] = []
+    rights: list[FloatArray] = []
+    epochs: list[int] = []
+    count = int(folds.max()) + 1
+    with progress("learning a correction of queries", count) as advance:
+        for fold in range(count):
+            held = np.flatnonzero(folds[examples.first] == fold)
+            touched = ((examples.targets >= 0) & (folds[examples.targets] == fold)).any(axis=1)
+            one = _Learning(examples.of(np.flatnonzero(~touched)), config, device, fold)
+            epoch, u, w, ranks = one.run(examples.of(held))
+            before[held], after[:, held] = ranks[0], ranks[1:]
+            lefts.append(u)
+            rights.append(w)
+            epochs.append(epoch)
+            advance(1)
+    gains = by_document(after - before, examples.first).mean(axis=1)
+    best = int(np.argmax(gains))
+    u, w = mean_of(lefts, rights, config.rank)
+    alpha = ALPHAS[best] if gains[best] > 0 else 0.0
+    return Learnt(u, w, alpha, before, after[best], epochs)
+
+
+def held_out_gain(learnt: Learnt, examples: Examples, seed: int) -> PairedDifference:
+    """Return what the learnings did to the mean reciprocal rank of documents, needs held out.
+
+    A correction is worth having where its verdict is "better": the interval is above zero. The
+    epochs and α were chosen on the same ranks, by which even needs without any meaning "gain".
+    """
+    rows = [str(row) for row in np.unique(examples.first)]
+    before, after = by_document(np.stack([learnt.before, learnt.after]), examples.first).tolist()
+    return paired_difference(
+        dict(zip(rows, before, strict=True)), dict(zip(rows, after, strict=True)), seed=seed
+    )
+
+
+def fold_of(examples: Examples, config: AdaptConfig) -> IntArray:
+    """Return the fold of every document, (n_documents,); -1 of those without queries."""
+    with_queries = np.unique(examples.targets[examples.targets >= 0])
+    counted = np.unique(examples.first)
+    if len(counted) < 2:
+        raise ValueError(f"{len(counted)} documents with queries: needs two.")
+    rng = np.random.default_rng([config.seed, 0])
+    folds = np.full(len(examples.documents), -1, np.int64)
+    count = min(config.folds, len(counted))
+    folds[rng.permutation(counted)] = np.arange(len(counted)) % count
+    others = np.setdiff1d(with_queries, counted)
+    folds[others] = rng.integers(count, size=len(others))
+    return folds
+
+
+def by_document(values: Ranks, documents: IntArray) -> Ranks:
+    """Return the mean over the queries of each document: values (..., n) to (..., n_documents)."""
+    _, group = np.unique(documents, return_inverse=True)
+    sums = [np.bincount(group, row) for row in np.atleast_2d(values)]
+    means: Ranks = np.array(sums, float) / np.bincount(group)
+    return means.reshape(*values.shape[:-1], -1)
+
+
+def mean_of(
+    lefts: list[FloatArray], rights: list[FloatArray], rank: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return the mean of corrections u wᵀ, of the rank, and as strong as they are in the mean.
+
+    Where they differ they cancel out, and a mean moves queries less than any of them: α was chosen
+    on those.
+    """
+    u, w = low_rank(np.hstack(lefts) / np.float32(len(lefts)), np.hstack(rights), rank)
+    strengths = [strength(*pair) for pair in zip(lefts, rights, strict=True)]
+    own = strength(u, w)
+    return u * np.float32(np.mean(strengths) / own if own else 0), w
+
+
+def strength(u: FloatArray, w: FloatArray) -> float:
+    """Return the Frobenius norm of u wᵀ, without making it."""
+    return float(np.sqrt(np.sum((u.T @ u).astype(float) * (w.T @ w).astype(float))))
+
+
+def low_rank(u: FloatArray, w: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Return the factors of the given rank, or less, whose product is the nearest to u wᵀ."""
+    left, from_u = np.linalg.qr(u.astype(float))
+    right, from_w = np.linalg.qr(w.astype(float))
+    inner, values, outer = np.linalg.svd(from_u @ from_w.T)
+    root = np.sqrt(values[:rank])
+    lefts, rights = left @ inner[:, :rank] * root, right @ outer[:rank].T * root
+    return lefts.astype(np.float32), rights.astype(np.float32)
+
+
+class _Learning:
+    """One learning, from the examples of all folds but one."""
+
+    def __init__(self, examples: Examples, config: AdaptConfig, device: str, fold: int) -> None:
+        import torch
+
+        self.examples, self.config, self.device = examples, config, device
+        self.rng = np.random.default_rng([config.seed, 1, fold])
+        dim = examples.queries.shape[1]
+        start = self.rng.normal(size=(dim, config.rank)) / np.sqrt(dim)
+        self.w = torch.nn.Parameter(torch.tensor(start, dtype=torch.float32, device=device))
+        self.u = torch.nn.Parameter(torch.zeros_like(self.w))
+        self.steps = torch.optim.AdamW(
+            [self.u, self.w], lr=config.learning_rate, weight_decay=config.weight_decay
+        )
+        self.queries = torch.from_numpy(examples.queries).to(device)
+        self.documents = torch.from_numpy(examples.documents).to(device)
+        lengths = np.linalg.norm(examples.documents, axis=1)
+        self.scale = 1 / (config.temperature * max(float(lengths.mean()), 1e-12))
+
+    def run(self, held: Examples) -> tuple[int, FloatArray, FloatArray, Ranks]:
+        """Return the best epoch, its weights, and the reciprocal ranks of held-out queries.
+
+        Ranks have shape (1 + len(ALPHAS), n_held): as they are, and at every α.
+        """
+        shape = tuple(self.w.shape)
+        unmoved = reciprocal_ranks(held, np.zeros_like(held.queries))
+        best = (0, np.zeros(shape, np.float32), np.zeros(shape, np.float32), unmoved)
+        score = _mean(unmoved, held)[0]
+        if not len(self.examples.queries):
+            return best
+        for epoch in range(1, self.config.epochs + 1):
+            self._epoch()
+            u, w = (p.detach().cpu().numpy().copy() for p in (self.u, self.w))
+            if not (np.isfinite(u).all() and np.isfinite(w).all()):
+                break
+            ranks = reciprocal_ranks(held, (held.queries @ w) @ u.T)
+            if (better := _mean(ranks, held).max()) > score:
+                score, best = better, (epoch, u, w, ranks)
+            elif epoch - best[0] >= self.config.patience:
+                break
+        return best
+
+    def _epoch(self) -> None:
+        query, document = self.examples.pairs()
+        order = self.rng.permutation(len(query))
+        for start in range(0, len(order), self.config.batch_size):
+            rows = order[start : start + self.config.batch_size]
+            self.steps.zero_grad()
+            self._loss(query[rows], document[rows]).backward()  # type: ignore[no-untyped-call]
+            self.steps.step()
+
+    def _loss(self, query: IntArray, document: IntArray) -> torch.Tensor:
+        """Return InfoNCE of pairs of query and document, rows of both: scalar."""
+        import torch
+
+        n = len(self.examples.documents)
+        drawn = self.rng.choice(n, min(self.config.negatives, n), replace=False)
+        columns = torch.from_numpy(np.concatenate([document, drawn])).to(self.device)
+        queries = self.queries[query]
+        queries = torch.nn.functional.normalize(queries + (queries @ self.w) @ self.u.T)
+        others = self.documents[columns]
+        own = self._positives(query, document)
+        scores = queries @ others.T * self.scale  # (batch, batch + negatives)
+        scores = scores.masked_fill(self._no_rivals(query, columns, others), -torch.inf)
+        first = (queries * own).sum(dim=1, keepdim=True) * self.scale
+        scores = torch.cat([first, scores], dim=1)
+        return -torch.log_softmax(scores, dim=1)[:, 0].mean()
+
+    def _positives(self, query: IntArray, document: IntArray) -> torch.Tensor:
+        import torch
+
+        if self.examples.positives is None:
+            return self.documents[document]
+        return torch.from_numpy(self.examples.positives[query]).to(self.device)
+
+    def _no_rivals(
+        self, query: IntArray, columns: torch.Tensor, others: torch.Tensor
+    ) -> torch.Tensor:
+        """Return which documents are no rivals in a query: its own, and what is equal to those."""
+        import torch
+
+        targets = torch.from_numpy(self.examples.targets[query]).to(self.device)
+        own = (targets[:, :, None] == columns[None, None, :]).any(dim=1)
+        unit = torch.nn.functional.normalize
+        first = unit(self.documents[targets[:, 0]])
+        same: torch.Tensor = first @ unit(others).T > 1 - SAME
+        return own | same
+
+
+def _mean(ranks: Ranks, held: Examples) -> Ranks:
+    mean: Ranks = by_document(ranks, held.first).mean(axis=1)
+    return mean
+
+
+def reciprocal_ranks(examples: Examples, moves: FloatArray) -> Ranks:
+    """Return 1 / rank of the best document of each query among all documents, exactly.
+
+    moves: (n, dim), where a correction of α = 1 moves each query. Shape (1 + len(ALPHAS), n): of
+    the queries as they are, then at every α. The query's other documents are no rivals, nor is
+    what rounding cannot tell from the best.
+    """
+    least = _own_scores(examples, moves)  # (1 + len(ALPHAS), n)
+    own = np.maximum(examples.targets, 0)
+    real = examples.targets >= 0
+    ahead = np.zeros(least.shape, np.int64)
+    for rows, still, move in _blocks(examples, moves):
+        for i, alpha in enumerate((0.0, *ALPHAS)):
+            before = still + np.float32(alpha) * move > least[i, rows, None]
+            mine = np.take_along_axis(before, own[rows], axis=1) & real[rows]
+            ahead[i, rows] = before.sum(axis=1) - mine.sum(axis=1)
+    ranks: Ranks = 1 / (1.0 + ahead)
+    return ranks
+
+
+def _own_scores(examples: Examples, moves: FloatArray) -> FloatArray:
+    """Return what a rival has to exceed: the score of the best own document, and of rounding."""
+    documents, targets, positives = examples.documents, examples.targets, examples.positives
+    own = documents[np.maximum(targets, 0)] if positives is None else positives[:, None]
+    still, move = (np.einsum("nd,nkd->nk", q, own) for q in (examples.queries, moves))
+    longest = float(np.linalg.norm(documents, axis=1).max(initial=0))
+    bound = 2 * rounding_bound(documents.shape[1]) * longest
+    real = targets >= 0 if positives is None else np.ones_like(still, bool)
+    best = [
+        np.where(real, still + np.float32(alpha) * move, -np.inf).max(axis=1)
+        for alpha in (0.0, *ALPHAS)
+    ]
+    return np.array(best, np.float32) + np.float32(bound)
+
+
+def _blocks(
+    examples: Examples, moves: FloatArray
+) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+    """Yield queries, and their scores before and by a move, over all documents."""
+    step = max(1, BLOCK_SCORES // max(1, len(examples.documents)))
+    for start in range(0, len(moves), step):
+        rows = slice(start, start + step)
+        still, move = (q[rows] @ examples.documents.T for q in (examples.queries, moves))
+        yield rows, still, move
+
+
+def unit_examples(examples: Examples) -> Examples:
+    """Return the examples with queries of length 1: a correction does not depend on it."""
+    return Examples(
+        examples.documents, unit_rows(examples.queries), examples.targets, examples.positives
+    )

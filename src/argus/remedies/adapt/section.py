@@ -1,0 +1,19 @@
+"""The correction's section: what it was learnt from, and what held-out needs say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from argus.remedies.adapt.summary import AdaptSummary
+from argus.reports.section import Section
+
+
+def section(folder: Path, adapt: AdaptSummary) -> Section:
+    """Build it from the summary alone."""
+    if not adapt["prescribed"]:
+        return Section(brief="no correction: held-out needs do not improve")
+    held = adapt["learnt"]["held_out"]
+    return Section(
+        brief=f"held-out needs, mean reciprocal rank: {held['mean_before']:.3f} → "
+        f"{held['mean_after']:.3f}"
+    )

@@ -1,0 +1,57 @@
+"""`argus remedy adapt` as a person types it."""
+
+import json
+
+import pytest
+
+from argus.data.types import Document
+from argus.indexes.job import build_index
+from argus.scenarios.files import write_profiles
+from tests.support.adapting import needs_of
+
+TEXTS = (
+    "Bake the bread at two hundred degrees until the crust is brown",
+    "The engine turns over slowly when its battery is old and cold",
+    "Plant the bulbs in autumn so that they flower early in spring",
+    "Rain fell on the mountain village for nine days without a pause",
+)
+
+
+@pytest.fixture
+def built(minilm, tmp_path):
+    documents = [Document(f"d{i}", text) for i, text in enumerate(TEXTS)]
+    build_index(documents, out=tmp_path / "ix", encoder="all-MiniLM-L6-v2")
+    write_profiles(tmp_path / "profiles.jsonl", needs_of(documents).values())
+    return tmp_path / "ix"
+
+
+def test_what_gains_nothing_is_not_prescribed_and_is_no_error(argus, built):
+    ran = argus("remedy", "adapt", "--index", built, "--profiles", "profiles.jsonl")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[0].startswith("adapt-profiles-")
+    assert any(line.startswith("nothing was prescribed") for line in lines)
+    assert "To undo it" not in ran.out and lines[-1].startswith("report: ")
+    again = argus("remedy", "adapt", "--index", built, "--profiles", "profiles.jsonl", "--json")
+    assert json.loads(again.out)["prescribed"] is False
+    assert argus("remedy", "list", "--index", built).out == f"no remedy in {built}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "nothing to learn from"),
+        (("--profiles", "profiles.jsonl", "--from", "titles"), "--profiles and --from"),
+        (("--needs", "profiles.jsonl"), "--needs alone"),
+        (("--profiles", "none.jsonl"), "none.jsonl"),
+        (("--from", "words"), "expected one of titles, sentences"),
+        (("--profiles", "profiles.jsonl", "--rank", "500"), "at most 384"),
+        (("--profiles", "profiles.jsonl", "--rank", "0"), "--rank"),
+        (("--profiles", "profiles.jsonl", "--temperature", "0"), "--temperature"),
+        (("--profiles", "profiles.jsonl", "--queries", "profiles.jsonl"), "without --qrels"),
+    ],
+)
+def test_bad_options_are_refused_with_the_mend(argus, built, arguments, message):
+    ran = argus("remedy", "adapt", "--index", built, *arguments)
+    assert ran.code == 2
+    assert message in ran.err

@@ -1,0 +1,276 @@
+"""A correction in an index: learnt once, searched with, taken out again, and left out by doubt."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from argus.data.types import Document, View
+from argus.errors import ArgusError, FingerprintMismatch, InputError
+from argus.indexes.blend import Blend
+from argus.indexes.correction import FILE, find_correction, read_correction
+from argus.indexes.job import build_index
+from argus.indexes.prescribed import DocumentNumbers
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.views import ViewIndex
+from argus.remedies.adapt import job
+from argus.remedies.adapt.config import AdaptConfig
+from argus.remedies.adapt.job import adapt_index
+from argus.remedies.repair.remedy import list_remedies, rollback
+from tests.support.adapting import (
+    DOCUMENTS,
+    JUDGED,
+    NEEDS,
+    NO_NEEDS,
+    QUESTIONS,
+    QUICK,
+    Deaf,
+    Turned,
+    needs_of,
+    turned_index,
+)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return turned_index(tmp_path_factory.mktemp("adapt") / "built")
+
+
+@pytest.fixture(scope="module")
+def learnt(built):
+    """The same index with a correction, and the result; not to be changed."""
+    folder = shutil.copytree(built, built.parent / "learnt")
+    return adapt_index(
+        folder, profiles=NEEDS, config=QUICK, encoder=Turned(), queries=QUESTIONS, qrels=JUDGED
+    )
+
+
+@pytest.fixture
+def index(built, tmp_path):
+    return shutil.copytree(built, tmp_path / "index")
+
+
+@pytest.fixture
+def corrected(learnt, tmp_path):
+    return shutil.copytree(learnt.index.path, tmp_path / "corrected")
+
+
+def run_of(folder, as_of=None, k=20, **options):
+    retriever = IndexRetriever(ViewIndex.open(folder), Turned(), as_of, **options)
+    return retriever.search(QUESTIONS, k)
+
+
+def refused(index, **options):
+    """What a bad call raises; the index is as it was."""
+    before, header = run_of(index), (index / "index.json").read_bytes()
+    with pytest.raises(ArgusError) as error:
+        adapt_index(index, **{"encoder": Turned(), "config": QUICK} | options)
+    assert run_of(index) == before and (index / "index.json").read_bytes() == header
+    assert list_remedies(index) == []
+    return error.value
+
+
+def test_needs_of_some_documents_help_questions_about_others(learnt):
+    summary = learnt.summary
+    held = summary["learnt"]["held_out"]
+    assert summary["prescribed"] and summary["added"]
+    assert held["low"] > 0 and held["queries"] == 100
+    assert summary["needs"] == {
+        "source": "profiles", "used": 200, "failed": 0, "documents": 100, "elsewhere": 0,
+    }  # fmt: skip
+    assert summary["judged"] == {"questions": 60, "with_needs": 0}
+    assert summary["multiplications"] == 2 * 4 * 24
+    assert summary["bytes"] == (learnt.folder / FILE).stat().st_size
+    change = learnt.evaluation["comparison"]["nDCG@10"]
+    assert change["low"] > 0.1 and change["mean_after"] > change["mean_before"]
+    lines = list(learnt.headline())
+    assert lines[0].startswith(f"{learnt.remedy}: learnt from 200 needs of 100 of 160 documents")
+    assert f"--correction {learnt.folder / FILE}" in lines[-2]
+    assert "Do queries lie beside" in learnt.report.read_text()
+
+
+def test_it_is_listed_and_rolled_back_to_the_same_ranking(corrected, learnt, built):
+    assert [(r["id"], r["kind"], r["views"]) for r in list_remedies(corrected)] == [
+        (learnt.remedy, "adapt", 0)
+    ]
+    before = run_of(built)
+    assert run_of(corrected) != before
+    assert run_of(corrected, f"before:{learnt.remedy}") == before
+    assert run_of(corrected, "original") == before
+    rollback(corrected, learnt.remedy)
+    assert run_of(corrected) == before and list_remedies(corrected) == []
+
+
+def test_the_same_correction_is_learnt_once(corrected, learnt, monkeypatch):
+    monkeypatch.setattr(job, "learn", None)
+    again = adapt_index(corrected, profiles=NEEDS, config=QUICK, encoder=Turned())
+    assert again.remedy == learnt.remedy and not again.summary["added"]
+    assert again.summary["learnt"] == learnt.summary["learnt"]
+    assert "already" in next(again.headline())
+    rollback(corrected, learnt.remedy)
+    back = adapt_index(corrected, profiles=NEEDS, config=QUICK, encoder=Turned())
+    assert back.summary["added"] and run_of(corrected) == run_of(learnt.index.path)
+    assert not (corrected / "remedies" / learnt.remedy / "rolled_back.json").exists()
+
+
+def test_another_one_takes_its_place(corrected, learnt):
+    config = replace(QUICK, rank=8, folds=2)
+    other = adapt_index(corrected, profiles=NEEDS, config=config, encoder=Turned())
+    assert other.remedy != learnt.remedy and other.summary["others"] == [learnt.remedy]
+    rollback(corrected, other.remedy)
+    assert run_of(corrected) == run_of(learnt.index.path)
+
+
+def test_needs_that_teach_nothing_change_nothing(index, built):
+    result = adapt_index(
+        index, profiles=NO_NEEDS, config=QUICK, encoder=Turned(), queries=QUESTIONS, qrels=JUDGED
+    )
+    summary = result.summary
+    assert not summary["prescribed"] and summary["learnt"]["alpha"] == 0
+    assert (summary["file"], summary["bytes"], summary["multiplications"]) == (None, 0, 0)
+    assert result.evaluation is None
+    assert list_remedies(index) == [] and run_of(index) == run_of(built)
+    assert not list(index.rglob(FILE))
+    assert any("nothing was prescribed" in line for line in result.headline())
+    assert "Nothing was prescribed" in result.report.read_text()
+
+
+def test_it_comes_before_blend_and_scenarios(corrected, learnt):
+    index, rng = ViewIndex.open(corrected), np.random.default_rng(0)
+    for kind in ("sentence", "scenario"):
+        views = [View(f"{d.id}#{kind}", d.id, kind, f"{kind} {d.text}") for d in DOCUMENTS]
+        vectors = rng.normal(size=(len(views), index.dim))
+        unit = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        index.add(views, unit, remedy=f"{kind}-1")
+    home = corrected / "remedies" / "blend-1"
+    home.mkdir()
+    DocumentNumbers([d.id for d in DOCUMENTS], rng.random(len(DOCUMENTS), np.float32)).save(home)
+    index.prescribe("blend-1", blend=Blend(bm25=0))
+    correction = read_correction(learnt.folder / FILE)
+    queries = correction.apply(Turned().encode_queries([q.text for q in QUESTIONS]))
+    by_hand = index.search(queries, 20, weight=0.7).run([q.id for q in QUESTIONS])
+    assert run_of(corrected) == by_hand
+    with_both = run_of(corrected)
+    rollback(corrected, learnt.remedy)
+    assert run_of(corrected) != with_both
+
+
+def test_killed_before_it_counts_the_index_is_as_before(index, built, learnt, monkeypatch):
+    def killed(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ViewIndex, "prescribe", killed)
+        with pytest.raises(KeyboardInterrupt):
+            adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
+    assert (index / "remedies" / learnt.remedy / FILE).is_file()
+    assert list_remedies(index) == [] and run_of(index) == run_of(built)
+    monkeypatch.setattr(job, "learn", None)  # what was learnt is taken as it is
+    adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
+    assert run_of(index) == run_of(learnt.index.path)
+
+
+def test_needs_come_from_queries_and_judgements(index, learnt, tmp_path):
+    rows, grades = [], ["query-id\tcorpus-id\tscore"]
+    for doc, profiled in NEEDS.items():
+        for i, scenario in enumerate(profiled.profile.scenarios):
+            rows.append(json.dumps({"_id": f"{doc}-{i}", "text": scenario.information_need}))
+            grades += [f"{doc}-{i}\t{doc}\t1", f"{doc}-{i}\telsewhere\t1"]
+    (tmp_path / "needs.jsonl").write_text("\n".join(rows))
+    (tmp_path / "needs.tsv").write_text("\n".join(grades))
+    result = adapt_index(
+        index, needs=tmp_path / "needs.jsonl", needs_qrels=tmp_path / "needs.tsv",
+        config=QUICK, encoder=Turned(),
+    )  # fmt: skip
+    counts = result.summary["needs"]
+    assert (counts["source"], counts["used"], counts["elsewhere"]) == ("needs", 200, 1)
+    assert result.summary["learnt"]["held_out"] == learnt.summary["learnt"]["held_out"]
+    assert run_of(index) == run_of(learnt.index.path)
+
+
+def test_titles_and_sentences_are_told_apart(tmp_path):
+    documents = [
+        Document(d.id, f"{d.text}. {' '.join(reversed(d.text.split()))} once more.", d.id)
+        for d in DOCUMENTS[:60]
+    ]
+    build_index(documents, out=tmp_path / "ix", encoder=Turned())
+    for source in ("titles", "sentences"):
+        result = adapt_index(tmp_path / "ix", learn_from=source, config=QUICK, encoder=Turned())
+        assert result.remedy.startswith(f"adapt-{source}-")
+        assert result.summary["needs"]["used"] == 60
+        if result.summary["prescribed"]:
+            assert any("did not carry over" in line for line in result.headline())
+            rollback(tmp_path / "ix", result.remedy)
+
+
+@pytest.mark.parametrize(
+    ("options", "where"),
+    [
+        ({}, "--profiles, --needs, --from"),
+        ({"profiles": NEEDS, "learn_from": "titles"}, "--profiles, --needs, --from"),
+        ({"needs": QUESTIONS}, "--needs-qrels"),
+        ({"profiles": NEEDS, "needs_qrels": JUDGED}, "--needs"),
+        ({"profiles": needs_of([Document("x1", "a b c d e f"), Document("x2", "g h i j k l")])},
+         "profiles"),
+        ({"profiles": {"d000": NEEDS["d000"]}}, "profiles"),
+        ({"needs": QUESTIONS, "needs_qrels": {"q0": {"d100": 0}}}, "needs"),
+        ({"learn_from": "titles"}, "titles"),
+        ({"profiles": NEEDS, "queries": QUESTIONS}, "--qrels"),
+        ({"profiles": NEEDS, "config": AdaptConfig(rank=25)}, "--rank"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named_and_changes_nothing(index, options, where):
+    error = refused(index, **options)
+    assert isinstance(error, InputError) and error.where == where
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"rank": 0}, {"temperature": 0.0}, {"learning_rate": float("nan")}, {"folds": 1},
+     {"weight_decay": -1.0}, {"batch_size": 1}, {"epochs": 0}],
+)  # fmt: skip
+def test_settings_have_bounds(setting):
+    with pytest.raises(InputError):
+        AdaptConfig(**setting)
+
+
+def test_needs_without_a_vector_are_left_out_or_all_refused(index, learnt):
+    word = NEEDS["d000"].profile.scenarios[0].information_need.split()[0]
+    result = adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Deaf(word))
+    counts = result.summary["needs"]
+    assert counts["failed"] > 0 and counts["used"] + counts["failed"] == 200
+    assert any("could not be embedded" in line for line in result.headline())
+
+
+def test_vectors_that_are_no_numbers_teach_nothing(index):
+    shutil.rmtree(index / "embeddings", ignore_errors=True)
+    error = refused(index, profiles=NEEDS, encoder=Deaf(broken=True))
+    assert "finite" in str(error)
+
+
+def test_another_encoder_is_refused(index, learnt):
+    class Other(Turned):
+        fingerprint = "other words"
+
+    error = refused(index, profiles=NEEDS, encoder=Other())
+    assert isinstance(error, FingerprintMismatch)
+
+
+def test_a_folder_that_cannot_be_written_is_as_it_was(index, monkeypatch):
+    (index / "remedies").write_text("in the way")  # as root one may write anywhere
+    error = refused(index, profiles=NEEDS)
+    assert isinstance(error, InputError) and "cannot be written" in str(error)
+
+
+def test_a_correction_is_found_by_file_folder_or_index(learnt, built):
+    file = learnt.folder / FILE
+    assert find_correction(file) == find_correction(learnt.folder) == file
+    assert find_correction(learnt.index.path) == file
+    for nowhere in (built, built / "nothing"):
+        with pytest.raises(InputError) as error:
+            find_correction(nowhere)
+        assert error.value.where == nowhere

@@ -1,0 +1,84 @@
+"""An index whose encoder turns some directions of queries round, and what its documents are for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from argus.data.types import Document, Qrels, Query
+from argus.encoders.protocol import unit_rows
+from argus.errors import EncodingError
+from argus.indexes.job import build_index
+from argus.remedies.adapt.config import AdaptConfig
+from argus.scenarios.files import read_fields
+from argus.scenarios.profile import Profiled
+from tests.support.word_encoder import WordEncoder
+
+N, VOCABULARY, LENGTH = 160, 400, 6
+QUICK = AdaptConfig(rank=4, folds=3, epochs=30, learning_rate=1e-2, negatives=100)
+
+
+class Turned(WordEncoder):
+    """Queries have five directions the other way round: a correction of that rank mends it."""
+
+    fingerprint = "turned words"
+
+    def encode_documents(self, texts: Sequence[str]) -> np.ndarray:
+        return unit_rows(super().encode_documents(texts))
+
+    def encode_queries(self, texts: Sequence[str]) -> np.ndarray:
+        vectors = self.encode_documents(texts)
+        vectors[:, :5] *= -1
+        return vectors
+
+
+class Deaf(Turned):
+    """Rejects what holds a word, as an endpoint does; `broken`: gives NaN for all queries."""
+
+    def __init__(self, word: str = "", *, broken: bool = False) -> None:
+        super().__init__()
+        self.word, self.broken = word, broken
+
+    def encode_queries(self, texts: Sequence[str]) -> np.ndarray:
+        if self.word and any(self.word in text.split() for text in texts):
+            raise EncodingError(f"{self.word!r} is too much", retryable=False)
+        vectors = super().encode_queries(texts)
+        return np.full_like(vectors, np.nan) if self.broken else vectors
+
+
+def _words(seed: int = 0) -> list[list[str]]:
+    rng = np.random.default_rng(seed)
+    return [[f"w{w}" for w in rng.choice(VOCABULARY, LENGTH, replace=False)] for _ in range(N)]
+
+
+DOCUMENTS = [Document(f"d{i:03}", " ".join(words)) for i, words in enumerate(_words())]
+
+
+def needs_of(documents: Sequence[Document], *, shift: int = 0) -> dict[str, Profiled]:
+    """Return two needs of each document, of four of its words; `shift`: of another document's."""
+    profiles = {}
+    for i, document in enumerate(documents):
+        words = documents[(i + shift) % len(documents)].text.split()
+        scenarios = [
+            {"information_need": " ".join(part), "explanation": f"It says {part[0]}."}
+            for part in (words[:4], words[2:])
+        ]
+        fields = {"main_topic": words[0], "scenarios": scenarios}
+        profiles[document.id] = read_fields(document.id, fields)
+    return profiles
+
+
+NEEDS = needs_of(DOCUMENTS[:100])
+NO_NEEDS = needs_of(DOCUMENTS[:100], shift=37)
+"""Of others: there is nothing to learn from them."""
+QUESTIONS = [Query(f"q{i}", " ".join(d.text.split()[1:5])) for i, d in enumerate(DOCUMENTS[100:])]
+JUDGED: Qrels = {f"q{i}": {d.id: 1} for i, d in enumerate(DOCUMENTS[100:])}
+"""Of documents without needs."""
+
+
+def turned_index(folder: Path) -> Path:
+    """Return the folder of an index of all documents."""
+    build_index(DOCUMENTS, out=folder, encoder=Turned())
+    return folder
