@@ -11,7 +11,6 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.errors import InputError
-from argus.indexes.weighing import RELEVANCE_WEIGHT
 from argus.scenarios.qa.config import MAX_CHARS
 from argus.settings import TOP_K, Doc, Ge
 
@@ -37,7 +36,7 @@ def search(
         str | None,
         Doc("Fuse with BM25: rrf, min-max or z. Default: dense only."),
     ] = None,
-    weight: o.Weight = RELEVANCE_WEIGHT,
+    weight: o.Weight = None,
     explain: Annotated[bool, Doc("Also the scenario that matched, in words.")] = False,
     context: Annotated[
         bool,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.corpora.names import CorpusName, NamedCorpus
-from argus.indexes.weighing import RELEVANCE_WEIGHT, Weight
+from argus.indexes.weighing import Weight
 from argus.remedies.diagnosis.config import TAU
 from argus.settings import Doc, Ge, Interval, Seed, check_settings
 
@@ -47,7 +47,7 @@ class ExplainConfig:
     hybrid: Annotated[str | None, Doc("Explain a search fused with BM25: rrf, min-max or z.")] = (
         None
     )
-    weight: Weight = RELEVANCE_WEIGHT
+    weight: Weight = None
     queries: Queries = None
     rps: RpsSource = field(default_factory=RpsSource)
     supersedes: Supersedes = None

@@ -18,7 +18,6 @@ from argus.errors import EncodingError, EndpointRefusal, InputError
 from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ViewIndex
-from argus.indexes.weighing import RELEVANCE_WEIGHT
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.names import INDEX
 from argus.retrievers.protocol import RetrievalError
@@ -34,7 +33,7 @@ class NamedIndex:
 
     spec: IndexSpec
     hybrid: str | None = None
-    weight: float = RELEVANCE_WEIGHT
+    weight: float | None = None
     exact: bool | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,7 +91,7 @@ def audit_needs(
         vectors, window = _embed(source, config, model, opened), texts_cut(model, sample)
     _check(vectors)
     with record.timed("ranking"):
-        ranks = _rank(vectors, config)
+        ranks = rank_needs(vectors, config.components, (DOCUMENTS_ALONE, *config.weights))
     return _finish(folder, record, source, vectors, ranks, config, window)
 
 
@@ -159,13 +159,15 @@ def _check(vectors: Vectors) -> None:
     require_some(len(vectors.queries), "need has a vector", why)
 
 
-def _rank(vectors: Vectors, config: NeedsConfig) -> dict[Component, NeedRanks]:
-    """Rank every document for its needs: λ = 1, documents alone, and then the grid's."""
+def rank_needs(
+    vectors: Vectors, components: Sequence[Component], weights: Sequence[float]
+) -> dict[Component, NeedRanks]:
+    """Rank every document for its needs, by every component and λ."""
     needs = [(need.doc_id, need.position, need.text) for need in vectors.with_vector]
-    documents, weights = vectors.documents, (DOCUMENTS_ALONE, *config.weights)
+    documents = vectors.documents
     ranks = {}
-    with progress("searching", len(needs) * len(config.components)) as advance:
-        for component in config.components:
+    with progress("searching", len(needs) * len(components)) as advance:
+        for component in components:
             snapshot = documents.with_scenarios(component, vectors.texts)
             rows = held_out_rows(snapshot, documents.profiles, needs, component)
             ranks[component] = held_out_ranks(

@@ -11,7 +11,9 @@ from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.retrievability.rps import BandCounts
-from argus.scenarios.ablation.summary import CellName
+from argus.scenarios.figures import CellName
+from argus.scenarios.figures import Mean as Mean
+from argus.scenarios.figures import MeanDifference as MeanDifference
 
 Figure: TypeAlias = Literal["found_at_1", "found_at_k", "rps"]
 """What is measured of a document: its needs that find it first and in the top k, and RPS."""
@@ -22,27 +24,6 @@ class PoolRecord(TypedDict):
 
     k: int
     pool: int
-
-
-class Mean(TypedDict):
-    """A mean over documents and its 95% interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-class MeanDifference(TypedDict):
-    """A mean over documents of after minus before; low, high: None where there is no interval.
-
-    improved, harmed: documents.
-    """
-
-    mean: float
-    low: float | None
-    high: float | None
-    improved: int
-    harmed: int
 
 
 class ComparedMean(Mean):
