@@ -1,4 +1,4 @@
-"""Argus finds what a retriever will never bring back.
+"""Argus finds what a retriever does not reach.
 
 >>> import argus
 >>> result = argus.audit("corpus/", out="report/")  # doctest: +SKIP

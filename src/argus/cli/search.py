@@ -34,7 +34,10 @@ def search(
     k: o.K = TOP_K,
     hybrid: Annotated[
         str | None,
-        Doc("Fuse with BM25: rrf, min-max or z. Default: dense only."),
+        Doc(
+            "Fuse with BM25: min-max (0.8 to 0.2), rrf or z; dense: not. Default: as a blend in "
+            "the index says, else dense."
+        ),
     ] = None,
     weight: o.Weight = None,
     explain: Annotated[bool, Doc("Also the scenario that matched, in words.")] = False,

@@ -44,7 +44,7 @@ class ExplainConfig:
     """What is checked besides the index."""
 
     k: K = 10
-    hybrid: Annotated[str | None, Doc("Explain a search fused with BM25: rrf, min-max or z.")] = (
+    hybrid: Annotated[str | None, Doc("Explain a search fused with BM25: min-max, rrf or z.")] = (
         None
     )
     weight: Weight = None

@@ -1,7 +1,7 @@
 """An Argus index as a retriever: `index:PATH[@STATE]`, or the folder's path alone.
 
 How it is searched stands behind commas, since several retrievers of one command may be indexes:
-`index:PATH@original,hybrid=rrf,lambda=0.5,exact=yes`.
+`index:PATH@original,hybrid=min-max,lambda=0.5,exact=yes`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.session import Answer
 
 EXACT = {"yes": True, "no": False}
-WAYS = "hybrid=rrf, lambda=0.5 and exact=yes (or no)"
+WAYS = "hybrid=min-max, lambda=0.5 and exact=yes (or no)"
 
 
 @dataclass(frozen=True)
