@@ -23,12 +23,14 @@ from argus.jobs.workspace import (
     require_some,
     texts_cut,
 )
+from argus.measures.slices import Slicing, slicings
 from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
+from argus.scenarios.needs.slices import audit_slices
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.needs.summary import NeedsSummary, headline
 from argus.scenarios.needs.tables import documents_table, needs_table
@@ -77,10 +79,12 @@ def audit_needs(
     """
     config = config or NeedsConfig()
     source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, encoder)
+    slices = slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
         "components": list(map(str, config.components)), "lambda": list(config.weights),
         "k": config.k, "pool": config.pool, "seed": config.seed, "limit": limit,
+        "by": list(config.by),
     }  # fmt: skip
     record = Record(JOB, settings, {"corpus": source.path, "profiles": source.profiles_path})
     sample = [d.content for d in source.usable]
@@ -92,7 +96,7 @@ def audit_needs(
     _check(vectors)
     with record.timed("ranking"):
         ranks = rank_needs(vectors, config.components, (DOCUMENTS_ALONE, *config.weights))
-    return _finish(folder, record, source, vectors, ranks, config, window)
+    return _finish(folder, record, source, vectors, ranks, config, window, slices)
 
 
 def _finish(
@@ -103,6 +107,7 @@ def _finish(
     ranks: Mapping[Component, NeedRanks],
     config: NeedsConfig,
     window: TextWindow | None,
+    slices: Sequence[Slicing],
 ) -> NeedsResult:
     """Score, write the results, and return them."""
     with record.timed("scoring"):
@@ -117,6 +122,7 @@ def _finish(
             **record.of_store(),
             "text_window": window,
             "profiles_elsewhere": source.elsewhere,
+            **audit_slices(folder, findings, slices),
         }
     with record.timed("writing"):
         folder.write_table("need_audit", table, csv=True)

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
+from argus.measures.slices import Sliced, slice_lines
 from argus.retrievability.rps import BandCounts
 from argus.scenarios.figures import CellName
 from argus.scenarios.figures import Mean as Mean
@@ -101,7 +102,7 @@ class NeedsFigures(TypedDict):
     histogram: Histogram
 
 
-class NeedsSummary(NeedsFigures, OfStore):
+class NeedsSummary(NeedsFigures, OfStore, Sliced):
     """The whole section. profiles_elsewhere: profiles of documents that the corpus lacks."""
 
     text_window: TextWindow | None
@@ -130,6 +131,8 @@ def headline(summary: NeedsSummary) -> Iterator[str]:
             f"document's needs, {fused[name]['mean']:.1%} with scenarios "
             f"({change['mean']:+.3f}; {interval})"
         )
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
     if documents["reasons"]:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in documents["reasons"].items())
         yield f"not measured: {reasons}"
