@@ -4,9 +4,9 @@
 >>> result = argus.audit("corpus/", out="report/")  # doctest: +SKIP
 >>> result.summary["mean_rps"]  # doctest: +SKIP
 
-There is a function per command, here with what it takes and returns: `audit` and `exposure` find
-blind spots, `fit_probe`, `predict_rps` and `diagnose` predict them, `build_index`, `expand_index`,
-`synthesize_index` and `rollback` mend them, `evaluate`, `compare_indexes`, `explain` and `gate` say
+There is a function per command, here with what it takes and returns: `audit` and `exposure` measure
+what is reachable, `fit_probe`, `predict_rps` and `diagnose` predict it, `build_index`,
+`expand_index`, `synthesize_index` and `rollback` mend it, `evaluate`, `compare_indexes`, `explain` and `gate` say
 what came of it; `profile_documents`, `add_scenarios`, `audit_needs`, `ablate_scenarios`,
 `compare_answers` and `distill` index what documents would be needed for; `Authority`, `resolve`,
 `lint`, `audit_authority` and `search_authority` keep what is superseded from being served;
