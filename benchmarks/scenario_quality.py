@@ -55,12 +55,13 @@ def run() -> dict[str, Any]:
 def _without(corpus: Path, store: Path) -> dict[str, Any]:
     """Measure questions whose documents have no scenarios while half of the others have."""
     source = Source.read(
-        corpus, corpus / "profiles.jsonl", corpus, corpus / "qrels" / "test.tsv", None, None
-    )
+        corpus, corpus / "profiles.jsonl", corpus, corpus / "qrels" / "test.tsv", None, None,
+        EncoderConfig(),
+    )  # fmt: skip
     encoder = load_encoder(EncoderConfig(), sample=[d.content for d in source.documents]).encoder
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
         vectors = Vectors.of(source, None, (Component.ME,), encoder, opened)
-    whole, asked = vectors.documents, vectors.asked
+    whole, asked = vectors.documents, vectors.queries
     before_run = whole.alone().search(asked.vectors, 100).run(asked.ids)
     rng = np.random.default_rng(0)
     before: dict[str, dict[str, float]] = {}
@@ -90,13 +91,13 @@ def _without(corpus: Path, store: Path) -> dict[str, Any]:
 def _needs(out: Path, store: Path, distractors: int) -> dict[str, Any]:
     """Audit the released documents by their own held-out needs, among so many other texts."""
     released = collection("spike_scenarios") / "scenarios.jsonl"
-    documents = [*read_corpus(released), *_others(distractors)]
+    documents = [*read_corpus(released), *others(distractors)]
     config = NeedsConfig(components=tuple(Component), weights=(0.5, 0.6, 0.7, 0.8, 0.9))
     audited = audit_needs(documents, released, out=out, config=config, store=store)
     return {name: audited.summary[name] for name in ("documents", "needs", "alone", "grid")}
 
 
-def _others(n: int) -> list[Document]:
+def others(n: int) -> list[Document]:
     """Return n texts of other collections, evenly spread over each; ids made distinct."""
     found: list[Document] = []
     for name, share in (("wiki2", n // 3), ("cranfield", n // 3), ("fb15k237", n)):

@@ -1,12 +1,13 @@
-"""Argus finds what a retriever will never bring back.
+"""Argus finds what a retriever does not reach.
 
 >>> import argus
 >>> result = argus.audit("corpus/", out="report/")  # doctest: +SKIP
 >>> result.summary["mean_rps"]  # doctest: +SKIP
 
-There is a function per command, here with what it takes and returns: `audit` and `exposure` find
-blind spots, `fit_probe`, `predict_rps` and `diagnose` predict them, `build_index`, `expand_index`,
-`synthesize_index`, `adapt_index` and `rollback` mend them, `evaluate`, `compare_indexes`, `explain`
+There is a function per command, here with what it takes and returns: `audit` and `exposure` measure
+what is reachable, `fit_probe`, `predict_rps` and `diagnose` predict it; `build_index`, `repair_index`,
+`blend_index`, `adapt_index`, `expand_index`, `synthesize_index` and `rollback` mend it; `evaluate`,
+`compare_indexes`, `explain`
 and `gate` say what came of it; `profile_documents`, `add_scenarios`, `audit_needs`,
 `ablate_scenarios`, `compare_answers` and `distill` index what documents would be needed for;
 `Authority`, `resolve`, `lint`, `audit_authority` and `search_authority` keep what is superseded

@@ -47,7 +47,7 @@ def test_predict_says_how_many_are_at_risk_and_json_is_json(audited, tmp_path):
     arguments = ["probe", "predict", "--entities", str(entities), "--precision", "float32"]
     shipped = run(app, [*arguments, "--out", str(tmp_path / "shipped")])
     assert shipped.exit_code == 0, shipped.output
-    assert "1 not applicable" in shipped.output and "below 0.3 (high risk)" in shipped.output
+    assert "1 not applicable" in shipped.output and "below 0.3 (hard to reach)" in shipped.output
     own = run(app, [*arguments, "--probe", str(audited), "--out", str(tmp_path / "own"), "--json"])
     assert json.loads(own.stdout)["probe"]["family"] == "ridge"
 

@@ -93,6 +93,21 @@ def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_
     assert endpoint.requests == []
 
 
+def test_auto_is_told_kept_and_overruled_by_a_number(argus, asked, built):
+    ran = argus("remedy", "scenarios", "--index", built, *asked, "--component", "auto",
+                "--lambda", "auto", "--json")  # fmt: skip
+    chosen = json.loads(ran.out)["chosen"]
+    assert chosen["needs"] == 12
+
+    def ranked_by(*options):
+        ran = argus("search", "priority queue", "--index", built, "--json", *options)
+        return json.loads(ran.out)["ranked_by"]
+
+    named = ranked_by("--lambda", chosen["lambda"])
+    assert ranked_by() == named
+    assert ranked_by("--lambda", 0.35) != named
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -109,6 +124,7 @@ def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_
             "expected one of teacher, student",
         ),
         (("--corpus", "c.jsonl", "--component", "M+I"), "expected one of M, I, E, M+E, I+E"),
+        (("--corpus", "c.jsonl", "--lambda", "most"), "'most'; expected a number from 0 to 1, or"),
         (("--corpus", "none.jsonl", "--model", "m"), "none.jsonl: no such file"),
     ],
 )

@@ -239,3 +239,26 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
     (tmp_path / FILE).write_bytes(b"PK garbage")
     with pytest.raises(InputError, match="correction"):
         read_correction(tmp_path / FILE)
+
+
+def test_a_remedy_says_the_weight_of_scenarios_and_a_number_beats_it(index):
+    rng = np.random.default_rng(2)
+    views = [View(f"d{i}#s", f"d{i}", "scenario", f"s {i}") for i in range(20)]
+    index.add(views, unit(rng.normal(size=(20, 8))), remedy="scenarios-I")
+    queries = unit(rng.normal(size=(6, 8)))
+
+    def found(as_of=None, weight=None):
+        return index.search(queries, 20, as_of, weight=weight).scores
+
+    usual, mostly = found(weight=0.7), found(weight=0.2)
+    assert found() == usual != mostly
+    index.prescribe("scenarios-I", weight=0.2)
+    assert found() == found("scenarios-I") == mostly
+    assert found(weight=0.7) == usual
+    assert ViewIndex.open(index.path).weight() == 0.2
+    assert index.weight("original") == index.weight("before:scenarios-I") == 0.7
+    with pytest.raises(InputError) as error:
+        index.prescribe("scenarios-I", weight=1.5)
+    assert error.value.where == "--lambda"
+    index.rollback("scenarios-I")
+    assert index.weight() == 0.7

@@ -34,8 +34,8 @@ def folder(minilm, tmp_path_factory):
 
 def test_the_report_holds_both_jobs_and_nothing_outside(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
-    assert "Which entities will not come back?" in page
-    assert "Which documents will not come back?" in page
+    assert "How reachable is every entity?" in page
+    assert "How reachable is every document?" in page
     assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?!data:)", page)
 
 

@@ -29,7 +29,7 @@ def audit(
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
-    """Measure which entities a retriever will not bring back.
+    """Measure how reachable entities are: RPS, which tells nothing of real questions.
 
     Writes retrievability.parquet and .csv, pair_ranks.parquet, summary.json, manifest.json and
     report.html. A run that was stopped goes on where it was.

@@ -40,7 +40,7 @@ def search(
     ] = None,
     hybrid: Annotated[
         str | None,
-        Doc("Fuse vectors and BM25: rrf, min-max or z."),
+        Doc("Fuse vectors and BM25: min-max (0.8 to 0.2), rrf or z."),
     ] = None,
     places: Annotated[
         Places,

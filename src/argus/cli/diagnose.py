@@ -1,4 +1,4 @@
-"""`argus diagnose`: which entities of which documents are at risk, before indexing."""
+"""`argus diagnose`: predicted RPS of the entities of documents, before indexing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def diagnose(
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
-    """Find the entities of every document and predict which will not come back.
+    """Find the entities of every document and predict how reachable they are (RPS).
 
     Needs no query and no index. Writes diagnosis.parquet, summary.json, manifest.json and
     report.html.

@@ -54,6 +54,7 @@ def exposure(
 ) -> None:
     """Ask for every document by its title and by sentences taken out of it.
 
+    Measures reachability; which real questions fail it does not tell.
     Writes exposure.parquet and .csv, misses.parquet and .csv, summary.json, manifest.json and
     report.html; with --parent-field documents.parquet and .csv, with --by slices.parquet and .csv.
     A run that was stopped goes on where it was.

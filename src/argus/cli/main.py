@@ -23,9 +23,9 @@ RESEARCH = "For researchers and large jobs"
 
 COMMANDS = (
     Entry("demo", "demo:demo", "Everything below, on Python's documentation.", START),
-    Entry("audit", "audit:audit", "Which entities will not come back.", FIND),
+    Entry("audit", "audit:audit", "How reachable entities are (RPS).", FIND),
     Entry("reach", "reach:reach", "Which stored records a store does not find.", FIND),
-    Entry("exposure", "exposure:exposure", "Which documents will not come back.", FIND),
+    Entry("exposure", "exposure:exposure", "How reachable documents are.", FIND),
     Entry("diagnose", "diagnose:diagnose", "Where the risk is, before indexing.", FIND),
     Entry("search", "search:search", "Ask an index one question.", EXPLAIN),
     Entry("explain", "explain:explain", "Why one document does not come back.", EXPLAIN),
@@ -49,7 +49,7 @@ COMMANDS = (
 app = typer.Typer(
     name="argus",
     cls=lazy_group(COMMANDS),
-    help="Find what a retriever will never bring back.",
+    help="Find what a retriever does not reach.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings=HELP,
@@ -60,7 +60,7 @@ app = typer.Typer(
 def root(
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
 ) -> None:
-    """Find what a retriever will never bring back."""
+    """Find what a retriever does not reach."""
     if version:
         typer.echo(f"argus {__version__}")
         raise typer.Exit()

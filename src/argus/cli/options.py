@@ -131,8 +131,8 @@ Weights = Annotated[
     Ge(0),
     Le(1),
     Doc(
-        "What a document's own score counts against its scenarios' (0.7); for all indexes, "
-        "or once for each."
+        "What a document's own score counts against its scenarios'; for all indexes, or once for "
+        "each; default: as each says, else 0.7."
     ),
     Option(("--lambda",)),
 ]

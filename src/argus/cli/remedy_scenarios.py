@@ -21,11 +21,12 @@ from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.scenarios.profile import COMPONENT
 from argus.scenarios.profiles.config import ProfileSettings
-from argus.settings import Doc, settings_of
+from argus.settings import Doc, Option, settings_of
 
 if TYPE_CHECKING:
     from argus.data.types import Document
     from argus.llm import Estimate
+    from argus.scenarios.choice.of_index import AnyComponent, AnyWeight
     from argus.scenarios.profiles.config import ProfileConfig
     from argus.scenarios.profiles.job import ProfileResult
 
@@ -100,7 +101,17 @@ def scenarios(
     model: LanguageModel,
     asking: ProfileSettings,
     engine: EngineConfig | None,
-    component: Annotated[str, Doc("What is indexed: M, I, E, M+E or I+E.")] = COMPONENT,
+    component: Annotated[
+        str, Doc("What is indexed: M, I, E, M+E or I+E; auto: as held-out needs choose.")
+    ] = COMPONENT,
+    weight: Annotated[
+        str | None,
+        Doc(
+            "What a document's own score counts against its scenarios' in searches that do not "
+            "say; auto: as held-out needs choose."
+        ),
+        Option(("--lambda",)),
+    ] = None,
     queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
     encoder: o.IndexEncoder = None,
@@ -116,9 +127,11 @@ def scenarios(
     each document's own; a document without scenarios is found as before. The same command goes on
     where it was stopped, and asks only what is missing.
     """
+    from argus.scenarios.cells import AUTO
     from argus.scenarios.profile import component as named
 
-    views = named(component)
+    views: AnyComponent = AUTO if component == AUTO else named(component)
+    counts: AnyWeight = AUTO if weight == AUTO else _number(weight)
     if source.profiles is None:
         settings = _settings(model, asking)
         if estimate:
@@ -143,10 +156,27 @@ def scenarios(
     from argus.scenarios.profiles.index import add_scenarios
 
     result = add_scenarios(
-        source.index, profiles, component=views, encoder=encoder, queries=queries, qrels=qrels,
-        corpus=source.corpus, device=device, coerce_ids=source.columns.coerce_ids,
+        source.index, profiles, component=views, weight=counts, encoder=encoder, queries=queries,
+        qrels=qrels, corpus=source.corpus, device=device, coerce_ids=source.columns.coerce_ids,
     )  # fmt: skip
     show_remedy(result, json)
+
+
+def _number(weight: str | None) -> float | None:
+    """Return λ; InputError unless it is a number from 0 to 1."""
+    from argus.indexes.weighing import check_weight
+
+    if weight is None:
+        return None
+    try:
+        return check_weight(float(weight))
+    except ValueError as error:
+        raise InputError(
+            f"{weight!r}",
+            expected="a number from 0 to 1, or auto",
+            fix="Leave it out for 0.7.",
+            where="--lambda",
+        ) from error
 
 
 def _settings(model: LanguageModel, asking: ProfileSettings) -> ProfileConfig:

@@ -11,7 +11,6 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.errors import InputError
-from argus.indexes.weighing import RELEVANCE_WEIGHT
 from argus.scenarios.qa.config import MAX_CHARS
 from argus.settings import TOP_K, Doc, Ge
 
@@ -35,9 +34,12 @@ def search(
     k: o.K = TOP_K,
     hybrid: Annotated[
         str | None,
-        Doc("Fuse with BM25: rrf, min-max or z. Default: dense only."),
+        Doc(
+            "Fuse with BM25: min-max (0.8 to 0.2), rrf or z; dense: not. Default: as a blend in "
+            "the index says, else dense."
+        ),
     ] = None,
-    weight: o.Weight = RELEVANCE_WEIGHT,
+    weight: o.Weight = None,
     explain: Annotated[bool, Doc("Also the scenario that matched, in words.")] = False,
     context: Annotated[
         bool,

@@ -71,7 +71,7 @@ def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str | None]:
 
 
 def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]:
-    """Return λ of each index, None for the usual; InputError for another number of them."""
+    """Return λ of each index, None for what it says; InputError for another number of them."""
     if len(weights) not in {0, 1, n_indexes} or len(weights) > n_indexes:
         raise InputError(
             f"{len(weights)} weights for {n_indexes} indexes",
@@ -98,11 +98,9 @@ def open_index(
     documents against scenarios. All become part of the name where they are not the usual: as the
     index says, exact, and None.
     """
-    from argus.indexes.fold import RELEVANCE_WEIGHT
     from argus.indexes.retriever import open_retriever
 
-    used = RELEVANCE_WEIGHT if weight is None else weight
-    retriever = open_retriever(name, encoder, hybrid=ranked_by, exact=exact, weight=used)
+    retriever = open_retriever(name, encoder, hybrid=ranked_by, exact=exact, weight=weight)
     exactly = retriever.searches_exactly()
     blend = retriever.recipe.blend
     usual = ranked_by == DENSE and not (blend and blend.bm25)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.corpora.names import CorpusName, NamedCorpus
-from argus.indexes.weighing import RELEVANCE_WEIGHT, Weight
+from argus.indexes.weighing import Weight
 from argus.remedies.diagnosis.config import TAU
 from argus.settings import Doc, Ge, Interval, Seed, check_settings
 
@@ -44,10 +44,10 @@ class ExplainConfig:
     """What is checked besides the index."""
 
     k: K = 10
-    hybrid: Annotated[str | None, Doc("Explain a search fused with BM25: rrf, min-max or z.")] = (
+    hybrid: Annotated[str | None, Doc("Explain a search fused with BM25: min-max, rrf or z.")] = (
         None
     )
-    weight: Weight = RELEVANCE_WEIGHT
+    weight: Weight = None
     queries: Queries = None
     rps: RpsSource = field(default_factory=RpsSource)
     supersedes: Supersedes = None

@@ -1,4 +1,4 @@
-"""How a state of an index is searched: the blend and the correction that remedies brought.
+"""How a state of an index is searched: the blend, the correction and the λ of its remedies.
 
 `index.json` names them; their numbers lie in `remedies/ID/`. Where several are there, the latest of
 each kind counts.
@@ -103,7 +103,9 @@ class ActiveRecipe:
     numbers: DocumentNumbers | None = None
     correction: QueryCorrection | None = None
     remedies: tuple[str, ...] = ()
-    """Which remedies brought them."""
+    """Which remedies brought these."""
+    weight: float | None = None
+    """λ of documents against their scenarios, where a remedy says it."""
 
     def correct(self, queries: FloatArray) -> FloatArray:
         """Return what is searched for: (n, dim)."""
@@ -118,7 +120,7 @@ class ActiveRecipe:
 
 
 def active(recipes: Sequence[Recipe], index: Path) -> ActiveRecipe:
-    """Return the latest blend and the latest correction among recipes, with their numbers."""
+    """Return the latest blend, correction and λ among recipes, with their numbers."""
     blends = [r for r in recipes if r.blend is not None]
     corrections = [r for r in recipes if r.corrects]
     blend = numbers = correction = None
@@ -129,4 +131,5 @@ def active(recipes: Sequence[Recipe], index: Path) -> ActiveRecipe:
     if corrections:
         correction = read_correction(index / REMEDIES / corrections[-1].remedy / CORRECTION)
     used = dict.fromkeys(r.remedy for r in [*blends[-1:], *corrections[-1:]])
-    return ActiveRecipe(blend, numbers, correction, tuple(used))
+    weights = [r.weight for r in recipes if r.weight is not None]
+    return ActiveRecipe(blend, numbers, correction, tuple(used), weights[-1] if weights else None)

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from argus.data.records import record_of
 from argus.indexes.blend import Blend
+from argus.indexes.weighing import check_weight
 
 REMEDIES = "remedies"
 """Folder of an index that keeps, by remedy, how its views came about, and its recipe's numbers."""
@@ -33,6 +34,7 @@ class RecipeRecord(TypedDict):
     added: int
     blend: NotRequired[BlendRecord]
     corrects: NotRequired[bool]
+    weight: NotRequired[float]
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Recipe:
     blend: Blend | None = None
     corrects: bool = False
     """Whether it has a correction of queries."""
+    weight: float | None = None
+    """λ of documents against their scenarios; None where it says nothing of it."""
 
     def record(self) -> RecipeRecord:
         """Return it as it stands in index.json."""
@@ -52,13 +56,16 @@ class Recipe:
             record["blend"] = record_of(BlendRecord, self.blend)
         if self.corrects:
             record["corrects"] = True
+        if self.weight is not None:
+            record["weight"] = self.weight
         return record
 
     @classmethod
     def of(cls, record: RecipeRecord) -> Recipe:
         """Return a recipe from its record; InputError for a weight that none has."""
-        blend = record.get("blend")
+        blend, weight = record.get("blend"), record.get("weight")
         return cls(
             record["remedy"], record["added"],
             None if blend is None else Blend(**blend), record.get("corrects", False),
+            None if weight is None else check_weight(weight),
         )  # fmt: skip

@@ -37,11 +37,11 @@ class IndexRetriever:
 
     exact: None searches as the index is served, approximately where it has an approximate index;
     True and False say which. What lies in memory makes no difference. weight: λ, what a document's
-    own score counts against that of its best scenario. hybrid: how BM25 is fused; None does as
-    the index says (fused under a blend with BM25, else not at all), "dense" never. A remedy's
-    correction of queries is applied to them. Raises InputError for an unknown `as_of` or fusion,
-    FingerprintMismatch when `encoder` is not the one that made the index, or that was named for
-    queries where its vectors came from a file.
+    own score counts against that of its best scenario; None as the index says, else 0.7. hybrid:
+    how BM25 is fused; None does as the index says (fused under a blend with BM25, else not at all),
+    "dense" never. A remedy's correction of queries is applied to them. Raises InputError for an
+    unknown `as_of` or fusion, FingerprintMismatch when `encoder` is not the one that made the
+    index, or that was named for queries where its vectors came from a file.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class IndexRetriever:
         as_of: str | None = None,
         hybrid: str | None = None,
         exact: bool | None = None,
-        weight: float = RELEVANCE_WEIGHT,
+        weight: float | None = None,
     ) -> None:
         index.header.check_queries(encoder.fingerprint, index.path)
         index.condition(as_of)  # an unknown remedy is an error now, not at the first query
@@ -60,13 +60,18 @@ class IndexRetriever:
             self.recipe.correction.check_fingerprint(encoder.fingerprint, index.path)
         self._hybrid = check_hybrid(hybrid)
         self.exact = exact
-        self.weight = check_weight(weight)
+        self._weight = None if weight is None else check_weight(weight)
         self._lexical: tuple[int, LexicalIndex] | None = None
 
     @property
     def recipe(self) -> ActiveRecipe:
         """What remedies say of the search."""
         return self.index.recipe(self.as_of)
+
+    @property
+    def weight(self) -> float:
+        """λ of documents against their scenarios."""
+        return self.index.weight(self.as_of) if self._weight is None else self._weight
 
     @property
     def hybrid(self) -> Fusion | None:
@@ -175,7 +180,7 @@ def open_retriever(
     hybrid: str | None = None,
     exact: bool | None = None,
     device: str | None = None,
-    weight: float = RELEVANCE_WEIGHT,
+    weight: float | None = None,
 ) -> IndexRetriever:
     """Open `PATH[@as_of]` with the encoder that the index names, or with the one given.
 
@@ -183,7 +188,8 @@ def open_retriever(
     encoder it needs; FingerprintMismatch for the wrong encoder.
     """
     spec = parse_index_spec(spec)
-    check_weight(weight)
+    if weight is not None:
+        check_weight(weight)
     check_hybrid(hybrid)
     index = ViewIndex.open(spec.path)
     index.condition(spec.as_of)  # before the encoder is loaded
@@ -242,7 +248,7 @@ def search_index(
     *,
     k: int = TOP_K,
     hybrid: str | None = None,
-    weight: float = RELEVANCE_WEIGHT,
+    weight: float | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
 ) -> SearchAnswer:

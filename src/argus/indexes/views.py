@@ -233,17 +233,28 @@ class ViewIndex:
             self._write_recipes([r for r in self.header.recipes if r.remedy != remedy])
             return self._delete(f"remedy = {quoted([remedy])}")
 
-    def prescribe(self, remedy: str, *, blend: Blend | None = None, corrects: bool = False) -> None:
+    def prescribe(
+        self,
+        remedy: str,
+        *,
+        blend: Blend | None = None,
+        corrects: bool = False,
+        weight: float | None = None,
+    ) -> None:
         """Have this index searched as a remedy says, from now on.
 
-        Its numbers must lie in `remedies/ID/` already. What the remedy said before is replaced.
+        Its numbers must lie in `remedies/ID/` already. weight: λ of documents against their
+        scenarios, for searches that name none. What the remedy said before is replaced.
         """
         check_remedy_id(remedy)
+        if weight is not None:
+            check_weight(weight)
         with writing(self.path):
             self.refresh()
             self._delete("false")  # a commit that changes no row: the state has a new number
             others = [r for r in self.header.recipes if r.remedy != remedy]
-            self._write_recipes([*others, Recipe(remedy, self.version, blend, corrects)])
+            recipe = Recipe(remedy, self.version, blend, corrects, weight)
+            self._write_recipes([*others, recipe])
 
     def _write_recipes(self, recipes: Sequence[Recipe]) -> None:
         self.header = replace(self.header, recipes=tuple(recipes))
@@ -289,6 +300,11 @@ class ViewIndex:
             recipes = recipes_of(as_of, self.header.recipes, there, self.path)
             self._recipe = (key, active(recipes, self.path))
         return self._recipe[1]
+
+    def weight(self, as_of: str | None = None) -> float:
+        """Return λ of a state: what a remedy says, else 0.7."""
+        weight = self.recipe(as_of).weight
+        return RELEVANCE_WEIGHT if weight is None else weight
 
     def _searched(self, as_of: str | None) -> str | None:
         """Return the condition of the views that are searched: sentences only under a blend."""
@@ -380,17 +396,17 @@ class ViewIndex:
         as_of: str | None = None,
         *,
         exact: bool | None = None,
-        weight: float = RELEVANCE_WEIGHT,
+        weight: float | None = None,
     ) -> TopDocuments:
         """Return the k best documents of each query (`argus.indexes.fold`), ties by id.
 
         exact: None searches approximately where there is an approximate index and the state is
         not already in memory; see `argus.indexes.approximate` for what is then certain. weight: λ
-        of documents against their scenarios.
+        of documents against their scenarios; None as the index says, else 0.7.
         """
         queries = check_queries(queries, self.dim)
         check_k(k)
-        check_weight(weight)
+        weight = self.weight(as_of) if weight is None else check_weight(weight)
         in_memory = self._kept is not None and self._kept[0] == (self.version, as_of)
         if exact is None:
             exact = in_memory or not self.has_ann()

@@ -14,10 +14,13 @@ DOCUMENTS_ALONE = 1.0
 DENSE = "dense"
 """In the place of a fusion: vectors alone, whatever the index says."""
 Weight = Annotated[
-    float,
+    float | None,
     Ge(0),
     Le(1),
-    Doc("What a document's own score counts against its scenarios'."),
+    Doc(
+        "What a document's own score counts against its scenarios'; default: as the index says, "
+        f"else {RELEVANCE_WEIGHT}."
+    ),
     Option(("--lambda",)),
 ]
 """λ as every config declares it."""

@@ -1,1 +1,1 @@
-"""Diagnose which documents are at risk, repair them by more views, and write the receipt."""
+"""Predict which entities are hard to reach, repair their documents, and write the receipt."""

@@ -28,7 +28,9 @@ class ExpandConfig:
     already.
     """
 
-    preset: Annotated[str, Doc("robust, or paper (ARGUS §5.2 to the letter).")]
+    preset: Annotated[
+        str, Doc("robust, or paper (ARGUS §5.2; the paper used --mentions ner:MODEL).")
+    ]
     k_aug: Annotated[int, Ge(1), Doc("Passages per entity at risk.")] = K_AUG
     title_first: bool = False
     min_similarity: Annotated[float | None, COSINE, Doc("Context check: least cosine.")] = None

@@ -1,7 +1,7 @@
 """An Argus index as a retriever: `index:PATH[@STATE]`, or the folder's path alone.
 
 How it is searched stands behind commas, since several retrievers of one command may be indexes:
-`index:PATH@original,hybrid=rrf,lambda=0.5,exact=yes`.
+`index:PATH@original,hybrid=min-max,lambda=0.5,exact=yes`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from argus.errors import EncodingError, EndpointRefusal, InputError
 from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ViewIndex
-from argus.indexes.weighing import RELEVANCE_WEIGHT
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.names import INDEX
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.session import Answer
 
 EXACT = {"yes": True, "no": False}
-WAYS = "hybrid=rrf, lambda=0.5 and exact=yes (or no)"
+WAYS = "hybrid=min-max, lambda=0.5 and exact=yes (or no)"
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class NamedIndex:
 
     spec: IndexSpec
     hybrid: str | None = None
-    weight: float = RELEVANCE_WEIGHT
+    weight: float | None = None
     exact: bool | None = None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from argus.errors import InputError
 from argus.indexes.weighing import check_weight
@@ -14,6 +14,8 @@ from argus.settings import Doc, Option, Setting, settings_of
 WEIGHTS = tuple(i / 10 for i in range(11))
 """λ of the grid; SPIKE Table 7 has 0.5 to 0.9."""
 ALL = "all"
+AUTO: Final = "auto"
+"""In the place of a component or of λ: chosen by held-out needs."""
 Components = Annotated[
     tuple[Component, ...],
     Doc("M, I, E, M+E, I+E, several with commas or again; or all."),

@@ -104,7 +104,7 @@ def test_a_fit_writes_all_its_parts(fitted, audited):
 
 def test_the_report_shows_the_table_and_both_plots(fitted):
     page = fitted.report.read_text()
-    assert "Can the risk be told from the vector?" in page
+    assert "Can RPS be told from the vector?" in page
     for name in ("probe_density", "probe_residuals", "macro F1"):
         assert name in page
     labels = fitted.summary["labels"]

@@ -1,6 +1,7 @@
 """The need audit from end to end, with the default encoder on small and on real documents."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -163,6 +164,32 @@ def test_the_share_found_in_the_top_k_counts_every_document_once(result):
         expected = np.mean([np.mean([r <= k for r in own]) for own in ranks.values()])
         assert result.summary["alone"][name]["mean"] == pytest.approx(expected)
     assert sum(result.summary["histogram"]["alone"]) == 3
+
+
+def test_shares_by_slice_are_those_of_its_documents(result, minilm, tmp_path):
+    kinds = {"bread": "food", "copy": "play", "tides": "food"}
+    documents = [
+        replace(d, metadata={"kind": kinds[d.id]} if d.id in kinds else {}) for d in DOCUMENTS
+    ]
+    config = replace(CONFIG, by=("metadata.kind",))
+    told = audit_needs(documents, PROFILES, out=tmp_path, encoder=minilm, config=config)
+    found = {}
+    for row in result.needs.to_pylist():
+        ranks = row["rank_alone"], row["rank_fused"]
+        found.setdefault(row["document"], []).append([rank <= 2 for rank in ranks])
+    rows = pq.read_table(tmp_path / "needs_slices.parquet").to_pylist()
+    for i, index in enumerate(("documents alone", "with scenarios")):
+        own = {
+            row["slice"]: (row["n"], row["share"])
+            for row in rows
+            if row["share_of"] == f"found in the top 2 by their needs, {index}"
+        }
+        means = {doc: np.mean(both, axis=0)[i] for doc, both in found.items()}
+        food = (means["bread"] + means["tides"]) / 2
+        assert own == {"food": (2, pytest.approx(food)), "play": (1, means["copy"])}
+    assert told.summary["slices"]["shares"] == 4
+    assert told.summary["alone"] == result.summary["alone"] and "slices" not in result.summary
+    assert "By slice" in told.report.read_text()
 
 
 def test_files_and_report_agree_with_the_result(result):

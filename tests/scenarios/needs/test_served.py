@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow.parquet as pq
 import pytest
 
 from argus.data import Document
@@ -60,6 +61,23 @@ def test_what_no_need_brings_back_is_named(tmp_path):
     assert states["games with a king"] == (None, "failed")
     assert states["oceans and the moon"] == (1, "measured")
     assert "what they are for" in result.report.read_text("utf-8")
+
+
+def test_shares_are_told_by_slice(tmp_path):
+    languages = {"bread": "en", "tides": "de", "chess": "en", "noise": "de"}
+    documents = [
+        Document(d.id, d.text, d.title, {"lang": languages[d.id]} if d.id in languages else {})
+        for d in DOCUMENTS
+    ]
+    config = NeedsConfig(k=2, by=("lang",))
+    result = ask_needs(documents, PROFILES, retrieve, out=tmp_path, config=config)
+    rows = pq.read_table(tmp_path / "needs_served_slices.parquet").to_pylist()
+    shares = {row["slice"]: (row["n"], row["share"], row["whole"]) for row in rows}
+    assert shares == {"en": (1, 0.5, 0.75), "de": (1, 1.0, 0.75)}, "chess failed: in no slice"
+    assert {row["share_of"] for row in rows} == {"found in the top 2 by their needs"}
+    assert result.summary["slices"]["fields"][0]["without"] == 2
+    assert "by lang: no slice is surely worse than the whole" in shown(result)
+    assert "By slice" in result.report.read_text("utf-8")
 
 
 def test_an_index_is_asked_once(tmp_path):

@@ -116,6 +116,68 @@ def test_hybrid_at_weight_one_ranks_as_without_scenarios(built, minilm):
     assert after == before
 
 
+def two_each():
+    """Two needs per document, so that one can be held out."""
+    pairs = {
+        "deque": ("keep the last lines of a log", "undo the latest steps of an editor"),
+        "heapq": ("always serve the most urgent job", "merge sorted files"),
+        "bisect": ("insert into a sorted list", "find a grade for a score"),
+    }
+    return {
+        doc: read_fields(
+            doc,
+            {
+                "main_topic": f"{doc}: {pair[0]}",
+                "scenarios": [{"information_need": n, "explanation": f"For {n}."} for n in pair],
+            },
+        )
+        for doc, pair in pairs.items()
+    }
+
+
+def test_held_out_needs_choose_and_the_index_keeps_their_choice(built, minilm):
+    summary = add_scenarios(
+        built, two_each(), component="auto", weight="auto", encoder=minilm
+    ).summary
+    chosen = summary["chosen"]
+    best = max(row["mrr"] for row in chosen["grid"])
+    worth = {(row["component"], row["lambda"]): row["mrr"] for row in chosen["grid"]}
+    assert worth[chosen["component"], chosen["lambda"]] == best
+    assert len(worth) == 55
+    assert (chosen["documents"], chosen["needs"]) == (3, 6)
+    assert chosen["without_scenarios"]["documents"] == 1
+    retriever = open_retriever(built, minilm)
+    assert retriever.weight == chosen["lambda"]
+    named = open_retriever(built, minilm, weight=chosen["lambda"])
+    question = [Query("q", QUESTION)]
+    assert retriever.search(question, 4) == named.search(question, 4)
+    assert open_retriever(built, minilm, weight=0.7).weight == 0.7
+    again = shown(add_scenarios(built, two_each(), component="auto", encoder=minilm))
+    assert any(line.startswith("chosen by 6 held-out needs of 3 documents: ") for line in again)
+
+
+def test_a_number_is_kept_and_a_component_chosen_alone_keeps_none(built, minilm):
+    result = add_scenarios(built, two_each(), weight=0.25, encoder=minilm)
+    assert result.summary["chosen"] is None
+    assert open_retriever(built, minilm).weight == 0.25
+    assert "λ = 0.25" in open_retriever(built, minilm).name
+    rollback(built, result.remedy)
+    assert open_retriever(built, minilm).weight == 0.7
+    chosen = add_scenarios(built, two_each(), component="auto", encoder=minilm).summary["chosen"]
+    assert {row["lambda"] for row in chosen["grid"]} == {0.7}
+    assert ViewIndex.open(built).header.recipes == ()
+
+
+def test_auto_without_a_second_scenario_is_refused(built, minilm):
+    with pytest.raises(InputError, match="no document with 2 scenarios") as error:
+        add_scenarios(built, profiles(), weight="auto", encoder=minilm)
+    assert error.value.where == "--component"
+    with pytest.raises(InputError) as error:
+        add_scenarios(built, two_each(), component="auto", weight=1.5, encoder=minilm)
+    assert error.value.where == "--lambda"
+    assert not ViewIndex.open(built).remedies()
+
+
 @pytest.fixture
 def crowd(minilm, tmp_path):
     """An index of 300 documents, half of them with three scenarios, with an approximate index."""

@@ -1,4 +1,4 @@
-"""What is at risk."""
+"""What counts as at risk: low predicted RPS, no forecast of failing questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagnosis: which entities of which documents the retriever is likely to miss (ARGUS §5.1, §D).
+"""Diagnosis: which entities of which documents have a low predicted RPS (ARGUS §5.1, §D).
 
 Every mention is embedded in its context and scored by a probe; an entity of a document takes the
 minimum over its occurrences (§D.2) and is flagged once when that is below τ. Nothing is indexed,

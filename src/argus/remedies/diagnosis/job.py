@@ -72,7 +72,7 @@ def diagnose(
     fresh: bool = False,
     engine: EngineConfig | Engine | None = None,
 ) -> DiagnoseResult:
-    """Find the entities of every document and predict which will not come back.
+    """Find the entities of every document and predict how reachable they are (RPS).
 
     corpus, out, encoder, store, limit, engine: as for `argus.audit`. probe: a folder from `argus
     probe fit`; None takes the one that ships for the encoder. Writes diagnosis.parquet. Raises

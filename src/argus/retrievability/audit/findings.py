@@ -242,7 +242,7 @@ class Findings:
         return {"size": size, "mean_standard_error": error}
 
     def _worst(self) -> npt.NDArray[np.int64]:
-        """Return the surest blind spots: lowest upper bound first, so one bad pair cannot lead."""
+        """Return the least reachable: lowest upper bound first, so one bad pair cannot lead."""
         scores = self.scores[0]
         order = np.lexsort((np.arange(len(scores.rps)), scores.rps, scores.high))
         return order[scores.measured[order]][:WORST]

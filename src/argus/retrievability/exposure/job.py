@@ -1,4 +1,4 @@
-"""Exposure: what a retriever cannot bring back of a corpus, with no graph and no questions."""
+"""Exposure: how reachable documents are for a retriever, with no graph and no questions."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from argus.retrievability.probes.summary import PredictionSummary, prediction_he
 
 SENTENCE = "sentence"
 TAU = 0.3
-"""Below it the paper calls an entity a high risk (ARGUS §4.1)."""
+"""Below it the paper calls an entity a high risk; it is hard to reach (ARGUS §4.1)."""
 
 
 @dataclass(frozen=True, repr=False)

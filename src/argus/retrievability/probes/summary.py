@@ -147,13 +147,13 @@ def fit_headline(summary: ProbeSummary) -> Iterator[str]:
 
 
 def prediction_headline(summary: PredictionSummary) -> Iterator[str]:
-    """Yield the mean prediction, how many entities are at high risk, and what was predicted."""
+    """Yield the mean prediction, how many entities are hard to reach, and what was predicted."""
     counts = summary["entities"]
     if summary["mean_rps"] is not None:
         yield (
             f"predicted RPS at k={summary['k']}, N={summary['pool']}: mean "
             f"{summary['mean_rps']:.3f}; {summary['below_tau']:,} of {counts['predicted']:,} "
-            f"entities below {summary['tau']} (high risk)"
+            f"entities below {summary['tau']} (hard to reach)"
         )
     yield (
         f"entities: {counts['predicted']:,} predicted, {counts['abstained']:,} abstained (unlike "

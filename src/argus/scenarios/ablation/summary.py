@@ -12,6 +12,7 @@ from argus.evaluation.summary import MissingDocuments
 from argus.jobs.recorded_model import Answers
 from argus.jobs.workspace import TextWindow
 from argus.measures.significance import DifferenceFigures
+from argus.scenarios.figures import CellName as CellName
 from argus.scenarios.profiles.summary import ProfiledDocuments
 
 DOCUMENTS: Final = "documents alone"
@@ -26,9 +27,6 @@ class Comparison(DifferenceFigures):
 
     relative: float | None
 
-
-CellName = TypedDict("CellName", {"component": str, "lambda": float})
-"""A cell of the grid."""
 
 AloneRow = TypedDict(
     "AloneRow",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
+from argus.data.fields import By
 from argus.errors import InputError
 from argus.scenarios.cells import Components, GridConfig, Weights
 from argus.scenarios.profile import COMPONENT
@@ -38,6 +39,7 @@ class NeedsConfig(GridConfig):
     k: Annotated[int, Ge(1), Doc("How far down a list counts as found.")] = 10
     pool: Annotated[int, Ge(1), Doc("N of RPS: among so many documents.")] = 800
     seed: Seed = 0
+    by: By = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +23,14 @@ from argus.jobs.workspace import (
     require_some,
     texts_cut,
 )
+from argus.measures.slices import Slicing, slicings
 from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
+from argus.scenarios.needs.slices import audit_slices
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.needs.summary import NeedsSummary, headline
 from argus.scenarios.needs.tables import documents_table, needs_table
@@ -77,10 +79,12 @@ def audit_needs(
     """
     config = config or NeedsConfig()
     source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, encoder)
+    slices = slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
         "components": list(map(str, config.components)), "lambda": list(config.weights),
         "k": config.k, "pool": config.pool, "seed": config.seed, "limit": limit,
+        "by": list(config.by),
     }  # fmt: skip
     record = Record(JOB, settings, {"corpus": source.path, "profiles": source.profiles_path})
     sample = [d.content for d in source.usable]
@@ -91,8 +95,8 @@ def audit_needs(
         vectors, window = _embed(source, config, model, opened), texts_cut(model, sample)
     _check(vectors)
     with record.timed("ranking"):
-        ranks = _rank(vectors, config)
-    return _finish(folder, record, source, vectors, ranks, config, window)
+        ranks = rank_needs(vectors, config.components, (DOCUMENTS_ALONE, *config.weights))
+    return _finish(folder, record, source, vectors, ranks, config, window, slices)
 
 
 def _finish(
@@ -103,6 +107,7 @@ def _finish(
     ranks: Mapping[Component, NeedRanks],
     config: NeedsConfig,
     window: TextWindow | None,
+    slices: Sequence[Slicing],
 ) -> NeedsResult:
     """Score, write the results, and return them."""
     with record.timed("scoring"):
@@ -117,6 +122,7 @@ def _finish(
             **record.of_store(),
             "text_window": window,
             "profiles_elsewhere": source.elsewhere,
+            **audit_slices(folder, findings, slices),
         }
     with record.timed("writing"):
         folder.write_table("need_audit", table, csv=True)
@@ -159,13 +165,15 @@ def _check(vectors: Vectors) -> None:
     require_some(len(vectors.queries), "need has a vector", why)
 
 
-def _rank(vectors: Vectors, config: NeedsConfig) -> dict[Component, NeedRanks]:
-    """Rank every document for its needs: λ = 1, documents alone, and then the grid's."""
+def rank_needs(
+    vectors: Vectors, components: Sequence[Component], weights: Sequence[float]
+) -> dict[Component, NeedRanks]:
+    """Rank every document for its needs, by every component and λ."""
     needs = [(need.doc_id, need.position, need.text) for need in vectors.with_vector]
-    documents, weights = vectors.documents, (DOCUMENTS_ALONE, *config.weights)
+    documents = vectors.documents
     ranks = {}
-    with progress("searching", len(needs) * len(config.components)) as advance:
-        for component in config.components:
+    with progress("searching", len(needs) * len(components)) as advance:
+        for component in components:
             snapshot = documents.with_scenarios(component, vectors.texts)
             rows = held_out_rows(snapshot, documents.profiles, needs, component)
             ranks[component] = held_out_ranks(

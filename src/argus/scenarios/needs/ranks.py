@@ -90,7 +90,7 @@ def left_out(profile: ScenarioProfile, component: Component) -> list[str | None]
 def held_out_ranks(
     queries: FloatArray,
     targets: IntArray,
-    without: IntArray,
+    without: IntArray | None,
     snapshot: Snapshot,
     weights: Sequence[float],
     *,
@@ -99,9 +99,9 @@ def held_out_ranks(
     """Rank the document of every need among all documents, for every λ from the same products.
 
     queries: (n_needs, dim), unit rows; targets: (n_needs,), positions of their documents; without:
-    (n_needs,), rows of the views left out of those documents, -1 for none. A document without
-    another scenario then scores by its own views. advance: called with the number of needs done.
-    Raises InputError for a λ that is not from 0 to 1.
+    (n_needs,), rows of the views left out of those documents, -1 for none; None leaves out all of
+    their scenarios. A document without another scenario then scores by its own views. advance:
+    called with the number of needs done. Raises InputError for a λ that is not from 0 to 1.
     """
     layouts = [snapshot.layout(weight) for weight in weights]
     shape = len(weights), len(queries)
@@ -113,7 +113,8 @@ def held_out_ranks(
     for start in range(0, len(queries), step):
         block = slice(start, start + step)
         needs, target = queries[block], targets[block]
-        own, scenario = _of_targets(needs, target, without[block], snapshot)
+        gone = None if without is None else without[block]
+        own, scenario = _of_targets(needs, target, gone, snapshot)
         scores = needs @ snapshot.vectors.T
         at_both_ends = ends(scores, snapshot.layout())
         for i, layout in enumerate(layouts):
@@ -145,7 +146,7 @@ def pair_ranks(ranks: NeedRanks, weight: int, targets: IntArray, n: int) -> Pair
 
 
 def _of_targets(
-    queries: FloatArray, targets: IntArray, without: IntArray, snapshot: Snapshot
+    queries: FloatArray, targets: IntArray, without: IntArray | None, snapshot: Snapshot
 ) -> tuple[Float64Array, Float64Array]:
     """Return the best own view and the best scenario that is left of each target, in float64.
 
@@ -159,7 +160,7 @@ def _of_targets(
     scores = pair_products(queries, snapshot.vectors, pair, view)
     own, other = (np.full(len(targets), -np.inf) for _ in range(2))
     scenario = np.zeros(len(view), bool) if layout.scenario is None else layout.scenario[view]
-    others = scenario & (view != without[pair])
+    others = scenario & (view != without[pair]) if without is not None else np.zeros_like(scenario)
     np.maximum.at(own, pair[~scenario], scores[~scenario])
     np.maximum.at(other, pair[others], scores[others])
     return own, other

@@ -77,6 +77,10 @@ class ServedNeeds:
         }
         return {id_: group for id_, group in answered.items() if group}
 
+    def share(self, doc_id: str) -> float:
+        """Return the share of a measured document's needs that find it in the top k."""
+        return _share(self.measured[doc_id])
+
     @cached_property
     def states(self) -> dict[str, tuple[State, str]]:
         """State of every document, and why it was not measured or what is missing."""

@@ -15,6 +15,7 @@ from argus.data.fields import FieldNames
 from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
+from argus.measures.slices import slicings
 from argus.reports import write_report
 from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
@@ -22,6 +23,7 @@ from argus.retrievers.protocol import note_of
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.served import ServedNeeds, need_queries
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, headline
+from argus.scenarios.needs.slices import served_slices
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.profile import Profiled
 
@@ -61,16 +63,17 @@ def ask_needs(
 ) -> ServedNeedsResult:
     """Ask a retriever for every document by its own information needs, as it serves them.
 
-    corpus, profiles, out: as for `argus.audit_needs`; of config, k counts. retriever, asking,
+    corpus, profiles, out: as for `argus.audit_needs`; of config, k and by count. retriever, asking,
     encoder: as for `argus.compare_retrievers`. Raises InputError for bad input, and ArgusError
     where the retriever fails on every need.
     """
     config = config or NeedsConfig()
     source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, None)
+    slices = slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         JOB,
-        {"k": config.k, "limit": limit},
+        {"k": config.k, "limit": limit, "by": list(config.by)},
         {"corpus": source.path, "profiles": source.profiles_path},
     )
     check_folder(folder, record)
@@ -86,6 +89,7 @@ def ask_needs(
         **served.summary(),
         "retriever": note_of(name, answers),
         "profiles_elsewhere": source.elsewhere,
+        **served_slices(folder, served, slices),
     }
     folder.write_table("needs_served", table, csv=True)
     folder.write_table("needs_served_queries", needs, csv=True)

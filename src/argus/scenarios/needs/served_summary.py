@@ -8,6 +8,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
+from argus.measures.slices import Sliced, slice_lines
 from argus.retrievability.rps import BandCounts
 from argus.retrievers.protocol import RetrieverNote, note_lines
 from argus.scenarios.needs.summary import Mean, NeedCounts
@@ -40,7 +41,7 @@ class ServedFigures(TypedDict):
     histogram: ServedHistogram
 
 
-class ServedNeedsSummary(ServedFigures):
+class ServedNeedsSummary(ServedFigures, Sliced):
     """The whole section. profiles_elsewhere: profiles of documents that the corpus lacks."""
 
     retriever: RetrieverNote
@@ -58,6 +59,8 @@ def headline(summary: ServedNeedsSummary) -> Iterator[str]:
             f"found {where}: {share['mean']:.1%} of a document's needs "
             f"({share['low']:.1%} to {share['high']:.1%})"
         )
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
     if summary["longest"] < summary["k"]:
         yield f"no list of {summary['retriever']['name']} was longer than {summary['longest']}"
     if summary["strange"]:

@@ -10,8 +10,11 @@ from typing_extensions import TypedDict
 from argus.corpora.remarks import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
+from argus.measures.slices import Sliced, slice_lines
 from argus.retrievability.rps import BandCounts
-from argus.scenarios.ablation.summary import CellName
+from argus.scenarios.figures import CellName
+from argus.scenarios.figures import Mean as Mean
+from argus.scenarios.figures import MeanDifference as MeanDifference
 
 Figure: TypeAlias = Literal["found_at_1", "found_at_k", "rps"]
 """What is measured of a document: its needs that find it first and in the top k, and RPS."""
@@ -22,27 +25,6 @@ class PoolRecord(TypedDict):
 
     k: int
     pool: int
-
-
-class Mean(TypedDict):
-    """A mean over documents and its 95% interval."""
-
-    mean: float
-    low: float
-    high: float
-
-
-class MeanDifference(TypedDict):
-    """A mean over documents of after minus before; low, high: None where there is no interval.
-
-    improved, harmed: documents.
-    """
-
-    mean: float
-    low: float | None
-    high: float | None
-    improved: int
-    harmed: int
 
 
 class ComparedMean(Mean):
@@ -120,7 +102,7 @@ class NeedsFigures(TypedDict):
     histogram: Histogram
 
 
-class NeedsSummary(NeedsFigures, OfStore):
+class NeedsSummary(NeedsFigures, OfStore, Sliced):
     """The whole section. profiles_elsewhere: profiles of documents that the corpus lacks."""
 
     text_window: TextWindow | None
@@ -149,6 +131,8 @@ def headline(summary: NeedsSummary) -> Iterator[str]:
             f"document's needs, {fused[name]['mean']:.1%} with scenarios "
             f"({change['mean']:+.3f}; {interval})"
         )
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
     if documents["reasons"]:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in documents["reasons"].items())
         yield f"not measured: {reasons}"

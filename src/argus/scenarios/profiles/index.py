@@ -26,6 +26,8 @@ from argus.jobs.workspace import Record
 from argus.remedies.repair.receipt import RemedyResult, check_judged
 from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK
 from argus.reports import write_report
+from argus.scenarios.choice.of_index import AnyComponent, AnyWeight, selection
+from argus.scenarios.choice.summary import ChosenCell
 from argus.scenarios.files import FILE, read_profiles, write_profiles
 from argus.scenarios.profile import COMPONENT, Component, Profiled
 from argus.scenarios.profiles.job import JOB, summarise
@@ -59,7 +61,8 @@ def add_scenarios(
     index: Path | str,
     profiles: Path | str | Mapping[str, Profiled],
     *,
-    component: Component = COMPONENT,
+    component: AnyComponent = COMPONENT,
+    weight: AnyWeight = None,
     encoder: Encoder | EncoderConfig | str | None = None,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
@@ -71,7 +74,9 @@ def add_scenarios(
     """Add the scenarios of its documents to an index in one commit; evaluate before and after.
 
     profiles: by document id, or what `read_profiles` reads. Documents without a profile stay as
-    they are, and are found by their own text. The remedy's id says what it was made of, so the same
+    they are, and are found by their own text. component, weight: what is indexed, and the λ of
+    searches that name none; "auto" has held-out needs choose (`argus.scenarios.choice`). The
+    remedy's id says what it was made of, so the same
     profiles are never added twice; `argus remedy rollback` takes them out. out: default
     `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents alone,
     ArgusError where no view could be embedded.
@@ -84,17 +89,25 @@ def add_scenarios(
     opened = ViewIndex.open(index_folder(index))
     documents = originals(opened)
     own = _of_index(profiles, documents, opened.path, path)
-    record = Record(JOB, {"index": str(index), "component": str(component)}, {"profiles": path})
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
+    using = selection(opened, own.of_index, model, component, weight)
+    settings: dict[str, object] = {
+        "index": str(index),
+        "component": str(using.component),
+        "lambda": using.weight,
+    }
+    record = Record(JOB, settings, {"profiles": path})
     record.encoder["fingerprint"] = model.fingerprint
-    remedy = _remedy_id(own.of_index, documents, component)
+    remedy = _remedy_id(own.of_index, documents, using.component)
     home = ArtifactFolder(opened.path / REMEDIES / remedy)
     folder = ArtifactFolder(out or home.path)
     record.open(folder, about=(opened.path,))
     home.open()
-    addition = _add(opened, remedy, own, component, model, home, record)
-    summary = _summary(opened, remedy, own, addition)
+    addition = _add(opened, remedy, own, using.component, model, home, record)
+    if using.weight is not None:
+        opened.prescribe(remedy, weight=using.weight)
+    summary = _summary(opened, remedy, own, addition, using.chosen)
     write_profiles(folder / FILE, own.of_index.values())
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_section("summary.json", JOB, {**writer, **summary})
@@ -206,7 +219,11 @@ def _add(
 
 
 def _summary(
-    index: ViewIndex, remedy: str, profiles: _Profiles, addition: _Addition
+    index: ViewIndex,
+    remedy: str,
+    profiles: _Profiles,
+    addition: _Addition,
+    chosen: ChosenCell | None,
 ) -> AddedScenarios:
     remedies = index.remedies()
     there = next(r for r in remedies if r.id == remedy)
@@ -224,4 +241,5 @@ def _summary(
         "views_failed": len(addition.failed),
         "documents_without": profiles.without,
         "profiles_of_other_documents": profiles.unknown,
+        "chosen": chosen,
     }

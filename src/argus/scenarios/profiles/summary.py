@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from argus.jobs.recorded_model import Answers, spent
+from argus.scenarios.choice.summary import ChosenCell, choice_lines
 
 
 class ProfiledDocuments(TypedDict):
@@ -88,6 +90,8 @@ class AddedScenarios(ProfileCounts):
     views_failed: int
     documents_without: dict[str, int]
     profiles_of_other_documents: int
+    chosen: NotRequired[ChosenCell | None]
+    """How component and λ were chosen, where held-out needs did."""
 
 
 def profiles_headline(summary: ProfileSummary) -> Iterator[str]:
@@ -113,6 +117,8 @@ def added_headline(summary: AddedScenarios) -> Iterator[str]:
         f"{summary['remedy']}: {summary['views']:,} views ({summary['bytes'] / 2**20:.1f} MiB) of "
         f"{summary['documents_with_views']:,} documents"
     )
+    if chosen := summary.get("chosen"):
+        yield from choice_lines(chosen)
     if known := summary["views_known"]:
         yield f"{known:,} more were in the index already"
     if others := summary["other_scenarios"]:

@@ -87,7 +87,6 @@ def retrieve(
     store: EmbeddingStore,
     *,
     k: int,
-    weight: float,
 ) -> Retrieved:
     """Search with the text of each question, by documents alone and with scenarios, exactly.
 
@@ -100,7 +99,7 @@ def retrieve(
     ids = [id_ for id_ in ids if id_ not in rejected]
     vectors = np.asarray(embedded.vectors, np.float32)
     depth = max(k, DEPTH)
-    weights = {Arm.DOCUMENTS: DOCUMENTS_ALONE, Arm.FUSED: weight}
+    weights = {Arm.DOCUMENTS: DOCUMENTS_ALONE, Arm.FUSED: retriever.weight}
     runs = {arm: snapshot.search(vectors, depth, w).run(ids) for arm, w in weights.items()}
     return Retrieved(dict(zip(ids, vectors, strict=True)), runs, {**failed, **rejected})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Annotated
 
-from argus.indexes.weighing import RELEVANCE_WEIGHT, Weight
+from argus.indexes.weighing import Weight
 from argus.llm.config import ChatConfig
 from argus.llm.local_config import LocalConfig
 from argus.measures.resamples import RESAMPLES, Resamples
@@ -24,7 +24,7 @@ class QASettings:
     votes: Annotated[int, Ge(1), Doc("Judgements per answer."), Option(panel="Judge")] = 1
     reason: Annotated[bool, Doc("Have the model reformulate each question to search with.")] = False
     k: Annotated[int, Ge(1), Doc("Documents in a context.")] = 10
-    weight: Weight = RELEVANCE_WEIGHT
+    weight: Weight = None
     max_chars: Annotated[int, Ge(LEAST_CONTEXT), Doc("Characters of a context, shared alike.")] = (
         MAX_CHARS
     )

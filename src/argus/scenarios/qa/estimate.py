@@ -85,10 +85,7 @@ def _cases(inputs: Inputs, config: QAConfig, texts: Mapping[str, str], store: Pa
     """Return what is to be asked where these texts are searched for, by question id."""
     encoder = inputs.retriever.encoder
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        retrieved = retrieve(
-            texts, {}, inputs.retriever, inputs.snapshot, opened,
-            k=config.k, weight=config.weight,
-        )  # fmt: skip
+        retrieved = retrieve(texts, {}, inputs.retriever, inputs.snapshot, opened, k=config.k)
     return list(
         cases(
             inputs.questions.sample, retrieved, inputs.gold, inputs.snapshot,

@@ -109,10 +109,7 @@ def search(inputs: Inputs, config: QAConfig, stages: Stages, store: Path) -> Ret
         texts, failed = reformulate(inputs.questions.sample, stages.reasoning())
     encoder = inputs.retriever.encoder
     with EmbeddingStore(store, fingerprint=encoder.fingerprint, dim=encoder.dim) as opened:
-        return retrieve(
-            texts, failed, inputs.retriever, inputs.snapshot, opened,
-            k=config.k, weight=config.weight,
-        )  # fmt: skip
+        return retrieve(texts, failed, inputs.retriever, inputs.snapshot, opened, k=config.k)
 
 
 def _judged(
@@ -155,6 +152,6 @@ def _record(
     files = {k: Path(v) for k, v in named.items() if isinstance(v, (str, Path))}
     if "queries" in files and files["queries"].is_dir():
         files["queries"] = find_file(files["queries"], ["queries"]) or files["queries"]
-    settings = config.described() | {"index": inputs.name}
+    settings = config.described() | {"index": inputs.name, "weight": inputs.retriever.weight}
     fingerprint = inputs.retriever.encoder.fingerprint
     return Record(JOB, settings, dict(files), {"fingerprint": fingerprint})

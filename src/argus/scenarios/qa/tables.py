@@ -96,7 +96,7 @@ def summarise(
         "reasoned": reasoned,
         "votes": config.votes,
         "k": config.k,
-        "weight": config.weight,
+        "weight": inputs.retriever.weight,
         "max_chars": config.max_chars,
         "questions": {
             "total": len(questions.sample) + questions.not_drawn + len(questions.reasons),

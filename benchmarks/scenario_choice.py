@@ -1,0 +1,133 @@
+"""Component and λ chosen by held-out needs: what judged questions say of the choice.
+
+demo: the standard library (5,463 documents, 504 with scenarios, 150 judged questions). An index
+gets its scenarios by `add_scenarios(component="auto", weight="auto")`; nDCG@10 of the choice, of
+M+E at 0.7 and of the best cell in hindsight, over documents alone, and what a search of that index
+finds that names no λ. without: as in `scenario_quality`, questions whose documents have no
+scenarios while half of the others have. released: the choice on the 67 released documents among
+5,000 others, told by the needs of the half that did not choose; nobody judged questions on those.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from argus.corpora.opening import read_corpus
+from argus.data.topics import read_queries
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, load_encoder
+from argus.indexes.job import build_index
+from argus.indexes.retriever import open_retriever
+from argus.knowledge.stdlib import standard_library, write_sample_corpus
+from argus.measures import Evaluation, evaluate, paired_difference
+from argus.scenarios.ablation.grid import Cell, Documents, best_cell, grid, usual_cell
+from argus.scenarios.ablation.inputs import Source, Vectors
+from argus.scenarios.cells import AUTO, WEIGHTS
+from argus.scenarios.profile import Component
+from argus.scenarios.profiles.index import add_scenarios
+from benchmarks.scenario_quality import others
+from benchmarks.shared import collection
+
+MEASURE, DISTRACTORS, HALVES, DEPTH = "nDCG@10", 5_000, 10, 100
+CELLS = [Cell(c, weight) for c in Component for weight in WEIGHTS]
+
+
+def run() -> dict[str, Any]:
+    encoder = load_encoder(EncoderConfig(precision="float32")).encoder
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        return {"demo": _demo(home, encoder), "released": _released(home, encoder)}
+
+
+def _demo(home: Path, encoder: Encoder) -> dict[str, Any]:
+    corpus = home / "corpus"
+    write_sample_corpus(corpus, standard_library())
+    index = home / "index"
+    build_index(read_corpus(corpus), out=index, encoder=encoder)
+    added = add_scenarios(
+        index, corpus / "profiles.jsonl", component=AUTO, weight=AUTO, encoder=encoder
+    )
+    chosen = added.summary["chosen"]
+    assert chosen is not None
+    qrels = corpus / "qrels" / "test.tsv"
+    source = Source.read(corpus, corpus / "profiles.jsonl", corpus, qrels, None, None, encoder)
+    store = EmbeddingStore(home / "vectors", fingerprint=encoder.fingerprint, dim=encoder.dim)
+    with store:
+        vectors = Vectors.of(source, None, tuple(Component), encoder, store)
+    cells = grid(
+        vectors.documents, vectors.texts, vectors.queries, vectors.judged.qrels, CELLS,
+        measures=[MEASURE], depth=DEPTH,
+    )  # fmt: skip
+    cell = Cell(Component(chosen["component"]), chosen["lambda"])
+    served = open_retriever(index, encoder)
+    asked = [q for q in read_queries(corpus) if q.id in set(vectors.queries.ids)]
+    found = evaluate(served.search(asked, DEPTH), vectors.judged.qrels, [MEASURE])
+    return {
+        "chosen": chosen,
+        "judged": _judged(cells, cell),
+        "index": {"lambda": served.weight, MEASURE: round(found.aggregate[MEASURE], 4)},
+        "without": {str(c): _without(vectors, c) for c in (cell, usual_cell(CELLS))},
+    }
+
+
+def _judged(cells: dict[Cell, Evaluation], cell: Cell) -> dict[str, Any]:
+    alone = cells[Cell(Component.ME, 1.0)]
+    arms = {"auto": cell, "usual": usual_cell(cells), "hindsight": best_cell(cells, MEASURE)}
+    rows: dict[str, Any] = {"alone": round(alone.aggregate[MEASURE], 4)}
+    for name, of in arms.items():
+        rows[name] = {
+            "cell": str(of), MEASURE: round(cells[of].aggregate[MEASURE], 4),
+            "to_alone": _difference(alone, cells[of]),
+            "to_usual": _difference(cells[arms["usual"]], cells[of]),
+        }  # fmt: skip
+    grid = {str(c): round(e.aggregate[MEASURE], 4) for c, e in cells.items()}
+    return {**rows, "grid": grid}
+
+
+def _difference(before: Evaluation, after: Evaluation) -> dict[str, Any]:
+    first, second = ({q: v[MEASURE] for q, v in e.per_query.items()} for e in (before, after))
+    change = paired_difference(first, second, seed=0)
+    ends = [None if end is None else round(end, 4) for end in (change.low, change.high)]
+    return {
+        "mean": round(change.mean_difference, 4),
+        "interval": ends,
+        "improved": change.improved,
+        "harmed": change.harmed,
+    }
+
+
+def _without(vectors: Vectors, cell: Cell) -> dict[str, Any]:
+    """Measure questions whose documents have no scenarios while half of the others have."""
+    whole = vectors.documents
+    before_run = whole.alone().search(vectors.queries.vectors, DEPTH).run(vectors.queries.ids)
+    rng = np.random.default_rng(0)
+    before, after = [], []
+    for _ in range(HALVES):
+        order = rng.permutation(sorted(whole.profiles))
+        kept = set(order[: len(order) // 2].tolist())
+        left = Documents(whole.ids, whole.vectors, {d: whole.profiles[d] for d in kept})
+        ids = [q for q in vectors.queries.ids if not kept & set(vectors.judged.relevant(q))]
+        qrels = {q: vectors.judged.qrels[q] for q in ids}
+        cells = grid(
+            left, vectors.texts, vectors.queries.only(ids), qrels, [cell],
+            measures=[MEASURE], depth=DEPTH,
+        )  # fmt: skip
+        alone = evaluate({q: before_run[q] for q in ids}, qrels, [MEASURE])
+        before += [alone.per_query[q][MEASURE] for q in ids]
+        after += [cells[cell].per_query[q][MEASURE] for q in ids]
+    return {
+        "questions": len(before),
+        "before": round(float(np.mean(before)), 4),
+        "after": round(float(np.mean(after)), 4),
+    }
+
+
+def _released(home: Path, encoder: Encoder) -> dict[str, Any]:
+    released = collection("spike_scenarios") / "scenarios.jsonl"
+    index = home / "released"
+    build_index([*read_corpus(released), *others(DISTRACTORS)], out=index, encoder=encoder)
+    added = add_scenarios(index, released, component=AUTO, weight=AUTO, encoder=encoder)
+    return {"chosen": added.summary["chosen"]}

@@ -1,0 +1,1 @@
+"""Which component of the scenarios, and which λ: chosen by needs that are held out."""

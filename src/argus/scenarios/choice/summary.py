@@ -1,0 +1,62 @@
+"""The choice of component and λ in summary.json, key by key. Mean reciprocal ranks of needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typing_extensions import TypedDict
+
+from argus.scenarios.figures import CellName, Mean, MeanDifference
+
+
+class CellWorth(CellName):
+    """A cell of the grid."""
+
+    mrr: float
+
+
+class WithoutScenarios(TypedDict):
+    """Needs whose document has no scenario, others have theirs. documents: that have none."""
+
+    documents: int
+    alone: float
+    mrr: float
+
+
+class ChosenCell(CellName):
+    """What was chosen. documents, needs: that asked; usual: M+E at 0.7.
+
+    to_alone, to_usual: each half of the documents told by the best cell of the other half.
+    """
+
+    documents: int
+    needs: int
+    mrr: Mean
+    alone: Mean
+    usual: Mean
+    to_alone: MeanDifference
+    to_usual: MeanDifference
+    without_scenarios: WithoutScenarios
+    grid: list[CellWorth]
+
+
+def choice_lines(chosen: ChosenCell) -> Iterator[str]:
+    """Yield what was chosen, what it is worth, and whom it costs something."""
+    yield (
+        f"chosen by {chosen['needs']:,} held-out needs of {chosen['documents']:,} documents: "
+        f"{chosen['component']} at λ = {chosen['lambda']:g}, mean reciprocal rank "
+        f"{chosen['mrr']['mean']:.3f} ({chosen['mrr']['low']:.3f} to {chosen['mrr']['high']:.3f}); "
+        f"M+E at 0.7 {chosen['usual']['mean']:.3f}, documents alone {chosen['alone']['mean']:.3f}"
+    )
+    gain = chosen["to_usual"]
+    if gain["low"] is not None and gain["high"] is not None:
+        yield (
+            f"against M+E at 0.7 {gain['mean']:+.3f} ({gain['low']:+.3f} to {gain['high']:+.3f}), "
+            "chosen on the other half of the documents"
+        )
+    without = chosen["without_scenarios"]
+    if without["documents"]:
+        yield (
+            f"{without['documents']:,} documents have no scenarios: for the needs of such, "
+            f"{without['mrr']:.3f}, {without['alone']:.3f} by documents alone"
+        )

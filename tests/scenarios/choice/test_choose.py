@@ -1,0 +1,151 @@
+"""Choosing component and λ by held-out needs, against worths worked out by hand or one by one."""
+
+import numpy as np
+import pytest
+
+from argus.data.types import View
+from argus.indexes.snapshot import Snapshot
+from argus.scenarios.ablation.grid import Cell, Documents, ScenarioTexts
+from argus.scenarios.cells import WEIGHTS
+from argus.scenarios.choice.choose import USUAL, Choice, choose, per_document, without_scenarios
+from argus.scenarios.needs.findings import Need, Vectors
+from argus.scenarios.profile import (
+    Component,
+    Profiled,
+    ProfileState,
+    Scenario,
+    ScenarioProfile,
+    needs,
+)
+from argus.scenarios.views import scenario_views
+
+A, B = Cell(Component.M, 0.0), Cell(Component.I, 0.5)
+
+
+def unit(rows):
+    rows = np.asarray(rows, np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def choice(cells, **others):
+    n = len(next(iter(cells.values())))
+    values = {cell: np.asarray(value, float) for cell, value in cells.items()}
+    base = {"alone": np.zeros(n), "usual": np.full(n, 0.5), "needs": n, "seed": 0}
+    return Choice(values, **(base | others))
+
+
+def test_the_best_mean_wins_and_of_equal_ones_the_greater_weight():
+    assert choice({A: [1, 0, 0], B: [0.5, 0.5, 0.5]}).cell == B
+    same = {Cell(Component.M, 0.2): [0.5], Cell(Component.E, 0.9): [0.5]}
+    assert choice(same).cell == Cell(Component.E, 0.9)
+    tied = {Cell(Component.I, 1.0): [0.5], Cell(Component.ME, 1.0): [0.5]}
+    assert choice(tied).cell == Cell(Component.ME, 1.0)
+
+
+def test_each_half_is_told_by_what_the_other_half_chose():
+    """Where every document is best served by what serves no other, choosing gains nothing."""
+    cells = {Cell(Component.I, i / 10): np.eye(6)[i] for i in range(6)}
+    made = choice(cells, usual=np.zeros(6))
+    assert made.cells[made.cell].mean() > 0
+    assert made.crossed.mean() == 0
+    figures = made.summary({"documents": 0, "alone": 0.0, "mrr": 0.0})
+    assert figures["mrr"]["mean"] == pytest.approx(1 / 6)
+    assert figures["to_usual"]["mean"] == 0
+    assert figures["to_usual"]["low"] is None, "nothing changed"
+
+
+def test_the_worth_of_a_document_is_the_mean_over_its_needs():
+    assert per_document(np.array([1, 2, 4]), np.array([5, 5, 9])).tolist() == [0.75, 0.25]
+
+
+@pytest.fixture
+def vectors():
+    rng = np.random.default_rng(4)
+    profiles = {
+        f"d{d}": Profiled(
+            f"d{d}", ProfileState.OK,
+            ScenarioProfile(
+                f"topic {d}", (), tuple(Scenario(f"need {d}.{i}", f"says {d}.{i}") for i in (1, 2)),
+            ),
+        )
+        for d in range(5)
+    }  # fmt: skip
+    texts = sorted({v.text for c in Component for v in scenario_views(profiles.values(), c)})
+    asked = [Need(*need) for need in needs(profiles)]
+    return Vectors(
+        documents=Documents([f"d{d}" for d in range(8)], unit(rng.normal(size=(8, 6))), profiles),
+        document_failures={},
+        texts=ScenarioTexts(
+            {text: i for i, text in enumerate(texts)}, unit(rng.normal(size=(len(texts), 6))), {}
+        ),
+        needs=asked, embedded=np.ones(len(asked), bool),
+        queries=unit(rng.normal(size=(len(asked), 6))), need_failures={},
+    )  # fmt: skip
+
+
+def index(vectors, component, gone):
+    """The index without some scenario views: (document, text)."""
+    documents = vectors.documents
+    views = [View(d, d, "original", "") for d in documents.ids]
+    views += [
+        v
+        for v in scenario_views(documents.profiles.values(), component)
+        if (v.doc_id, v.text) not in gone
+    ]
+    rows = [
+        documents.vectors[documents.ids.index(v.doc_id)]
+        if v.kind == "original"
+        else vectors.texts.vectors[vectors.texts.rows[v.text]]
+        for v in views
+    ]
+    return Snapshot.of(views, np.stack(rows))
+
+
+def reciprocal_ranks(vectors, cell, gone):
+    """Of each document, the mean reciprocal rank; gone: of a need, what its index lacks."""
+    found = {}
+    for need, query in zip(vectors.needs, vectors.queries, strict=True):
+        top = index(vectors, cell.component, gone(need)).search(query[None], 8, cell.weight)
+        found.setdefault(need.doc_id, []).append(1 / (1 + top.doc_ids[0].index(need.doc_id)))
+    return [float(np.mean(found[doc])) for doc in sorted(found)]
+
+
+def own_view(vectors, component):
+    def gone(need):
+        profile = vectors.documents.profiles[need.doc_id].profile
+        text = profile.text(component, need.position)
+        return set() if component is Component.M else {(need.doc_id, text)}
+
+    return gone
+
+
+@pytest.mark.parametrize("component", Component)
+def test_a_cell_is_worth_what_search_finds_without_the_needs_view(vectors, component):
+    made = choose(vectors, [component], WEIGHTS, seed=0)
+    assert set(made.cells) == {Cell(component, weight) for weight in WEIGHTS}
+    for weight in (0.0, 0.4, 0.7, 1.0):
+        cell = Cell(component, weight)
+        expected = reciprocal_ranks(vectors, cell, own_view(vectors, component))
+        assert made.cells[cell].tolist() == pytest.approx(expected)
+
+
+def test_the_papers_cell_is_told_beside_whatever_is_asked_for(vectors):
+    made = choose(vectors, [Component.I], [0.2], seed=0)
+    whole = choose(vectors, list(Component), WEIGHTS, seed=0)
+    assert list(made.cells) == [Cell(Component.I, 0.2)]
+    assert made.usual.tolist() == whole.cells[USUAL].tolist()
+    assert made.alone.tolist() == whole.cells[Cell(Component.E, 1.0)].tolist()
+
+
+def test_documents_without_scenarios_are_searched_without_any_of_theirs(vectors):
+    cell = Cell(Component.IE, 0.3)
+
+    def gone(need):
+        profile = vectors.documents.profiles[need.doc_id].profile
+        return {(need.doc_id, profile.text(cell.component, i)) for i in (0, 1)}
+
+    figures = without_scenarios(vectors, cell, 3)
+    assert figures["documents"] == 3
+    assert figures["mrr"] == pytest.approx(np.mean(reciprocal_ranks(vectors, cell, gone)))
+    alone = reciprocal_ranks(vectors, Cell(cell.component, 1.0), gone)
+    assert figures["alone"] == pytest.approx(np.mean(alone))
