@@ -17,6 +17,7 @@ from argus.errors import InputError
 from argus.progress import progress
 from argus.stores.protocol import Records, Store, StoreFacts
 from argus.stores.vectors import whole_rows
+from argus.stores.writable import is_of_remedy
 
 READ = 1_000
 """Records that are read at once."""
@@ -56,14 +57,14 @@ def read_store(
 ) -> Reading:
     """Read the first `limit` records, or all of them, a page at a time.
 
-    Raises InputError for records without texts, of ids that repeat, and for a store that changes
+    Records that a remedy wrote among them are no documents. Raises InputError for records without texts, of ids that repeat, and for a store that changes
     while it is read.
     """
     facts = store.describe()
     gathered = _Gathered(Payloads(fields, store.name), facts, limit, with_vectors=with_vectors)
     with progress(f"reading {store.name}", gathered.expected) as advance:
         for records in store.iterate(READ):
-            gathered.add(records)
+            gathered.add(without_remedies(records))
             advance(len(records.ids))
             if gathered.is_full:
                 break
@@ -76,6 +77,16 @@ def read_store(
             where=store.name,
         )
     return gathered.reading()
+
+
+def without_remedies(records: Records) -> Records:
+    """Return the records that no remedy wrote."""
+    rows = [i for i, payload in enumerate(records.payloads) if not is_of_remedy(payload)]
+    if len(rows) == len(records.ids):
+        return records
+    broken = {new: records.broken[row] for new, row in enumerate(rows) if row in records.broken}
+    ids, payloads = [records.ids[i] for i in rows], [records.payloads[i] for i in rows]
+    return Records(ids, records.vectors[rows], payloads, broken)
 
 
 class _Gathered:
