@@ -57,14 +57,14 @@ def read_store(
 ) -> Reading:
     """Read the first `limit` records, or all of them, a page at a time.
 
-    Records that a remedy wrote among them are no documents. Raises InputError for records without texts, of ids that repeat, and for a store that changes
-    while it is read.
+    Records that a remedy wrote among them are no documents. Raises InputError for records without
+    texts, of ids that repeat, and for a store that changes while it is read.
     """
     facts = store.describe()
     gathered = _Gathered(Payloads(fields, store.name), facts, limit, with_vectors=with_vectors)
     with progress(f"reading {store.name}", gathered.expected) as advance:
         for records in store.iterate(READ):
-            gathered.add(without_remedies(records))
+            gathered.add(records)
             advance(len(records.ids))
             if gathered.is_full:
                 break
@@ -100,6 +100,7 @@ class _Gathered:
         size = self.expected if with_vectors else 0
         self._vectors = np.zeros((size, facts.dim), np.float32)
         self._with_vectors = with_vectors
+        self._of_remedies = 0
         self._documents: list[Document] = []
         self._hashes: list[bytes] = []
         self._norms: list[npt.NDArray[np.float32]] = []
@@ -112,6 +113,8 @@ class _Gathered:
 
     def add(self, records: Records) -> None:
         """Take a page."""
+        whole, records = records, without_remedies(records)
+        self._of_remedies += len(whole.ids) - len(records.ids)
         n = len(records.ids)
         if self._limit is not None:
             n = min(n, self._limit - len(self._documents))
@@ -158,8 +161,9 @@ class _Gathered:
                 "again when nothing is written to the store.",
                 where=name,
             )
+        expected = min(self._facts.records - self._of_remedies, self.expected)
         return Reading(
-            name, self._facts, self.expected, list(whole_documents(tuple(self._documents))),
+            name, self._facts, expected, list(whole_documents(tuple(self._documents))),
             self._vectors[:n] if self._with_vectors else None,
             np.concatenate(self._norms), self._broken,
             hashlib.sha256(b"".join(sorted(self._hashes))).hexdigest(),
