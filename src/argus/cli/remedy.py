@@ -16,6 +16,8 @@ from argus.cli.model_options import LanguageModel, needs_model
 from argus.corpora.names import NamedCorpus
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
+from argus.indexes.blend import Blend
+from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig, SynthesizeSettings
@@ -61,6 +63,40 @@ class Proof:
         Doc("Folder for the receipt; default INDEX/remedies/ID."),
         o.OUTPUT,
     ] = None
+
+
+@app.command()
+@example("argus remedy blend --index index/")
+@with_blocks
+def blend(
+    index: Repaired,
+    blend: Blend,
+    sentences: SentenceSettings,
+    encoder: o.IndexEncoder = None,
+    device: o.Device = None,
+    queries: Annotated[Path | None, Doc("Judged queries: what each part changes.")] = None,
+    qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
+    out: Annotated[
+        Path | None,
+        Doc("Folder for the receipt; default INDEX/remedies/ID."),
+        o.OUTPUT,
+    ] = None,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Mix sentences, a hub correction and BM25 into the search of an index.
+
+    All documents get a view of title and sentence for each of their sentences, and one number for
+    how near they are to sentences of others. No label and no language model is needed; it is the
+    repair that helped without them. `argus remedy rollback` takes it out again.
+    """
+    from argus.remedies.blend.job import blend_index
+
+    result = blend_index(
+        index, blend, sentences=sentences, encoder=encoder, device=device,
+        queries=queries, qrels=qrels, out=out,
+    )  # fmt: skip
+    show_remedy(result, json)
 
 
 @app.command()

@@ -150,7 +150,7 @@ def filled(template: str, title: str, text: str) -> str:
 class View:
     """One way in which a document is indexed.
 
-    `kind` is one of original, title, expansion, synthesis, scenario, pseudo-query;
+    `kind` is one of original, title, expansion, synthesis, sentence, scenario, pseudo-query;
     `source` is the provenance (entity, passage, model, prompt hash); of an original, whose text is
     title and text in one, the document's title.
     """

@@ -50,6 +50,7 @@ SECTIONS: dict[str, Home] = {
     "questions": Home("Questions", "argus.demo.section"),
     "diagnosis": Home("Diagnosis", "argus.remedies.diagnosis.section"),
     "remedy": Home("Repair", "argus.remedies.repair.section"),
+    "blend": Home("Blend", "argus.remedies.blend.section"),
     "written": Home("Written", "argus.remedies.writing.section"),
     "scenarios": Home("Scenarios", "argus.scenarios.profiles.section"),
     "needs": Home("Needs", "argus.scenarios.needs.section"),

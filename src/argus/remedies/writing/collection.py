@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.stores.protocol import Metric
-from argus.stores.writable import FIELDS, REMEDY, WritableStore, sibling_name
+from argus.stores.writable import FIELDS, KIND, PARENT, REMEDY, WritableStore, sibling_name
 
 SUFFIX = "_argus"
 READ = 2_000
@@ -32,7 +32,7 @@ def make_home(store: WritableStore, into: str | None) -> WritableStore:
     """
     there = open_home(store, into)
     if there is None:
-        return store.make_sibling(home(store, into))
+        return _made(store, home(store, into))
     facts, own = there.describe(), store.describe()
     if facts.dim not in (0, own.dim):
         raise InputError(
@@ -48,6 +48,16 @@ def make_home(store: WritableStore, into: str | None) -> WritableStore:
         )  # fmt: skip
     _check_columns(store, there)
     return there
+
+
+def _made(store: WritableStore, name: str) -> WritableStore:
+    try:
+        return store.make_sibling(name)
+    except ArgusError as error:
+        raise ArgusError(
+            f"{error}\nThe collection {name} could not be made, so nothing was written. Ask for "
+            "the right to make it, or name one that is there with --into."
+        ) from error
 
 
 def _check_columns(store: WritableStore, there: WritableStore) -> None:
@@ -75,8 +85,6 @@ def ids_of(store: WritableStore, remedy: str) -> list[str]:
 
 def remedies_in(store: WritableStore) -> dict[str, list[tuple[str, str]]]:
     """Return parent and kind of each record, by remedy, in the order of the ids of remedies."""
-    from argus.stores.writable import KIND, PARENT
-
     remedies: dict[str, list[tuple[str, str]]] = {}
     for _, payloads in store.payloads(READ):
         for payload in payloads:

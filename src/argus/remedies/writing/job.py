@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -16,26 +16,26 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
 from argus.data.records import record_of
-from argus.data.types import FloatArray, IntArray
-from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
-from argus.encoders import documents as as_documents
+from argus.data.types import Document
+from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.indexes.blend import BLEND, Blend
 from argus.indexes.recipes import BlendRecord
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
+from argus.jobs.workspace import Record, open_encoder, read_documents
 from argus.reach.config import ReachConfig
 from argus.reach.job import reach
 from argus.reach.summary import ReachSummary
+from argus.remedies.blend.config import SentenceSettings
+from argus.remedies.blend.making import Making, Recipe, make_blend
 from argus.remedies.writing.collection import ids_of, make_home, remedies_in
 from argus.remedies.writing.records import DOCUMENT, RemedyRecords, blend_records
-from argus.remedies.writing.stand_ins import CAP, hubness, sentence_views
 from argus.remedies.writing.summary import WrittenSummary, headline
 from argus.remedies.writing.write import Written, parent_payloads, write
 from argus.reports import write_report
 from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
-from argus.stores.protocol import Payload, Store
+from argus.stores.protocol import Metric, Payload, Store
 from argus.stores.writable import REMEDY, WritableStore, writable
 
 JOB = "written"
@@ -67,26 +67,34 @@ class _Source:
     sha256: str
     """Of texts and vectors."""
 
-    @property
+    @cached_property
     def rows(self) -> list[int]:
         """The documents that have a whole vector."""
         return [i for i in range(len(self.vectors.documents)) if i not in self.vectors.broken]
 
-    def remedy(self, blend: Blend, cap: int, fingerprint: str) -> str:
-        """Return an id that says what the records are made of: settings, encoder, documents."""
-        settings = {"lambda": blend.weight, "hubs": blend.hubs, "cap": cap}
-        template = self.vectors.agreement.template
+    @cached_property
+    def documents(self) -> list[Document]:
+        """Those that have one."""
+        return [self.vectors.documents[row] for row in self.rows]
+
+    def recipe(self, blend: Blend, sentences: SentenceSettings, fingerprint: str) -> Recipe:
+        """Return the recipe; its id says what the records are made of.
+
+        Equal settings, encoder, texts, vectors and payloads share one. BM25 is no part of records.
+        """
+        recipe = Recipe.of(replace(blend, bm25=0.0), sentences, self.documents)
+        template = self.vectors.agreement.template or ""
         fields = json.dumps(self.payloads, sort_keys=True, default=str)
-        parts = (json.dumps(settings), fingerprint, self.sha256, template or "", fields)
-        return f"{BLEND}-{blend.weight:g}-{content_hash(*parts, size=4).hex()}"
+        parts = (recipe.remedy, fingerprint, self.sha256, template, fields)
+        return replace(recipe, blend=blend, remedy=f"{BLEND}-{content_hash(*parts, size=4).hex()}")
 
 
 def blend_store(
     store: str | Store,
+    blend: Blend | None = None,
     *,
     encoder: Encoder | EncoderConfig | str,
-    blend: Blend | None = None,
-    cap: int = CAP,
+    sentences: SentenceSettings | None = None,
     into: str | None = None,
     opening: StoreConfig | None = None,
     fields: FieldNames | None = None,
@@ -96,108 +104,96 @@ def blend_store(
     """Write a blend of a store's documents beside them, and ask what of it can be reached.
 
     store: `KIND:PLACE/COLLECTION`, or one that is opened; its records stay as they are. encoder:
-    the one that made its vectors. cap: sentences of a document at most. into: the collection of the
-    new records; None makes NAME_argus. out: folder for the receipt, and for the vectors of the
-    sentences. A run that was stopped goes on when it is called again. Raises InputError for bad
-    input, ArgusError where the store cannot be written.
+    the one that made its vectors. into: the collection of the new records; None makes NAME_argus.
+    out: folder for the receipt, and for the vectors of the sentences. A run that was stopped goes
+    on when it is called again. Raises InputError for bad input, and for vectors that another
+    encoder made; ArgusError where the store cannot be written.
     """
-    blend, fields, folder = _checked(blend, fields, ArtifactFolder(Path(out), fresh=fresh))
+    blend, folder = blend or Blend(), ArtifactFolder(Path(out), fresh=fresh)
     with open_store(store, opening) as opened:
         base = writable(opened)
-        corpus = StoreCorpus(base, opening or StoreConfig())
-        documents, origin = read_documents(corpus, fields, None, encoder)
-        assert isinstance(origin, StoredCorpus)
-        assert origin.vectors is not None
-        require_some(
-            len(documents) - len(origin.vectors.broken), "record with a whole vector",
-            f"See what is in it: argus reach {base.name}.",
-        )  # fmt: skip
-        config = {**asdict(blend), "cap": cap, "store": base.name, "into": into}
+        documents, origin = _read(base, opening, fields or FieldNames(), encoder)
+        settings = sentences or SentenceSettings()
+        config = {**asdict(blend), **asdict(settings), "store": base.name, "into": into}
         record = Record(JOB, config, {"corpus": origin})
         texts = [document.content for document in documents]
         with open_encoder(folder, encoder, record, sample=texts) as (model, vectors):
-            sha256 = record.describe("corpus")["corpus"]["sha256"]
-            source = _Source(base, origin.vectors, parent_payloads(base), sha256)
+            source = _source(base, origin, record)
+            recipe = source.recipe(blend, settings, model.fingerprint)
             target = make_home(base, into)  # before anything is embedded: it may be read-only
-            records, failed = _records(source, blend, cap, model, vectors, record)
+            with record.timed("embedding sentences, measuring hubness"):
+                own = source.vectors.vectors[source.rows]
+                making = make_blend(recipe, source.documents, own, model, vectors)
+        records = _records(recipe, making, source)
         with record.timed("writing"):
             written = write(target, records, source.payloads)
-        _check_whole(target, records)
         with record.timed("asking for what was written"):
             reached = _reached(target, records, folder.path)
-        summary = _summary(source, target, records, blend, written, failed, reached, record)
+        summary = _summary(source, target, records, recipe, making, written, reached, record)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
     return WrittenResult(records.remedy, folder.path, write_report(folder.path), summary)
 
 
-def _checked(
-    blend: Blend | None, fields: FieldNames | None, folder: ArtifactFolder
-) -> tuple[Blend, FieldNames, ArtifactFolder]:
-    """Return the settings; InputError for those that a store cannot serve."""
-    blend, fields = blend or Blend(), fields or FieldNames()
-    if blend.smoothing:
-        raise InputError(
-            f"smoothing {blend.smoothing:g}", expected="0: records have their documents' vectors",
-            fix="Leave it out, or blend an index.", where="--smoothing",
-        )  # fmt: skip
+def _read(
+    store: WritableStore,
+    opening: StoreConfig | None,
+    fields: FieldNames,
+    encoder: Encoder | EncoderConfig | str,
+) -> tuple[list[Document], StoredCorpus]:
+    """Return the documents of a store; InputError where records could not be of them."""
     if fields.id is not None:
         raise InputError(
             f"ids of the field {fields.id!r}", expected="the store's own: records name them",
             fix="Leave --id-field out; --store-id names a table's column of ids.",
             where="--id-field",
         )  # fmt: skip
-    return blend, fields, folder
-
-
-def _records(
-    source: _Source,
-    blend: Blend,
-    cap: int,
-    encoder: Encoder,
-    store: EmbeddingStore,
-    record: Record,
-) -> tuple[RemedyRecords, int]:
-    """Return the records, and how many sentences failed."""
-    rows = source.rows
-    remedy = source.remedy(blend, cap, encoder.fingerprint)
-    documents = [source.vectors.documents[row] for row in rows]
-    ids, own = [document.id for document in documents], source.vectors.vectors[rows]
-    views = sentence_views(documents, remedy, cap) if blend.sentences or blend.hubs else []
-    with record.timed("embedding sentences"):
-        embedded = embed(
-            as_documents([view.text for view in views]), encoder, store, what="sentences"
+    corpus = StoreCorpus(store, opening or StoreConfig())
+    documents, origin = read_documents(corpus, fields, None, encoder)
+    assert isinstance(origin, StoredCorpus)
+    assert origin.vectors is not None
+    if origin.vectors.ranking is not Metric.COSINE:
+        raise InputError(
+            f"vectors that are compared by {origin.vectors.ranking}",
+            expected="an encoder that ranks by cosine: a blend's weights hold for cosines",
+            fix="Embed the documents with such an encoder.",
+            where=store.name,
         )
-    kept = [view for view, ok in zip(views, embedded.ok, strict=True) if ok]
-    place = {doc: row for row, doc in enumerate(ids)}
-    owner: IntArray = np.array([place[view.doc_id] for view in kept], np.int64)
-    with record.timed("measuring hubness"):
-        hubs = blend.hubs and len(kept)
-        penalties = blend.hubs * hubness(own, embedded.vectors, owner) if hubs else _none(own)
-    if not blend.sentences:
-        return blend_records(remedy, ids, own, penalties, [], own[:0], 1.0), 0
-    records = blend_records(remedy, ids, own, penalties, kept, embedded.vectors, blend.weight)
-    return records, len(ids) + len(views) - len(records)
+    return documents, origin
 
 
-def _none(documents: FloatArray) -> FloatArray:
-    return np.zeros(len(documents), np.float32)
+def _source(store: WritableStore, origin: StoredCorpus, record: Record) -> _Source:
+    assert origin.vectors is not None
+    sha256 = record.describe("corpus")["corpus"]["sha256"]
+    return _Source(store, origin.vectors, parent_payloads(store), sha256)
 
 
-def _check_whole(target: WritableStore, records: RemedyRecords) -> None:
-    """Raise ArgusError where the store does not hold all that it took."""
+def _records(recipe: Recipe, making: Making, source: _Source) -> RemedyRecords:
+    """Return the records of what a blend is made of."""
+    ids, own = [d.id for d in source.documents], source.vectors.vectors[source.rows]
+    penalties = np.zeros(len(ids), np.float32)
+    if making.numbers is not None:
+        penalties = np.float32(recipe.blend.hubs) * making.numbers.hubness
+        own = own if making.numbers.smoothed is None else making.numbers.smoothed
+    if not recipe.blend.sentences:
+        return blend_records(recipe.remedy, ids, own, penalties, [], own[:0], 1.0)
+    return blend_records(
+        recipe.remedy, ids, own, penalties, making.views, making.vectors, recipe.blend.weight
+    )
+
+
+def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachSummary:
+    """Ask for the records by their own vectors, among those of this remedy.
+
+    Raises ArgusError where the store does not hold all that it took.
+    """
     there = len(ids_of(target, records.remedy))
     if there != len(records):
         raise ArgusError(
             f"{target.name}: took {len(records):,} records of {records.remedy}, and holds "
             f"{there:,}. Run the same command again."
         )
-
-
-def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachSummary:
-    """Ask for the records by their own vectors, among those of this remedy."""
-    sample = REACHED if len(records) > REACHED else None
-    config = ReachConfig(sample=sample)
+    config = ReachConfig(sample=REACHED if len(records) > REACHED else None)
     return reach(target, out=out, config=config, matching={REMEDY: records.remedy}).summary
 
 
@@ -205,23 +201,31 @@ def _summary(
     source: _Source,
     target: WritableStore,
     records: RemedyRecords,
-    blend: Blend,
+    recipe: Recipe,
+    making: Making,
     written: Written,
-    failed: int,
     reached: ReachSummary,
     record: Record,
 ) -> WrittenSummary:
-    kinds = Counter(records.kinds)
+    documents = records.kinds.count(DOCUMENT)
+    views = making.views if recipe.blend.sentences else []
     return {
         "remedy": records.remedy,
         "store": source.store.name,
         "collection": target.name,
-        "blend": record_of(BlendRecord, blend),
+        "settings": record_of(BlendRecord, recipe.blend),
+        "max_views": recipe.sentences.max_views,
+        "documents": {
+            "total": documents,
+            "with_views": len({view.doc_id for view in views}),
+            "without": making.proposal.none,
+            "joined": making.proposal.joined,
+        },
+        "without_vector": len(source.vectors.broken),
+        "sentences_failed": making.failed + len(views) - (len(records) - documents),
         "counts": {
-            "documents": kinds[DOCUMENT],
-            "documents_without_vector": len(source.vectors.broken),
-            "sentences": len(records) - kinds[DOCUMENT],
-            "sentences_failed": failed,
+            "documents": documents,
+            "sentences": len(records) - documents,
             "records": len(records),
             "written": written.now,
             "there_before": written.before,

@@ -9,17 +9,14 @@ from typing_extensions import TypedDict
 from argus.corpora.remarks import OfStore
 from argus.indexes.recipes import BlendRecord
 from argus.reach.summary import Reached, UnreachedRecord
+from argus.remedies.blend.summary import BlendDocuments
 
 
 class WrittenCounts(TypedDict):
-    """Records of a remedy, and the documents and sentences that they are of."""
+    """Records of a remedy, one for each document and for each of their sentences."""
 
     documents: int
-    documents_without_vector: int
-    """Left out: there is nothing to mix."""
     sentences: int
-    sentences_failed: int
-    """That could not be embedded, or point against their documents."""
     records: int
     written: int
     there_before: int
@@ -46,7 +43,12 @@ class WrittenSummary(OfStore):
     """Of the documents."""
     collection: str
     """Of the records."""
-    blend: BlendRecord
+    settings: BlendRecord
+    max_views: int
+    documents: BlendDocuments
+    without_vector: int
+    """Records of the user's that were left out: there is nothing to mix."""
+    sentences_failed: int
     counts: WrittenCounts
     others: list[str]
     """Remedies whose records are in the collection as well."""
@@ -67,24 +69,39 @@ class StoreRollback(TypedDict):
 
 def headline(summary: WrittenSummary) -> Iterator[str]:
     """Yield what the command prints; what cannot be reached comes last."""
-    counts, blend = summary["counts"], summary["blend"]
+    counts, settings = summary["counts"], summary["settings"]
     yield (
         f"{summary['remedy']}: {counts['records']:,} records in {summary['collection']} "
         f"({counts['documents']:,} documents, {counts['sentences']:,} sentences; "
-        f"{counts['bytes'] / 1e6:,.1f} MB), lambda {blend['weight']:g}, hubs {blend['hubs']:g}"
+        f"{counts['bytes'] / 1e6:,.1f} MB), λ = {settings['weight']:g}, hubs {settings['hubs']:g}"
     )
     if counts["there_before"]:
         yield f"{counts['there_before']:,} were there, {counts['written']:,} were written now"
-    if counts["documents_without_vector"]:
-        yield f"left out: {counts['documents_without_vector']:,} records without a whole vector"
-    if counts["sentences_failed"]:
-        yield f"failed: {counts['sentences_failed']:,} sentences"
+    yield from _left_out(summary)
     if summary["others"]:
         yield (
             f"WARNING: it holds records of {', '.join(summary['others'])} as well: ask for one "
             "remedy, by argus_remedy, or roll the others back"
         )
-    reach = summary["reach"]
+    yield from _reach(summary["reach"])
+
+
+def _left_out(summary: WrittenSummary) -> Iterator[str]:
+    documents = summary["documents"]
+    if n := summary["without_vector"]:
+        yield f"left out: {n:,} records without a whole vector of their own"
+    if n := documents["without"]:
+        yield f"{n:,} documents have one sentence or none, and are found by their own vector"
+    if n := documents["joined"]:
+        yield (
+            f"{n:,} documents have more than {summary['max_views']:,} sentences: neighbours stand "
+            "together (--max-views)"
+        )
+    if n := summary["sentences_failed"]:
+        yield f"{n:,} sentences could not be embedded and are left out"
+
+
+def _reach(reach: WrittenReach) -> Iterator[str]:
     share = reach["reached"]
     yield (
         f"asked for by their own vectors: {share['reached']:,} of {share['asked']:,} come back in "

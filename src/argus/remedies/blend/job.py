@@ -1,0 +1,242 @@
+"""`remedy blend`: sentences, hub correction and BM25, mixed into the search of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from argus.corpora.names import NamedCorpus
+from argus.data.artifacts import ArtifactFolder
+from argus.data.provenance import utc_now
+from argus.data.records import record_of
+from argus.data.types import Document, FloatArray, Qrels, Query
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.encoders import queries as as_queries
+from argus.encoders.protocol import COSINE
+from argus.errors import InputError
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
+from argus.evaluation.judged import JudgedQueries
+from argus.indexes.blend import BLEND, Blend
+from argus.indexes.live_views import NewViews, new_views
+from argus.indexes.originals import originals
+from argus.indexes.prescribed import DOCUMENTS
+from argus.indexes.recipes import REMEDIES, BlendRecord
+from argus.indexes.retriever import IndexRetriever, encoder_of
+from argus.indexes.spec import index_folder
+from argus.indexes.views import BEFORE, ORIGINAL, ViewIndex
+from argus.jobs.workspace import Record
+from argus.remedies.blend.config import SentenceSettings
+from argus.remedies.blend.making import Making, Recipe, make_blend
+from argus.remedies.blend.parts import JudgedVectors, Searched, parts, spread_rows, timed
+from argus.remedies.blend.summary import BlendSummary, Hubness, headline
+from argus.remedies.repair.receipt import RemedyResult, check_judged
+from argus.remedies.repair.remedy import MADE, ROLLED_BACK
+from argus.reports import write_report
+
+TIMED = 30
+"""Texts that are searched for to tell what a query costs."""
+
+
+@dataclass(frozen=True, repr=False)
+class BlendResult(RemedyResult[BlendSummary]):
+    """What a blend did to an index."""
+
+    def _receipt(self) -> Iterator[str]:
+        return headline(self.summary)
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """An index that is to be blended."""
+
+    index: ViewIndex
+    encoder: Encoder
+    documents: list[Document]
+    recipe: Recipe
+    home: ArtifactFolder
+    record: Record
+
+
+def blend_index(
+    index: Path | str,
+    blend: Blend | None = None,
+    *,
+    sentences: SentenceSettings | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    queries: Path | str | Sequence[Query] | None = None,
+    qrels: Path | str | Qrels | None = None,
+    corpus: NamedCorpus | None = None,
+    device: str | None = None,
+    out: Path | None = None,
+) -> BlendResult:
+    """Have an index searched as a blend says, and write the receipt.
+
+    Sentence views of all documents are added as one remedy, with one number per document; when all
+    are there, whoever searches the index gets the blend. The same blend is never added twice.
+    Killed, the index is searched as before, and the same command goes on. `argus remedy rollback`
+    takes it out again. queries, qrels: for what each part changes, and an evaluation before and
+    after. out: default `INDEX/remedies/ID`. Raises InputError for bad input, and for an index that
+    ranks by dot product.
+    """
+    questions = check_judged(queries, qrels, corpus)
+    opened = _open(index, blend or Blend(), sentences or SentenceSettings(), encoder, device)
+    folder = ArtifactFolder(out or opened.home.path)
+    opened.record.open(folder, about=(opened.index.path,))
+    opened.home.open()
+    summary = _blend(opened, questions)
+    folder.write_section("summary.json", BLEND, summary)
+    folder.write_section("manifest.json", BLEND, opened.record.manifest(summary["documents"]))
+    report = write_report(folder.path)
+    evaluation = None
+    if queries is not None and qrels is not None:
+        remedy = opened.recipe.remedy
+        evaluation = evaluate(
+            queries, qrels, out=folder.path, corpus=corpus, encoder=opened.encoder,
+            indexes=(f"{opened.index.path}@{BEFORE}{remedy}", f"{opened.index.path}@{remedy}"),
+            config=EvaluateConfig(),
+        ).summary  # fmt: skip
+    return BlendResult(opened.recipe.remedy, folder.path, report, opened.index, summary, evaluation)
+
+
+def _open(
+    index: Path | str,
+    blend: Blend,
+    sentences: SentenceSettings,
+    encoder: Encoder | EncoderConfig | str | None,
+    device: str | None,
+) -> _Opened:
+    opened = ViewIndex.open(index_folder(index))
+    if opened.header.similarity != COSINE:
+        raise InputError(
+            f"an index that ranks by {opened.header.similarity}",
+            expected="one that ranks by cosine: a blend's weights hold for cosines",
+            fix="Build it with an encoder that ranks by cosine.",
+            where=opened.path,
+        )
+    documents = originals(opened)
+    recipe = Recipe.of(blend, sentences, documents)
+    record = Record(BLEND, {"index": str(index), **asdict(blend), **asdict(sentences)}, {})
+    model = encoder_of(opened, encoder, device)
+    opened.header.check_fingerprint(model.fingerprint, opened.path)
+    record.encoder["fingerprint"] = model.fingerprint
+    home = ArtifactFolder(opened.path / REMEDIES / recipe.remedy)
+    return _Opened(opened, model, documents, recipe, home, record)
+
+
+def _blend(opened: _Opened, questions: JudgedQueries | None) -> BlendSummary:
+    index, encoder, record = opened.index, opened.encoder, opened.record
+    is_there = opened.recipe.remedy in {r.remedy for r in index.header.recipes}
+    with EmbeddingStore(
+        index.path / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim
+    ) as store:
+        with record.timed("embedding sentences, measuring hubness"):
+            making = make_blend(
+                opened.recipe, opened.documents, _own_vectors(opened), encoder, store
+            )
+        with record.timed("adding views"):
+            new = _add(opened, making)
+        with record.timed("measuring what it costs and gains"):
+            judged = _embedded(questions, opened, store)
+            return _summary(opened, making, new, judged, is_there=is_there)
+
+
+def _own_vectors(opened: _Opened) -> FloatArray:
+    """Return the vectors of the documents' own texts, (n_documents, dim)."""
+    snapshot = opened.index.snapshot(ORIGINAL)
+    rows = {view.doc_id: i for i, view in enumerate(snapshot.views) if view.kind == ORIGINAL}
+    return snapshot.vectors[[rows[d.id] for d in opened.documents]]
+
+
+def _add(opened: _Opened, making: Making) -> NewViews:
+    """Add views and numbers, then have them count; what is said of them is on disk before."""
+    index, remedy, blend = opened.index, opened.recipe.remedy, opened.recipe.blend
+    new = NewViews([], 0, 0, [])
+    if blend.sentences:
+        new = new_views(making.views, index, remedy)
+    made = {"remedy": remedy, "kind": BLEND, "at": utc_now()}
+    opened.home.write_json(MADE, made | {"views_known": new.known, "relied_on": new.relied_on})
+    if making.numbers is not None:
+        making.numbers.save(opened.home.path)
+    row = {view.id: i for i, view in enumerate(making.views)}
+    if new.views:
+        index.add(new.views, making.vectors[[row[v.id] for v in new.views]], remedy=remedy)
+    index.prescribe(remedy, blend=blend)
+    (opened.home / ROLLED_BACK).unlink(missing_ok=True)
+    return new
+
+
+def _embedded(
+    questions: JudgedQueries | None, opened: _Opened, store: EmbeddingStore
+) -> JudgedVectors | None:
+    """Return judged questions with the vectors that are searched for; None where there is none."""
+    if questions is None:
+        return None
+    judged = questions.with_judgements
+    items = as_queries([query.text for query in judged])
+    embedded = embed(items, opened.encoder, store, what="queries")
+    able = [query for query, ok in zip(judged, embedded.ok, strict=True) if ok]
+    if not able:
+        return None
+    vectors = opened.index.recipe(opened.recipe.remedy).correct(embedded.vectors)
+    return JudgedVectors(able, vectors, {query.id: questions.qrels[query.id] for query in able})
+
+
+def _summary(
+    opened: _Opened,
+    making: Making,
+    new: NewViews,
+    judged: JudgedVectors | None,
+    *,
+    is_there: bool,
+) -> BlendSummary:
+    index, recipe = opened.index, opened.recipe
+    retriever = IndexRetriever(index, opened.encoder, recipe.remedy)
+    searched = Searched(index.snapshot(recipe.remedy), retriever.lexical(), retriever.weight)
+    there = next(r for r in index.remedies() if r.id == recipe.remedy)
+    return {
+        "remedy": recipe.remedy,
+        "index": str(index.path),
+        "added": not is_there,
+        "settings": record_of(BlendRecord, recipe.blend),
+        "max_views": recipe.sentences.max_views,
+        "documents": {
+            "total": len(opened.documents),
+            "with_views": there.documents,
+            "without": making.proposal.none,
+            "joined": making.proposal.joined,
+        },
+        "views": there.views,
+        "views_known": new.known,
+        "views_failed": making.failed,
+        "bytes": there.bytes,
+        "relied_on": new.relied_on,
+        "hubness": _hubness(opened, making),
+        "parts": parts(searched, recipe.blend, _costs(opened, making, searched), judged),
+        "seconds": opened.record.timings_s,
+    }
+
+
+def _costs(opened: _Opened, making: Making, searched: Searched) -> dict[str, float]:
+    """Return the median milliseconds of a search, by part; the corpus's own texts are asked."""
+    texts = [view.text for view in making.views] or [d.text for d in opened.documents]
+    vectors = making.vectors if making.views else _own_vectors(opened)
+    rows = spread_rows(len(texts), TIMED)
+    queries = [Query(str(i), texts[i]) for i in rows]
+    return timed(searched, opened.recipe.blend, queries, vectors[rows])
+
+
+def _hubness(opened: _Opened, making: Making) -> Hubness | None:
+    if making.numbers is None:
+        return None
+    scores = making.numbers.hubness
+    return {
+        "sentences": len(making.sample),
+        "least": round(float(scores.min()), 4),
+        "median": round(float(np.median(scores)), 4),
+        "most": round(float(scores.max()), 4),
+        "bytes": (opened.home / DOCUMENTS).stat().st_size,
+    }

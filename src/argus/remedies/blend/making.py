@@ -1,0 +1,129 @@
+"""What a blend is made of: sentence views with their vectors, and numbers per document.
+
+It knows documents, their vectors and an encoder; where what it makes is kept (an index, a store) is
+another's matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from argus.data.provenance import content_hash
+from argus.data.types import Document, FloatArray, IntArray, View
+from argus.encoders import EmbeddingStore, Encoder, embed
+from argus.encoders import documents as as_documents
+from argus.errors import ArgusError, InputError
+from argus.indexes.blend import BLEND, Blend
+from argus.indexes.prescribed import DocumentNumbers
+from argus.remedies.blend.config import SentenceSettings
+from argus.remedies.blend.hubness import draw_sample, hubness
+from argus.remedies.blend.sentences import SentenceViews, sentence_views
+from argus.remedies.blend.smoothing import smoothed
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A blend, how its views are made, and the id that it has as a remedy of its documents."""
+
+    blend: Blend
+    sentences: SentenceSettings
+    remedy: str
+
+    @classmethod
+    def of(cls, blend: Blend, sentences: SentenceSettings, documents: Sequence[Document]) -> Recipe:
+        """Return the recipe; equal blends of equal documents share an id.
+
+        Raises InputError for a blend with every part off.
+        """
+        if not (blend.sentences or blend.per_document or blend.bm25):
+            raise InputError(
+                "a blend with every part off",
+                expected="one part at least: λ below 1, or hubs, BM25 or smoothing above 0",
+                fix="Leave the options out for λ = 0.7, hubs 0.15, BM25 0.2.",
+                where="--lambda",
+            )
+        parts = [repr(blend), repr(sentences)]
+        for d in documents:
+            parts += [d.id, d.text, d.title, str(d.metadata.get("added", ""))]
+        return cls(blend, sentences, f"{BLEND}-{content_hash(*parts, size=4).hex()}")
+
+
+@dataclass(frozen=True)
+class Making:
+    """What came of it. Views are those with a vector; where sentences are off, a sample of them."""
+
+    views: list[View]
+    vectors: FloatArray
+    """(n_views, dim), unit rows."""
+    proposal: SentenceViews
+    failed: int
+    """Sentences that could not be embedded."""
+    sample: IntArray
+    """Positions of the views on which hubness was measured."""
+    numbers: DocumentNumbers | None
+    """None where the blend keeps none."""
+
+
+def make_blend(
+    recipe: Recipe,
+    documents: Sequence[Document],
+    vectors: FloatArray,
+    encoder: Encoder,
+    store: EmbeddingStore,
+) -> Making:
+    """Make the views of a blend and its numbers; what was embedded is kept in `store`.
+
+    vectors: (n_documents, dim), unit rows, the documents' own. Raises ArgusError where no sentence
+    can be embedded.
+    """
+    blend, settings = recipe.blend, recipe.sentences
+    proposal = sentence_views(documents, recipe.remedy, settings.max_views)
+    wanted = proposal.views
+    if not blend.sentences:
+        wanted = [wanted[i] for i in draw_sample(len(wanted), settings.seed)]
+    if not (blend.sentences or blend.hubs):
+        wanted = []
+    embedded = embed(as_documents([v.text for v in wanted]), encoder, store, what="sentences")
+    if wanted and not embedded.ok.any():
+        raise ArgusError(
+            f"none of {len(wanted):,} sentences could be embedded "
+            f"({next(iter(embedded.failures.values()))}), so nothing was added."
+        )
+    views = [view for view, ok in zip(wanted, embedded.ok, strict=True) if ok]
+    sample = draw_sample(len(views), settings.seed)
+    numbers = None
+    if blend.per_document:
+        pool = _pool(documents, vectors, [views[i] for i in sample], embedded.vectors[sample])
+        numbers = DocumentNumbers(
+            [d.id for d in documents],
+            hubness(vectors, *pool, seed=settings.seed),
+            smoothed(vectors, blend.smoothing) if blend.smoothing else None,
+        )
+    return Making(views, embedded.vectors, proposal, len(embedded.failures), sample, numbers)
+
+
+def _pool(
+    documents: Sequence[Document],
+    own: FloatArray,
+    views: Sequence[View],
+    vectors: FloatArray,
+) -> tuple[FloatArray, list[IntArray]]:
+    """Return the distinct sentences to measure hubness on, and which documents hold each.
+
+    A document without views is one sentence itself.
+    """
+    position = {d.id: i for i, d in enumerate(documents)}
+    with_views = {view.doc_id for view in views}
+    alone = [i for i, d in enumerate(documents) if d.id not in with_views]
+    texts = [view.text for view in views] + [documents[i].content for i in alone]
+    owners = [position[view.doc_id] for view in views] + alone
+    rows = np.concatenate([vectors.reshape(-1, own.shape[1]), own[alone]])
+    holders: dict[str, list[int]] = {}
+    first: dict[str, int] = {}
+    for row, (text, owner) in enumerate(zip(texts, owners, strict=True)):
+        holders.setdefault(text, []).append(owner)
+        first.setdefault(text, row)
+    return rows[list(first.values())], [np.array(of) for of in holders.values()]

@@ -1,0 +1,128 @@
+"""What each part of a blend costs and gains: the vectors alone, then part after part."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from argus.data.types import FloatArray, Qrels, Query, Run
+from argus.indexes.blend import Blend
+from argus.indexes.fold import RELEVANCE_WEIGHT
+from argus.indexes.hybrid import FUSION, fuse_with_bm25
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.retriever import FUSED_DEPTH
+from argus.indexes.snapshot import Snapshot
+from argus.measures import evaluate, paired_difference
+from argus.measures.significance import DifferenceFigures
+from argus.remedies.blend.summary import Part
+
+NDCG, RECALL = "nDCG@10", "R@10"
+K = 10
+DENSE = Blend(weight=1, hubs=0, bm25=0)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A state of an index with its blend, and BM25 over its documents."""
+
+    snapshot: Snapshot
+    lexical: LexicalIndex
+    weight: float = RELEVANCE_WEIGHT
+    """λ of scenarios, where there are any."""
+
+    def run(self, queries: Sequence[Query], vectors: FloatArray, k: int, blend: Blend) -> Run:
+        """Return the k best documents under a blend; vectors: (n_queries, dim)."""
+        snapshot = self.snapshot.blended(blend)
+        ids = [query.id for query in queries]
+        depth = max(k, FUSED_DEPTH) if blend.bm25 else k
+        dense = snapshot.search(vectors, depth, self.weight).run(ids)
+        if not blend.bm25:
+            return dense
+        words = self.lexical.search([query.text for query in queries], depth).run(ids)
+        return fuse_with_bm25(dense, words, k, FUSION, blend.bm25)
+
+
+def steps(blend: Blend) -> dict[str, Blend]:
+    """Return the blend part after part, by what each adds; parts that are off are left out."""
+    built, arms = DENSE, {"vectors alone": DENSE}
+    for name, part in (
+        ("sentences", {"weight": blend.weight} if blend.sentences else {}),
+        ("hubs", {"hubs": blend.hubs} if blend.hubs else {}),
+        ("BM25", {"bm25": blend.bm25} if blend.bm25 else {}),
+    ):
+        if part:
+            built = replace(built, **part)
+            arms[f"+ {name}"] = built
+    return arms
+
+
+def timed(
+    searched: Searched, blend: Blend, queries: Sequence[Query], vectors: FloatArray
+) -> dict[str, float]:
+    """Return the median milliseconds of one query at a time, by step; by turns."""
+    arms = steps(blend)
+    took: dict[str, list[float]] = {name: [] for name in arms}
+    for arm in arms.values():  # compiles, lays out
+        searched.run(queries[:1], vectors[:1], K, arm)
+    for i, query in enumerate(queries):
+        for name, arm in arms.items():
+            took[name].append(_milliseconds(query, vectors[i : i + 1], searched, arm))
+    return {name: statistics.median(values) for name, values in took.items()}
+
+
+def _milliseconds(query: Query, vector: FloatArray, searched: Searched, arm: Blend) -> float:
+    start = time.perf_counter()
+    searched.run([query], vector, K, arm)
+    return 1000 * (time.perf_counter() - start)
+
+
+@dataclass(frozen=True)
+class JudgedVectors:
+    """Judged questions with the vectors that are searched for, (n_queries, dim)."""
+
+    queries: Sequence[Query]
+    vectors: FloatArray
+    qrels: Qrels
+
+
+def parts(
+    searched: Searched, blend: Blend, milliseconds: dict[str, float], judged: JudgedVectors | None
+) -> list[Part]:
+    """Return cost and gain of the blend, step by step."""
+    gains = {} if judged is None else _gains(searched, blend, judged)
+    dense = next(iter(milliseconds.values()))
+    return [
+        {
+            "part": name,
+            "milliseconds": round(took, 3),
+            "times_dense": round(took / dense, 2),
+            "ndcg10": gains.get((name, NDCG)),
+            "recall10": gains.get((name, RECALL)),
+        }
+        for name, took in milliseconds.items()
+    ]
+
+
+def _gains(
+    searched: Searched, blend: Blend, judged: JudgedVectors
+) -> dict[tuple[str, str], DifferenceFigures]:
+    values = {}
+    for name, arm in steps(blend).items():
+        run = searched.run(judged.queries, judged.vectors, K, arm)
+        per_query = evaluate(run, judged.qrels, [NDCG, RECALL]).per_query
+        values[name] = {m: {q: v[m] for q, v in per_query.items()} for m in (NDCG, RECALL)}
+    dense = next(iter(values.values()))
+    return {
+        (name, measure): paired_difference(dense[measure], of[measure], seed=0).figures()
+        for name, of in values.items()
+        for measure in (NDCG, RECALL)
+    }
+
+
+def spread_rows(n: int, most: int) -> list[int]:
+    """Return `most` positions spread over n at most."""
+    return [int(i) for i in np.unique(np.linspace(0, n - 1, min(n, most)).round())] if n else []

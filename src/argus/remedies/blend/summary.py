@@ -1,0 +1,118 @@
+"""The blend's section of summary.json, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typing_extensions import TypedDict
+
+from argus.indexes.recipes import BlendRecord
+from argus.indexes.remedy_views import BEFORE
+from argus.measures.significance import DifferenceFigures
+
+
+class BlendDocuments(TypedDict):
+    """Documents of the index. without: of one sentence, or no word; joined: of too many."""
+
+    total: int
+    with_views: int
+    without: int
+    joined: int
+
+
+class Hubness(TypedDict):
+    """r(d) over the documents; bytes: of the numbers on disk."""
+
+    sentences: int
+    """On which it was measured."""
+    least: float
+    median: float
+    most: float
+    bytes: int
+
+
+class Part(TypedDict):
+    """What the search costs, and gains, up to a part of the blend."""
+
+    part: str
+    milliseconds: float
+    """Median of one query at a time, its embedding not counted."""
+    times_dense: float
+    ndcg10: DifferenceFigures | None
+    """Against the vectors alone; None without judged questions."""
+    recall10: DifferenceFigures | None
+
+
+class BlendSummary(TypedDict):
+    """The receipt of a blend."""
+
+    remedy: str
+    index: str
+    added: bool
+    """False when the index had it already."""
+    settings: BlendRecord
+    max_views: int
+    documents: BlendDocuments
+    views: int
+    views_known: int
+    """Left out: their documents have views with that text, some of other remedies."""
+    views_failed: int
+    bytes: int
+    """Of texts in UTF-8 and vectors."""
+    relied_on: list[str]
+    hubness: Hubness | None
+    parts: list[Part]
+    """In the order in which they are added: the vectors alone, sentences, hubs, BM25."""
+    seconds: dict[str, float]
+
+
+def headline(summary: BlendSummary) -> Iterator[str]:
+    """Yield what a blend added, what it costs and gains, and what follows."""
+    documents, settings = summary["documents"], summary["settings"]
+    if not summary["added"]:
+        yield f"{summary['remedy']} was in the index already; nothing added"
+    yield (
+        f"{summary['remedy']}: {summary['views']:,} sentence views "
+        f"({summary['bytes'] / 2**20:.1f} MiB) of {documents['with_views']:,} of "
+        f"{documents['total']:,} documents; λ = {settings['weight']:g}, hubs "
+        f"{settings['hubs']:g}, BM25 {settings['bm25']:g}"
+    )
+    yield from _left_out(summary)
+    parts = summary["parts"]
+    yield "median search: " + ", ".join(f"{p['part']} {p['milliseconds']:.2f} ms" for p in parts)
+    yield from (_gain(part) for part in parts[1:] if part["ndcg10"] is not None)
+    if parts[0]["ndcg10"] is None:
+        yield (
+            "not judged here: with --queries and --qrels it says what each part changes. On judged "
+            "collections it gained and harmed none (docs/results/blend.md)"
+        )
+    yield (
+        "search, evaluate, explain and compare use it from now on; "
+        f"{summary['index']}@{BEFORE}{summary['remedy']} is as before"
+    )
+
+
+def _left_out(summary: BlendSummary) -> Iterator[str]:
+    documents = summary["documents"]
+    if without := documents["without"]:
+        yield f"{without:,} documents have one sentence or none, and are found by their own vector"
+    if joined := documents["joined"]:
+        yield (
+            f"{joined:,} documents have more than {summary['max_views']:,} sentences: neighbours "
+            "stand together (--max-views)"
+        )
+    if others := ", ".join(summary["relied_on"]):
+        yield f"{summary['views_known']:,} views were in the index already ({others})"
+    if failed := summary["views_failed"]:
+        yield f"{failed:,} sentences could not be embedded and are left out"
+
+
+def _gain(part: Part) -> str:
+    figures = part["ndcg10"]
+    assert figures is not None
+    low, high = figures["low"], figures["high"]
+    interval = f"({low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
+    return (
+        f"{part['part']}: nDCG@10 {figures['mean_after']:.3f}, {figures['mean_difference']:+.3f} "
+        f"{interval} to the vectors alone"
+    ).replace("  ", " ")
