@@ -38,6 +38,7 @@ FOLLOWS = {
     "argus remedy expand": "argus index build",
     "argus remedy list": "argus remedy expand",
     "argus remedy rollback": "argus remedy expand",
+    "argus remedy export": "argus remedy expand",
     "argus remedy synthesize": "argus index build",
     "argus remedy scenarios": "argus index build",
     "argus scenarios needs": "argus remedy scenarios",

@@ -56,6 +56,15 @@ class WrittenResult(Result):
         """Yield the figures that matter."""
         return headline(self.summary)
 
+    def unreached(self) -> Iterator[str]:
+        """Yield one line where records that were asked for did not come back."""
+        reached = self.summary["reach"]["reached"]
+        if missing := reached["asked"] - reached["reached"]:
+            yield (
+                f"WARNING: {missing:,} of {reached['asked']:,} records cannot be reached by their "
+                f"own vectors: {self.folder / 'unreached.csv'} names them, and why"
+            )
+
 
 @dataclass(frozen=True)
 class _Source:
