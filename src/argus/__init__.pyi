@@ -338,6 +338,24 @@ from .indexes.lexical import (
     Hits as Hits,
     LexicalIndex as LexicalIndex,
 )
+from .indexes.blend import (
+    Blend as Blend,
+)
+from .indexes.fold import (
+    Mixed as Mixed,
+)
+from .indexes.prescribed import (
+    ActiveRecipe as ActiveRecipe,
+    DocumentNumbers as DocumentNumbers,
+)
+from .indexes.recipes import (
+    BlendRecord as BlendRecord,
+    Recipe as Recipe,
+    RecipeRecord as RecipeRecord,
+)
+from .indexes.correction import (
+    QueryCorrection as QueryCorrection,
+)
 from .indexes.remedy_views import (
     RemedyViews as RemedyViews,
 )
@@ -403,6 +421,16 @@ from .planning.hardware import (
 from .planning.model import (
     Step as Step,
 )
+from .remedies.blend.config import (
+    SentenceSettings as SentenceSettings,
+)
+from .remedies.blend.job import (
+    BlendResult as BlendResult,
+    blend_index as blend_index,
+)
+from .remedies.blend.summary import (
+    BlendSummary as BlendSummary,
+)
 from .remedies.config import (
     ExpandConfig as ExpandConfig,
 )
@@ -416,6 +444,13 @@ from .remedies.diagnosis.job import (
 )
 from .remedies.diagnosis.summary import (
     DiagnosisSummary as DiagnosisSummary,
+)
+from .remedies.export.job import (
+    ExportResult as ExportResult,
+    export_remedy as export_remedy,
+)
+from .remedies.export.summary import (
+    ExportSummary as ExportSummary,
 )
 from .remedies.repair.config import (
     ReferenceConfig as ReferenceConfig,
@@ -438,6 +473,28 @@ from .remedies.repair.summary import (
 )
 from .remedies.repair.synthesize import (
     synthesize_index as synthesize_index,
+)
+from .repair.config import (
+    RepairConfig as RepairConfig,
+)
+from .repair.job import (
+    ChosenRepair as ChosenRepair,
+    repair_index as repair_index,
+)
+from .repair.summary import (
+    RepairSummary as RepairSummary,
+)
+from .remedies.writing.job import (
+    WrittenResult as WrittenResult,
+    blend_store as blend_store,
+)
+from .remedies.writing.rollback import (
+    list_in_store as list_in_store,
+    rollback_in_store as rollback_in_store,
+)
+from .remedies.writing.summary import (
+    StoreRollback as StoreRollback,
+    WrittenSummary as WrittenSummary,
 )
 from .reach.config import (
     ReachConfig as ReachConfig,

@@ -29,6 +29,7 @@ COMMANDS = (
     Entry("diagnose", "diagnose:diagnose", "Where the risk is, before indexing.", FIND),
     Entry("search", "search:search", "Ask an index one question.", EXPLAIN),
     Entry("explain", "explain:explain", "Why one document does not come back.", EXPLAIN),
+    Entry("repair", "repair:repair", "Try what may help; keep what is proven.", REPAIR),
     Entry("index", "index:app", "Build and change indexes.", REPAIR),
     Entry("remedy", "remedy_scenarios:app", "Repair an index; undo it.", REPAIR),
     Entry("authority", "authority:app", "Never serve what is superseded.", CURRENT),

@@ -15,7 +15,9 @@ from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel, needs_model
 from argus.cli.remedy_place import (
     NOT_OF_STORES,
+    RECEIPTS,
     RemedyPlace,
+    RepairedPlace,
     refuse,
     show_listed,
     show_rollback,
@@ -57,43 +59,43 @@ class Risk:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proof:
-    """Options that say what the receipt holds, and where it goes."""
+class Judging:
+    """Options that say what a receipt is judged by, and where it goes."""
 
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None
+    out: Annotated[
+        Path | None,
+        Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
+        o.OUTPUT,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof(Judging):
+    """Options that say what the receipt of a repair at risk holds, too."""
+
     corpus: Annotated[
         NamedCorpus | None,
         Doc("Where titles are, to tell implicit questions apart."),
         o.CORPUS,
     ] = None
     k: Annotated[int, Ge(1), Doc("How far down a list counts.")] = TOP_K
-    out: Annotated[
-        Path | None,
-        Doc("Folder for the receipt; default INDEX/remedies/ID."),
-        o.OUTPUT,
-    ] = None
 
 
 @app.command()
 @example("argus remedy blend --index index/")
 @with_blocks
 def blend(
-    place: RemedyPlace,
+    place: RepairedPlace,
     blend: Blend,
     sentences: SentenceSettings,
+    judging: Judging,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
     *,
     embedding: Annotated[EncoderConfig | None, Without(*NOT_OF_STORES)],
     columns: Annotated[FieldNames, Without("id", "coerce_ids")],
-    queries: Annotated[Path | None, Doc("Judged queries: what each part changes.")] = None,
-    qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
-    out: Annotated[
-        Path | None,
-        Doc("Folder for the receipt; default INDEX/remedies/ID, of a store argus-out."),
-        o.Output(lambda options: None if options["index"] else "argus-out"),
-    ] = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -107,13 +109,13 @@ def blend(
     stay as they are; then the store is asked for what was written.
     """
     if place.store is not None:
-        refuse({"--queries": queries, "--qrels": qrels}, "an index (--index)")
+        refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
         from argus.remedies.writing.job import blend_store
 
         written = blend_store(
             place.store, blend, encoder=store_encoder(encoder, device, embedding),
             sentences=sentences, into=place.into, opening=place.opening, fields=columns,
-            out=out or "argus-out",
+            out=judging.out or RECEIPTS,
         )  # fmt: skip
         undo = o.command("remedy", "rollback", written.remedy, *place.words)
         last = [*written.unreached(), f"To undo it: {undo}"]
@@ -124,7 +126,7 @@ def blend(
 
     result = blend_index(
         place.folder, blend, sentences=sentences, encoder=encoder, device=device,
-        queries=queries, qrels=qrels, out=out,
+        queries=judging.queries, qrels=judging.qrels, out=judging.out,
     )  # fmt: skip
     show_remedy(result, json)
 
@@ -239,7 +241,7 @@ def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> No
 @with_blocks
 def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
-    place: RemedyPlace,
+    place: RepairedPlace,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,27 +23,42 @@ NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurre
 """Settings of an encoder that are not asked for beside a store: named otherwise, or seldom."""
 
 
+RECEIPTS = Path("argus-out")
+"""Where the receipt of what was written into a store goes, unless it is said."""
+
+
+def _collection(options: Mapping[str, object]) -> str | None:
+    """Return where a remedy's records are kept, for what Ctrl-C says."""
+    from argus.stores.spec import parse_store
+
+    store = options["store"]
+    return None if store is None else str(parse_store(str(store)))
+
+
+_Index = Annotated[
+    Path | None,
+    Doc("Folder from argus index build; or else --store."),
+    Option(("--index",)),
+    o.INDEX,
+]
+_Into = Annotated[
+    str | None,
+    Doc("Collection of the store for a remedy's records; default: COLLECTION_argus."),
+    Option(panel=PANEL),
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RemedyPlace:
     """An index, or a store with the collection that holds its remedies' records."""
 
-    index: Annotated[
-        Path | None,
-        Doc("Folder from argus index build; or else --store."),
-        Option(("--index",)),
-        o.INDEX,
-        o.OUTPUT,
-    ] = None
+    index: _Index = None
     store: Annotated[
         str | None,
         Doc("In place of an index: KIND:PLACE/COLLECTION of the documents."),
         Option(("--store",), panel=PANEL),
     ] = None
-    into: Annotated[
-        str | None,
-        Doc("Collection of the store for a remedy's records; default: COLLECTION_argus."),
-        Option(panel=PANEL),
-    ] = None
+    into: _Into = None
     opening: StoreConfig = field(default_factory=StoreConfig)
 
     def __post_init__(self) -> None:
@@ -74,6 +90,14 @@ class RemedyPlace:
 
         into = () if self.into is None else ("--into", self.into)
         return ("--store", str(parse_store(self.store)), *into)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairedPlace(RemedyPlace):
+    """One that is changed."""
+
+    index: Annotated[_Index, o.OUTPUT] = None
+    into: Annotated[_Into, o.Output(_collection)] = None
 
 
 def refuse(options: dict[str, object], of: str) -> None:

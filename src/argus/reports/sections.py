@@ -52,6 +52,7 @@ SECTIONS: dict[str, Home] = {
     "remedy": Home("Repair", "argus.remedies.repair.section"),
     "blend": Home("Blend", "argus.remedies.blend.section"),
     "written": Home("Written", "argus.remedies.writing.section"),
+    "repair": Home("Chosen repair", "argus.repair.section"),
     "scenarios": Home("Scenarios", "argus.scenarios.profiles.section"),
     "needs": Home("Needs", "argus.scenarios.needs.section"),
     "needs_served": Home("Needs served", "argus.scenarios.needs.served_section"),

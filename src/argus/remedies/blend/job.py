@@ -30,7 +30,7 @@ from argus.indexes.spec import index_folder
 from argus.indexes.views import BEFORE, ORIGINAL, ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.blend.config import SentenceSettings
-from argus.remedies.blend.making import Making, Recipe, make_blend
+from argus.remedies.blend.making import BlendPlan, Making, make_blend
 from argus.remedies.blend.parts import JudgedVectors, Searched, parts, spread_rows, timed
 from argus.remedies.blend.summary import BlendSummary, Hubness, headline
 from argus.remedies.repair.receipt import RemedyResult, check_judged
@@ -56,7 +56,7 @@ class _Opened:
     index: ViewIndex
     encoder: Encoder
     documents: list[Document]
-    recipe: Recipe
+    plan: BlendPlan
     home: ArtifactFolder
     record: Record
 
@@ -93,13 +93,13 @@ def blend_index(
     report = write_report(folder.path)
     evaluation = None
     if queries is not None and qrels is not None:
-        remedy = opened.recipe.remedy
+        remedy = opened.plan.remedy
         evaluation = evaluate(
             queries, qrels, out=folder.path, corpus=corpus, encoder=opened.encoder,
             indexes=(f"{opened.index.path}@{BEFORE}{remedy}", f"{opened.index.path}@{remedy}"),
             config=EvaluateConfig(),
         ).summary  # fmt: skip
-    return BlendResult(opened.recipe.remedy, folder.path, report, opened.index, summary, evaluation)
+    return BlendResult(opened.plan.remedy, folder.path, report, opened.index, summary, evaluation)
 
 
 def _open(
@@ -118,25 +118,23 @@ def _open(
             where=opened.path,
         )
     documents = originals(opened)
-    recipe = Recipe.of(blend, sentences, documents)
+    plan = BlendPlan.of(blend, sentences, documents)
     record = Record(BLEND, {"index": str(index), **asdict(blend), **asdict(sentences)}, {})
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     record.encoder["fingerprint"] = model.fingerprint
-    home = ArtifactFolder(opened.path / REMEDIES / recipe.remedy)
-    return _Opened(opened, model, documents, recipe, home, record)
+    home = ArtifactFolder(opened.path / REMEDIES / plan.remedy)
+    return _Opened(opened, model, documents, plan, home, record)
 
 
 def _blend(opened: _Opened, questions: JudgedQueries | None) -> BlendSummary:
     index, encoder, record = opened.index, opened.encoder, opened.record
-    is_there = opened.recipe.remedy in {r.remedy for r in index.header.recipes}
+    is_there = opened.plan.remedy in {r.remedy for r in index.header.recipes}
     with EmbeddingStore(
         index.path / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim
     ) as store:
         with record.timed("embedding sentences, measuring hubness"):
-            making = make_blend(
-                opened.recipe, opened.documents, _own_vectors(opened), encoder, store
-            )
+            making = make_blend(opened.plan, opened.documents, _own_vectors(opened), encoder, store)
         with record.timed("adding views"):
             new = _add(opened, making)
         with record.timed("measuring what it costs and gains"):
@@ -153,7 +151,7 @@ def _own_vectors(opened: _Opened) -> FloatArray:
 
 def _add(opened: _Opened, making: Making) -> NewViews:
     """Add views and numbers, then have them count; what is said of them is on disk before."""
-    index, remedy, blend = opened.index, opened.recipe.remedy, opened.recipe.blend
+    index, remedy, blend = opened.index, opened.plan.remedy, opened.plan.blend
     new = NewViews([], 0, 0, [])
     if blend.sentences:
         new = new_views(making.views, index, remedy)
@@ -181,7 +179,7 @@ def _embedded(
     able = [query for query, ok in zip(judged, embedded.ok, strict=True) if ok]
     if not able:
         return None
-    vectors = opened.index.recipe(opened.recipe.remedy).correct(embedded.vectors)
+    vectors = opened.index.recipe(opened.plan.remedy).correct(embedded.vectors)
     return JudgedVectors(able, vectors, {query.id: questions.qrels[query.id] for query in able})
 
 
@@ -193,16 +191,16 @@ def _summary(
     *,
     is_there: bool,
 ) -> BlendSummary:
-    index, recipe = opened.index, opened.recipe
-    retriever = IndexRetriever(index, opened.encoder, recipe.remedy)
-    searched = Searched(index.snapshot(recipe.remedy), retriever.lexical(), retriever.weight)
-    there = next(r for r in index.remedies() if r.id == recipe.remedy)
+    index, plan = opened.index, opened.plan
+    retriever = IndexRetriever(index, opened.encoder, plan.remedy)
+    searched = Searched(index.snapshot(plan.remedy), retriever.lexical(), retriever.weight)
+    there = next(r for r in index.remedies() if r.id == plan.remedy)
     return {
-        "remedy": recipe.remedy,
+        "remedy": plan.remedy,
         "index": str(index.path),
         "added": not is_there,
-        "settings": record_of(BlendRecord, recipe.blend),
-        "max_views": recipe.sentences.max_views,
+        "settings": record_of(BlendRecord, plan.blend),
+        "max_views": plan.sentences.max_views,
         "documents": {
             "total": len(opened.documents),
             "with_views": there.documents,
@@ -215,7 +213,7 @@ def _summary(
         "bytes": there.bytes,
         "relied_on": new.relied_on,
         "hubness": _hubness(opened, making),
-        "parts": parts(searched, recipe.blend, _costs(opened, making, searched), judged),
+        "parts": parts(searched, plan.blend, _costs(opened, making, searched), judged),
         "seconds": opened.record.timings_s,
     }
 
@@ -226,7 +224,7 @@ def _costs(opened: _Opened, making: Making, searched: Searched) -> dict[str, flo
     vectors = making.vectors if making.views else _own_vectors(opened)
     rows = spread_rows(len(texts), TIMED)
     queries = [Query(str(i), texts[i]) for i in rows]
-    return timed(searched, opened.recipe.blend, queries, vectors[rows])
+    return timed(searched, opened.plan.blend, queries, vectors[rows])
 
 
 def _hubness(opened: _Opened, making: Making) -> Hubness | None:

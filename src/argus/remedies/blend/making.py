@@ -25,7 +25,7 @@ from argus.remedies.blend.smoothing import smoothed
 
 
 @dataclass(frozen=True)
-class Recipe:
+class BlendPlan:
     """A blend, how its views are made, and the id that it has as a remedy of its documents."""
 
     blend: Blend
@@ -33,8 +33,10 @@ class Recipe:
     remedy: str
 
     @classmethod
-    def of(cls, blend: Blend, sentences: SentenceSettings, documents: Sequence[Document]) -> Recipe:
-        """Return the recipe; equal blends of equal documents share an id.
+    def of(
+        cls, blend: Blend, sentences: SentenceSettings, documents: Sequence[Document]
+    ) -> BlendPlan:
+        """Return the plan; equal blends of equal documents share an id.
 
         Raises InputError for a blend with every part off.
         """
@@ -68,7 +70,7 @@ class Making:
 
 
 def make_blend(
-    recipe: Recipe,
+    plan: BlendPlan,
     documents: Sequence[Document],
     vectors: FloatArray,
     encoder: Encoder,
@@ -79,20 +81,20 @@ def make_blend(
     vectors: (n_documents, dim), unit rows, the documents' own. Raises ArgusError where no sentence
     can be embedded.
     """
-    blend, settings = recipe.blend, recipe.sentences
-    proposal = sentence_views(documents, recipe.remedy, settings.max_views)
-    wanted = proposal.views
+    blend, settings = plan.blend, plan.sentences
+    proposal = sentence_views(documents, plan.remedy, settings.max_views)
+    views = proposal.views
     if not blend.sentences:
-        wanted = [wanted[i] for i in draw_sample(len(wanted), settings.seed)]
+        views = [views[i] for i in draw_sample(len(views), settings.seed)]
     if not (blend.sentences or blend.hubs):
-        wanted = []
-    embedded = embed(as_documents([v.text for v in wanted]), encoder, store, what="sentences")
-    if wanted and not embedded.ok.any():
+        views = []
+    embedded = embed(as_documents([v.text for v in views]), encoder, store, what="sentences")
+    if views and not embedded.ok.any():
         raise ArgusError(
-            f"none of {len(wanted):,} sentences could be embedded "
+            f"none of {len(views):,} sentences could be embedded "
             f"({next(iter(embedded.failures.values()))}), so nothing was added."
         )
-    views = [view for view, ok in zip(wanted, embedded.ok, strict=True) if ok]
+    views = [view for view, ok in zip(views, embedded.ok, strict=True) if ok]
     sample = draw_sample(len(views), settings.seed)
     numbers = None
     if blend.per_document:

@@ -27,7 +27,7 @@ from argus.reach.config import ReachConfig
 from argus.reach.job import reach
 from argus.reach.summary import ReachSummary
 from argus.remedies.blend.config import SentenceSettings
-from argus.remedies.blend.making import Making, Recipe, make_blend
+from argus.remedies.blend.making import BlendPlan, Making, make_blend
 from argus.remedies.writing.collection import ids_of, make_home, remedies_in
 from argus.remedies.writing.records import DOCUMENT, RemedyRecords, blend_records
 from argus.remedies.writing.summary import WrittenSummary, headline
@@ -86,16 +86,16 @@ class _Source:
         """Those that have one."""
         return [self.vectors.documents[row] for row in self.rows]
 
-    def recipe(self, blend: Blend, sentences: SentenceSettings, fingerprint: str) -> Recipe:
-        """Return the recipe; its id says what the records are made of.
+    def plan(self, blend: Blend, sentences: SentenceSettings, fingerprint: str) -> BlendPlan:
+        """Return the plan; its id says what the records are made of.
 
         Equal settings, encoder, texts, vectors and payloads share one. BM25 is no part of records.
         """
-        recipe = Recipe.of(replace(blend, bm25=0.0), sentences, self.documents)
+        plan = BlendPlan.of(replace(blend, bm25=0.0), sentences, self.documents)
         template = self.vectors.agreement.template or ""
         fields = json.dumps(self.payloads, sort_keys=True, default=str)
-        parts = (recipe.remedy, fingerprint, self.sha256, template, fields)
-        return replace(recipe, blend=blend, remedy=f"{BLEND}-{content_hash(*parts, size=4).hex()}")
+        parts = (plan.remedy, fingerprint, self.sha256, template, fields)
+        return replace(plan, blend=blend, remedy=f"{BLEND}-{content_hash(*parts, size=4).hex()}")
 
 
 def blend_store(
@@ -128,17 +128,17 @@ def blend_store(
         texts = [document.content for document in documents]
         with open_encoder(folder, encoder, record, sample=texts) as (model, vectors):
             source = _source(base, origin, record)
-            recipe = source.recipe(blend, settings, model.fingerprint)
+            plan = source.plan(blend, settings, model.fingerprint)
             target = make_home(base, into)  # before anything is embedded: it may be read-only
             with record.timed("embedding sentences, measuring hubness"):
                 own = source.vectors.vectors[source.rows]
-                making = make_blend(recipe, source.documents, own, model, vectors)
-        records = _records(recipe, making, source)
+                making = make_blend(plan, source.documents, own, model, vectors)
+        records = _records(plan, making, source)
         with record.timed("writing"):
             written = write(target, records, source.payloads)
         with record.timed("asking for what was written"):
             reached = _reached(target, records, folder.path)
-        summary = _summary(source, target, records, recipe, making, written, reached, record)
+        summary = _summary(source, target, records, plan, making, written, reached, record)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
     return WrittenResult(records.remedy, folder.path, write_report(folder.path), summary)
@@ -177,17 +177,17 @@ def _source(store: WritableStore, origin: StoredCorpus, record: Record) -> _Sour
     return _Source(store, origin.vectors, parent_payloads(store), sha256)
 
 
-def _records(recipe: Recipe, making: Making, source: _Source) -> RemedyRecords:
+def _records(plan: BlendPlan, making: Making, source: _Source) -> RemedyRecords:
     """Return the records of what a blend is made of."""
     ids, own = [d.id for d in source.documents], source.vectors.vectors[source.rows]
     penalties = np.zeros(len(ids), np.float32)
     if making.numbers is not None:
-        penalties = np.float32(recipe.blend.hubs) * making.numbers.hubness
+        penalties = np.float32(plan.blend.hubs) * making.numbers.hubness
         own = own if making.numbers.smoothed is None else making.numbers.smoothed
-    if not recipe.blend.sentences:
-        return blend_records(recipe.remedy, ids, own, penalties, [], own[:0], 1.0)
+    if not plan.blend.sentences:
+        return blend_records(plan.remedy, ids, own, penalties, [], own[:0], 1.0)
     return blend_records(
-        recipe.remedy, ids, own, penalties, making.views, making.vectors, recipe.blend.weight
+        plan.remedy, ids, own, penalties, making.views, making.vectors, plan.blend.weight
     )
 
 
@@ -210,20 +210,20 @@ def _summary(
     source: _Source,
     target: WritableStore,
     records: RemedyRecords,
-    recipe: Recipe,
+    plan: BlendPlan,
     making: Making,
     written: Written,
     reached: ReachSummary,
     record: Record,
 ) -> WrittenSummary:
     documents = records.kinds.count(DOCUMENT)
-    views = making.views if recipe.blend.sentences else []
+    views = making.views if plan.blend.sentences else []
     return {
         "remedy": records.remedy,
         "store": source.store.name,
         "collection": target.name,
-        "settings": record_of(BlendRecord, recipe.blend),
-        "max_views": recipe.sentences.max_views,
+        "settings": record_of(BlendRecord, plan.blend),
+        "max_views": plan.sentences.max_views,
         "documents": {
             "total": documents,
             "with_views": len({view.doc_id for view in views}),

@@ -1,0 +1,83 @@
+"""The remedies that may help an index, and what each needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from argus.encoders import Encoder
+from argus.errors import ArgusError
+from argus.remedies.blend.job import blend_index
+from argus.remedies.repair.config import ReferenceConfig
+from argus.remedies.repair.expand import expand_index
+from argus.scenarios.profile import Profiled
+from argus.scenarios.profiles.index import add_scenarios
+
+BLEND, EXPAND, SCENARIOS = "blend", "expand", "scenarios"
+Apply = Callable[[Path], str]
+"""Adds a remedy to the index in a folder; returns its id. Raises ArgusError where it cannot."""
+
+
+@dataclass(frozen=True)
+class Materials:
+    """What the remedies are made of, beside the index."""
+
+    encoder: Encoder
+    reference: ReferenceConfig | None = None
+    """For expansions."""
+    profiles: Mapping[str, Profiled] | None = None
+    """For scenarios."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One remedy, or several one after another."""
+
+    name: str
+    steps: tuple[tuple[str, Apply], ...]
+
+    def apply(self, index: Path) -> list[str]:
+        """Add it to an index; return the ids of its remedies."""
+        return [step(index) for _, step in self.steps]
+
+
+def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
+    """Return what can be tried, alone and together with the blend, and why the rest cannot."""
+    there: dict[str, Apply] = {}
+    missing: dict[str, str] = {}
+    if (profiles := materials.profiles) is not None:
+        there[SCENARIOS] = lambda index: (
+            add_scenarios(index, profiles, encoder=materials.encoder).remedy
+        )
+    else:
+        missing[SCENARIOS] = "no profiles (--profiles, or argus remedy scenarios)"
+    if (reference := materials.reference) is not None:
+        there[EXPAND] = lambda index: (
+            expand_index(index, reference=reference, encoder=materials.encoder).remedy
+        )
+    else:
+        missing[EXPAND] = "no knowledge base (--kb)"
+    there[BLEND] = lambda index: blend_index(index, encoder=materials.encoder).remedy
+    return [_candidate(names, there) for names in _sets(list(there))], missing
+
+
+def _candidate(names: Sequence[str], there: Mapping[str, Apply]) -> Candidate:
+    return Candidate(" + ".join(names), tuple((name, there[name]) for name in names))
+
+
+def _sets(names: list[str]) -> list[tuple[str, ...]]:
+    """Return each name alone, and with the blend: in pairs, and all together."""
+    sets: list[tuple[str, ...]] = [(name,) for name in names]
+    sets += [pair for pair in combinations(names, 2) if BLEND in pair]
+    return [*sets, tuple(names)] if len(names) > 2 else sets
+
+
+def attempt(candidate: Candidate, index: Path) -> str | None:
+    """Add a candidate to an index; return why it could not be added, None where it was."""
+    try:
+        candidate.apply(index)
+    except ArgusError as error:
+        return str(error)
+    return None

@@ -1,0 +1,32 @@
+"""How remedies are judged, and when one is kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from argus.settings import Doc, Ge, Seed, check_settings
+
+MEASURE, GUARD = "nDCG@10", "R@10"
+"""By what a candidate is chosen, and what it may not lower."""
+HARM = 0.005
+"""More than this of either, in the mean, is harm."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairConfig:
+    """How questions are dealt into folds, and how many needs are asked."""
+
+    folds: Annotated[
+        int, Ge(2), Doc("Parts of the questions; what is chosen on the others is told on each.")
+    ] = 5
+    max_needs: Annotated[
+        int, Ge(1), Doc("Most held-out needs that are asked, where no questions are judged.")
+    ] = 500
+    sample: Annotated[
+        int, Ge(2), Doc("Documents whose needs a language model writes, drawn at random.")
+    ] = 500
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)

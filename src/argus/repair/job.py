@@ -1,0 +1,207 @@
+"""`argus repair`: candidates are tried on a copy, and what is proven to help is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import Qrels, Query
+from argus.encoders import Encoder, EncoderConfig
+from argus.errors import ArgusError, InputError
+from argus.indexes.originals import originals
+from argus.indexes.retriever import encoder_of
+from argus.indexes.spec import index_folder
+from argus.indexes.views import ViewIndex
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record
+from argus.remedies.repair.config import ReferenceConfig
+from argus.remedies.repair.receipt import check_judged
+from argus.repair.candidates import BLEND, Candidate, Materials, candidates
+from argus.repair.choice import NOTHING, Choice, choose
+from argus.repair.config import RepairConfig
+from argus.repair.questions import DEFAULT, Questions, hold_out_needs, of_judged
+from argus.repair.summary import RepairSummary, headline
+from argus.repair.trials import try_all
+from argus.reports import write_report
+from argus.scenarios.files import read_profiles
+from argus.scenarios.profile import Profiled
+from argus.scenarios.profiles.config import ProfileConfig
+from argus.scenarios.profiles.job import profile_documents
+
+JOB = "repair"
+HOME = "repair"
+"""Folder of an index for the last repair's receipt."""
+SAMPLE = "profiles"
+"""Folder of that for the needs that a language model wrote."""
+
+
+@dataclass(frozen=True, repr=False)
+class ChosenRepair(Result):
+    """What was tried on an index, and what was kept; everything is also in `folder`."""
+
+    folder: Path
+    report: Path
+    index: ViewIndex
+    summary: RepairSummary
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
+
+
+@dataclass(frozen=True)
+class _Trials:
+    """What judged, what was tried, and what is to be kept."""
+
+    kind: str
+    questions: int
+    choice: Choice | None
+    failed: dict[str, str]
+    missing: dict[str, str]
+    winner: Candidate | None
+
+
+def repair_index(
+    index: Path | str,
+    *,
+    queries: Path | str | Sequence[Query] | None = None,
+    qrels: Path | str | Qrels | None = None,
+    profiles: Path | str | Mapping[str, Profiled] | None = None,
+    reference: ReferenceConfig | None = None,
+    writer: ProfileConfig | None = None,
+    config: RepairConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    device: str | None = None,
+    out: Path | None = None,
+) -> ChosenRepair:
+    """Try the remedies there are, keep what is proven to help, and write the receipt.
+
+    Judged questions judge where there are any, cross-validated; else information needs that are
+    held out of `profiles`, or of those that `writer` writes for a sample of the documents; else the
+    blend is added as the fixed default. Candidates are the blend, and with what they need scenarios
+    and expansions, alone and together. They are tried on a copy: the index holds what is kept
+    alone. Raises InputError for bad input, LanguageModelError where the model cannot be used.
+    """
+    config = config or RepairConfig()
+    judged = check_judged(queries, qrels)
+    opened = ViewIndex.open(index_folder(index))
+    model = encoder_of(opened, encoder, device)
+    opened.header.check_fingerprint(model.fingerprint, opened.path)
+    if isinstance(profiles, (str, Path)):
+        profiles = read_profiles(profiles)
+    record = Record(JOB, {"index": str(index), **asdict(config)}, {})
+    record.encoder["fingerprint"] = model.fingerprint
+    folder = ArtifactFolder(out or opened.path / HOME)
+    record.open(folder, about=(opened.path,))
+    start = time.perf_counter()
+    if profiles is None and writer is not None:
+        profiles = _written(opened, writer, config, folder.path / SAMPLE)
+    own = _of_index(profiles, opened) if profiles is not None else None
+    of_people = None if judged is None else of_judged(judged)
+    questions, materials = _questions(of_people, own, model, reference, config)
+    with record.timed("trying candidates"):
+        trials = _try(opened.path, questions, materials, config)
+    remedies = []
+    if trials.winner is not None:
+        with record.timed("adding what is kept"):
+            whole, _ = candidates(Materials(model, reference, own))
+            same = next(c for c in whole if c.name == trials.winner.name)
+            remedies = same.apply(opened.path)
+    summary = _summary(opened, trials, remedies, time.perf_counter() - start)
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest({"questions": trials.questions}))
+    opened.refresh()
+    return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
+
+
+def _written(
+    index: ViewIndex, writer: ProfileConfig, config: RepairConfig, home: Path
+) -> dict[str, Profiled]:
+    """Have a language model write the needs of a sample of the documents; answers are kept."""
+    documents = originals(index)
+    rng = np.random.default_rng(config.seed)
+    drawn = sorted(rng.permutation(len(documents))[: config.sample].tolist())
+    written = profile_documents([documents[i] for i in drawn], out=home, config=writer)
+    return read_profiles(written.folder)
+
+
+def _of_index(profiles: Mapping[str, Profiled], index: ViewIndex) -> dict[str, Profiled]:
+    """Return the profiles of the documents of an index; InputError where there is none."""
+    own = {d.id: profiles[d.id] for d in originals(index) if d.id in profiles}
+    if not any(p.profile is not None for p in own.values()):
+        raise InputError(
+            f"no scenarios for any document of {index.path}",
+            expected="profiles of its documents",
+            fix="Check that profiles and index belong to one corpus.",
+            where="--profiles",
+        )
+    return own
+
+
+def _questions(
+    judged: Questions | None,
+    profiles: Mapping[str, Profiled] | None,
+    encoder: Encoder,
+    reference: ReferenceConfig | None,
+    config: RepairConfig,
+) -> tuple[Questions | None, Materials]:
+    """Return what judges, and what candidates are made of while they are tried."""
+    if judged is not None or profiles is None:
+        return judged, Materials(encoder, reference, profiles)
+    needs, rest = hold_out_needs(profiles, config.max_needs, config.seed)
+    if not needs.queries:
+        return None, Materials(encoder, reference, profiles)
+    return needs, Materials(encoder, reference, rest)
+
+
+def _try(
+    index: Path, questions: Questions | None, materials: Materials, config: RepairConfig
+) -> _Trials:
+    tried, missing = candidates(materials)
+    if questions is None:
+        default = next(c for c in tried if c.name == BLEND)
+        return _Trials(DEFAULT, 0, None, {}, missing, default)
+    before, after, failed = try_all(index, tried, materials.encoder, questions)
+    if not after:
+        raise ArgusError(f"{index}: no candidate could be tried ({next(iter(failed.values()))}).")
+    choice = choose(before, after, config.folds, config.seed)
+    winner = None
+    if choice.winner != NOTHING:
+        winner = next(c for c in tried if c.name == choice.winner)
+    n = len(questions.queries)
+    return _Trials(questions.kind, n, choice, failed, missing, winner)
+
+
+def _summary(
+    index: ViewIndex, trials: _Trials, remedies: list[str], seconds: float
+) -> RepairSummary:
+    choice = trials.choice
+    return {
+        "index": str(index.path),
+        "judged_by": trials.kind,
+        "questions": trials.questions,
+        "trials": []
+        if choice is None
+        else [
+            {
+                "candidate": t.candidate,
+                "passes": t.passes,
+                "harms": t.harms,
+                "ndcg10": t.gain.figures(),
+                "recall10": t.recall.figures(),
+            }
+            for t in choice.trials
+        ],
+        "failed": trials.failed,
+        "missing": trials.missing,
+        "cross_validated": None if choice is None else choice.cross_validated.figures(),
+        "chosen_by_fold": [] if choice is None else choice.chosen_by_fold,
+        "kept": NOTHING if trials.winner is None else trials.winner.name,
+        "remedies": remedies,
+        "seconds": round(seconds, 1),
+    }

@@ -1,0 +1,62 @@
+"""What judges the candidates: judged questions, or needs that are held out of the profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from argus.data.types import Qrels, Query
+from argus.evaluation.judged import JudgedQueries
+from argus.scenarios.profile import Profiled
+
+JUDGED, NEEDS, DEFAULT = "judged questions", "held-out needs", "nothing"
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Queries with their relevant documents."""
+
+    kind: str
+    queries: list[Query]
+    qrels: Qrels
+
+
+def of_judged(judged: JudgedQueries) -> Questions:
+    """Return the judged questions that can be measured."""
+    queries = judged.with_judgements
+    return Questions(JUDGED, queries, {q.id: judged.qrels[q.id] for q in queries})
+
+
+def hold_out_needs(
+    profiles: Mapping[str, Profiled], most: int, seed: int
+) -> tuple[Questions, dict[str, Profiled]]:
+    """Return one need per document of several as a question, and the profiles without those.
+
+    Documents of one need keep it. Of many documents `most` are drawn.
+    """
+    several = sorted(
+        doc for doc, p in profiles.items() if p.profile is not None and len(_needs(p)) > 1
+    )
+    rng = np.random.default_rng(seed)
+    drawn = [several[i] for i in sorted(rng.permutation(len(several))[:most])]
+    queries: list[Query] = []
+    qrels: Qrels = {}
+    rest = dict(profiles)
+    for doc in drawn:
+        profiled = profiles[doc]
+        assert profiled.profile is not None
+        needs = _needs(profiled)
+        text = needs[int(rng.integers(len(needs)))]
+        queries.append(Query(f"need of {doc}", text))
+        qrels[f"need of {doc}"] = {doc: 1}
+        others = tuple(s for s in profiled.profile.scenarios if s.information_need.strip() != text)
+        rest[doc] = replace(profiled, profile=replace(profiled.profile, scenarios=others))
+    return Questions(NEEDS, queries, qrels), rest
+
+
+def _needs(profiled: Profiled) -> list[str]:
+    assert profiled.profile is not None
+    needs = (s.information_need.strip() for s in profiled.profile.scenarios)
+    return list(dict.fromkeys(need for need in needs if need))

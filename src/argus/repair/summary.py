@@ -1,0 +1,81 @@
+"""The repair's section of summary.json, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typing_extensions import TypedDict
+
+from argus.measures.significance import DifferenceFigures
+
+
+class TrialFigures(TypedDict):
+    """A candidate on the questions, against the index as it was."""
+
+    candidate: str
+    passes: bool
+    harms: bool
+    ndcg10: DifferenceFigures
+    recall10: DifferenceFigures
+
+
+class RepairSummary(TypedDict):
+    """What was tried, what was kept, and by what proof."""
+
+    index: str
+    judged_by: str
+    """Judged questions, held-out needs, or nothing."""
+    questions: int
+    trials: list[TrialFigures]
+    """Best first; none where nothing judged."""
+    failed: dict[str, str]
+    """Candidates that could not be tried, and why."""
+    missing: dict[str, str]
+    """Candidates for which something was not given, and what."""
+    cross_validated: DifferenceFigures | None
+    chosen_by_fold: list[str]
+    kept: str
+    remedies: list[str]
+    """Ids of what was added to the index."""
+    seconds: float
+
+
+def headline(summary: RepairSummary) -> Iterator[str]:
+    """Yield what was tried, what came of it, and what follows."""
+    for name, why in {**summary["missing"], **summary["failed"]}.items():
+        yield f"not tried: {name}: {why}"
+    if not summary["trials"]:
+        yield (
+            "no judged questions and no information needs: nothing was chosen. "
+            f"{summary['kept']} is the fixed default; on judged collections it gained and harmed "
+            "none (docs/results/blend.md)"
+        )
+    else:
+        yield f"judged by {summary['questions']:,} {summary['judged_by']}, nDCG@10:"
+        yield from (_trial(trial) for trial in summary["trials"])
+        figures = summary["cross_validated"]
+        assert figures is not None
+        yield f"chosen on other folds and told on each: {_figures(figures)}"
+    remedies = ", ".join(summary["remedies"])
+    if remedies:
+        yield f"kept: {summary['kept']} ({remedies})"
+        undo = f"argus remedy rollback {summary['remedies'][-1]} --index {summary['index']}"
+        yield f"search, evaluate and explain use it from now on. To undo it: {undo}"
+    else:
+        yield (
+            "kept: nothing; no candidate gained more than chance without harm. More judged "
+            "questions tell smaller gains; `argus remedy blend` adds the default unproven"
+        )
+
+
+def _trial(trial: TrialFigures) -> str:
+    verdict = "passes" if trial["passes"] else "harms" if trial["harms"] else "not proven"
+    recall = trial["recall10"]["mean_difference"]
+    return f"  {trial['candidate']}: {_figures(trial['ndcg10'])}, R@10 {recall:+.3f}: {verdict}"
+
+
+def _figures(figures: DifferenceFigures) -> str:
+    low, high = figures["low"], figures["high"]
+    interval = f" (95% {low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
+    after, difference = figures["mean_after"], figures["mean_difference"]
+    return f"{figures['mean_before']:.3f} → {after:.3f}, {difference:+.3f}{interval}"

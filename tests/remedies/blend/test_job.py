@@ -1,0 +1,178 @@
+"""`remedy blend` on an index: added once, searched, told, rolled back; killed, without effect."""
+
+import json
+
+import pytest
+
+from argus.data.types import Document, Query
+from argus.errors import InputError
+from argus.indexes.blend import Blend
+from argus.indexes.job import add_documents, build_index
+from argus.indexes.retriever import open_retriever
+from argus.indexes.views import ViewIndex
+from argus.remedies.blend import job
+from argus.remedies.blend.config import SentenceSettings
+from argus.remedies.blend.job import blend_index
+from argus.remedies.repair.remedy import list_remedies, rollback
+from tests.support.results import shown
+
+TEXTS = {
+    "deque": "A list-like sequence. Appends and pops are fast near either end. "
+    "A maximum length makes it forget the oldest entries.",
+    "heapq": "Heap queue algorithm. It is also known as a priority queue.",
+    "bisect": "Bisection algorithms. They keep a list in order without sorting it again.",
+    "zlib": "Compression compatible with gzip.",
+    "gzip": "Support for gzip files. It opens them as plain files are opened.",
+}
+QUESTIONS = [Query("q1", "forget the oldest entries"), Query("q2", "keep a list in order")]
+QRELS = {"q1": {"deque": 1}, "q2": {"bisect": 1}}
+
+
+@pytest.fixture
+def built(minilm, tmp_path):
+    documents = [Document(doc, text) for doc, text in TEXTS.items()]
+    build_index(documents, out=tmp_path / "ix", encoder=minilm)
+    return tmp_path / "ix"
+
+
+def answers(index, minilm, state=None):
+    spec = f"{index}@{state}" if state else index
+    return open_retriever(spec, minilm).search(QUESTIONS, 5)
+
+
+def test_a_blend_is_added_once_and_comes_out_again(built, minilm):
+    before = answers(built, minilm)
+    result = blend_index(built, encoder=minilm)
+    summary = result.summary
+    assert summary["documents"] == {"total": 5, "with_views": 4, "without": 1, "joined": 0}
+    assert summary["views"] == 9
+    after = answers(built, minilm)
+    assert after != before
+    assert answers(built, minilm, f"before:{result.remedy}") == before
+    again = blend_index(built, encoder=minilm)
+    assert (again.remedy, again.summary["added"]) == (result.remedy, False)
+    assert [r["kind"] for r in list_remedies(built)] == ["blend"]
+    assert rollback(built, result.remedy)["views_removed"] == 9
+    assert answers(built, minilm) == before
+    assert blend_index(built, encoder=minilm).summary["added"]
+    assert answers(built, minilm) == after
+
+
+def test_the_receipt_tells_what_each_part_gains_and_costs(built, minilm):
+    result = blend_index(built, encoder=minilm, queries=QUESTIONS, qrels=QRELS)
+    parts = result.summary["parts"]
+    assert [p["part"] for p in parts] == ["vectors alone", "+ sentences", "+ hubs", "+ BM25"]
+    assert all(p["milliseconds"] > 0 and p["ndcg10"]["queries"] == 2 for p in parts)
+    served = open_retriever(built, minilm).search(QUESTIONS, 10)
+    assert next(iter(served["q1"])) == "deque"
+    assert "hubs 0.15" in shown(result)[0] and result.evaluation is not None
+    assert "Part after part" in result.report.read_text()
+    summary = json.loads((result.folder / "summary.json").read_text())
+    assert summary["blend"]["hubness"]["sentences"] == 9
+
+
+@pytest.mark.parametrize(
+    ("blend", "views", "fused"),
+    [
+        (Blend(weight=1), 0, "min-max"),
+        (Blend(hubs=0, bm25=0), 9, None),
+        (Blend(weight=1, hubs=0), 0, "min-max"),
+        (Blend(smoothing=0.4), 9, "min-max"),
+    ],
+)
+def test_each_part_can_be_switched_off(built, minilm, blend, views, fused):
+    before = answers(built, minilm)
+    result = blend_index(built, blend, encoder=minilm)
+    retriever = open_retriever(built, minilm)
+    assert (result.summary["views"], retriever.hybrid) == (views, fused)
+    assert answers(built, minilm) != before
+    rollback(built, result.remedy)
+    assert answers(built, minilm) == before
+
+
+def test_a_blend_with_every_part_off_is_refused(built, minilm):
+    with pytest.raises(InputError, match="every part off"):
+        blend_index(built, Blend(weight=1, hubs=0, bm25=0), encoder=minilm)
+
+
+@pytest.mark.parametrize("step", ["save", "add", "prescribe"])
+def test_killed_it_changes_nothing_and_goes_on(built, minilm, monkeypatch, step):
+    owner = job.ViewIndex if step != "save" else type_of_numbers()
+    before = answers(built, minilm)
+
+    def killed(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, step, killed)
+        with pytest.raises(KeyboardInterrupt):
+            blend_index(built, encoder=minilm)
+    assert answers(built, minilm) == before
+    result = blend_index(built, encoder=minilm)
+    assert result.summary["views"] == 9
+    assert answers(built, minilm) == answers(built, minilm, result.remedy) != before
+
+
+def type_of_numbers():
+    from argus.indexes.prescribed import DocumentNumbers
+
+    return DocumentNumbers
+
+
+def test_documents_that_come_later_are_searched_beside_it(built, minilm):
+    result = blend_index(built, encoder=minilm)
+    late = Document("queue", "A queue that threads share. It forgets nothing.")
+    add_documents(built, [late], encoder=minilm)
+    assert "queue" in open_retriever(built, minilm).search([Query("q", "threads share")], 3)["q"]
+    second = blend_index(built, encoder=minilm)
+    assert second.remedy != result.remedy and second.summary["added"]
+
+
+def test_a_document_of_ten_thousand_sentences_is_told(built, minilm):
+    settings = SentenceSettings(max_views=2)
+    result = blend_index(built, sentences=settings, encoder=minilm)
+    assert result.summary["documents"]["joined"] == 1
+    assert "more than 2 sentences" in " ".join(shown(result))
+
+
+@pytest.mark.parametrize("text", ["word", "表"])
+def test_a_corpus_without_sentences_is_blended_all_the_same(minilm, tmp_path, text):
+    documents = [Document(f"d{i}", f"{text}{i}") for i in range(3)]
+    build_index(documents, out=tmp_path / "ix", encoder=minilm)
+    result = blend_index(tmp_path / "ix", encoder=minilm)
+    assert (result.summary["views"], result.summary["documents"]["without"]) == (0, 3)
+    assert answers(tmp_path / "ix", minilm)["q1"]
+
+
+def test_a_corpus_without_a_token_for_bm25(minilm, tmp_path):
+    documents = [Document("a", "!!! ???"), Document("b", "--- ...")]
+    build_index(documents, out=tmp_path / "ix", encoder=minilm)
+    before = answers(tmp_path / "ix", minilm)
+    blend_index(tmp_path / "ix", encoder=minilm)
+    assert {q: set(docs) for q, docs in answers(tmp_path / "ix", minilm).items()} == {
+        q: set(docs) for q, docs in before.items()
+    }
+
+
+def test_copies_score_alike_under_a_blend(minilm, tmp_path):
+    documents = [Document(doc, text) for doc, text in TEXTS.items()]
+    documents.append(Document("deque copy", TEXTS["deque"]))
+    build_index(documents, out=tmp_path / "ix", encoder=minilm)
+    blend_index(tmp_path / "ix", encoder=minilm)
+    scores = answers(tmp_path / "ix", minilm)["q1"]
+    assert scores["deque"] == scores["deque copy"]
+
+
+def test_an_index_with_a_hole_in_its_recipe_is_refused(built, minilm):
+    result = blend_index(built, encoder=minilm)
+    (result.folder / "documents.parquet").write_bytes(b"garbage")
+    with pytest.raises(InputError, match="Roll the remedy back"):
+        answers(built, minilm)
+    rollback(built, result.remedy)
+    assert answers(built, minilm) == answers(built, minilm, "original")
+
+
+def test_an_index_of_a_dot_product_encoder_is_refused(tmp_path):
+    ViewIndex.create(tmp_path / "ix", fingerprint="f", dim=4, similarity="dot")
+    with pytest.raises(InputError, match="ranks by dot"):
+        blend_index(tmp_path / "ix", encoder="m")

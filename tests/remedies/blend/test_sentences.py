@@ -1,0 +1,64 @@
+"""Windows of title and sentence, of texts of every kind."""
+
+import pytest
+
+from argus.data.types import Document
+from argus.remedies.blend.sentences import LONGEST, sentence_views, windows_of
+
+
+def texts(document, most=100):
+    return [view.text for view in sentence_views([document], "r", most).views]
+
+
+def test_every_sentence_stands_with_its_title():
+    document = Document("d", "Deque Fast at both ends. It has a length limit.", "Deque")
+    assert texts(document) == ["Deque Fast at both ends.", "Deque It has a length limit."]
+
+
+def test_without_a_title_a_sentence_stands_alone():
+    assert texts(Document("d", "One thing here. Another there.")) == [
+        "One thing here.", "Another there.",
+    ]  # fmt: skip
+
+
+def test_a_template_joins_title_and_sentence_as_it_joins_the_text():
+    document = Document("d", "One here. Two there.", "T", template="{title}: {text}")
+    assert texts(document) == ["T: One here.", "T: Two there."]
+
+
+@pytest.mark.parametrize("text", ["word", "", "A single sentence of a few words.", "... !!! ---"])
+def test_one_sentence_or_none_makes_no_view(text):
+    views = sentence_views([Document("d", text, "Title")], "r", 100)
+    assert (views.views, views.none) == ([], 1)
+
+
+def test_scripts_without_spaces_have_sentences():
+    text = "双端队列支持快速追加。它有长度限制。线程安全。"
+    assert texts(Document("d", text)) == ["双端队列支持快速追加。", "它有长度限制。", "线程安全。"]
+
+
+def test_tables_and_code_are_cut_at_line_ends_and_lose_no_word():
+    rows = [f"row{i} | {'cell ' * 10}| {i}" for i in range(60)]
+    windows = list(windows_of(Document("d", "\n".join(rows))))
+    assert len(windows) == 60
+    assert " ".join(windows).split() == " ".join(rows).split()
+
+
+def test_a_line_without_end_is_cut_between_words():
+    words = [f"w{i}" for i in range(2_000)]
+    windows = list(windows_of(Document("d", " ".join(words))))
+    assert max(map(len, windows)) <= LONGEST
+    assert " ".join(windows).split() == words
+    unbroken = list(windows_of(Document("d", "x" * 2_000)))
+    assert "".join(unbroken) == "x" * 2_000 and max(map(len, unbroken)) <= LONGEST
+
+
+def test_of_ten_thousand_sentences_neighbours_are_joined():
+    text = " ".join(f"Fact number {i} is here." for i in range(10_000))
+    views = sentence_views([Document("d", text)], "r", 100)
+    assert (len(views.views), views.joined) == (100, 1)
+    assert " ".join(view.text for view in views.views) == text
+
+
+def test_a_sentence_that_is_repeated_is_one_view():
+    assert len(texts(Document("d", "Same here. Other one. Same here."))) == 2

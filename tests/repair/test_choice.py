@@ -1,0 +1,64 @@
+"""Choosing among candidates: what passes, what harms, and that no question tells what it chose."""
+
+import numpy as np
+import pytest
+
+from argus.repair.choice import NOTHING, choose
+
+
+def values(scores, recalls=None):
+    recalls = scores if recalls is None else recalls
+    return {
+        f"q{i:03}": {"nDCG@10": float(s), "R@10": float(r)}
+        for i, (s, r) in enumerate(zip(scores, recalls, strict=True))
+    }
+
+
+@pytest.fixture
+def base():
+    return np.random.default_rng(0).uniform(0.2, 0.8, 100)
+
+
+def test_the_best_that_passes_is_kept(base):
+    rng = np.random.default_rng(1)
+    after = {
+        "small": values(base + 0.02 + 0.01 * rng.normal(size=100)),
+        "large": values(base + 0.05 + 0.01 * rng.normal(size=100)),
+    }
+    choice = choose(values(base), after, 5, 0)
+    assert (choice.winner, choice.chosen_by_fold) == ("large", ["large"] * 5)
+    assert choice.cross_validated.mean_difference == pytest.approx(0.05, abs=0.005)
+
+
+def test_a_gain_that_may_be_chance_is_not_kept(base):
+    noise = np.random.default_rng(2).normal(size=100)
+    noise += 0.03 - noise.mean()
+    choice = choose(values(base), {"lucky": values(base + noise)}, 5, 0)
+    assert choice.winner == NOTHING and not choice.trials[0].passes
+
+
+def test_what_lowers_recall_is_not_kept(base):
+    harming = values(base + 0.1, base - 0.02)
+    choice = choose(values(base), {"harming": harming}, 5, 0)
+    assert (choice.winner, choice.trials[0].harms) == (NOTHING, True)
+    assert set(choice.chosen_by_fold) == {NOTHING}
+    assert choice.cross_validated.mean_difference == 0
+
+
+def test_choosing_the_luckiest_of_many_gains_nothing_when_told(base):
+    rng = np.random.default_rng(3)
+    after = {}
+    for i in range(30):
+        noise = rng.normal(scale=0.2, size=100)
+        after[f"noise {i:02}"] = values(base + noise - noise.mean() + 0.001)
+    choice = choose(values(base), after, 5, 0)
+    assert max(t.gain.mean_difference for t in choice.trials) < 0.01
+    assert len(set(choice.chosen_by_fold)) > 1
+    assert choice.cross_validated.low < 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_fewer_questions_than_folds(n):
+    base = np.linspace(0.1, 0.5, n)
+    choice = choose(values(base), {"better": values(base + 0.1)}, 5, 0)
+    assert choice.winner == NOTHING and len(choice.chosen_by_fold) == n

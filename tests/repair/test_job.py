@@ -1,0 +1,114 @@
+"""`argus repair` on real indexes: chosen by questions, by needs, or by default."""
+
+import json
+
+import pytest
+
+from argus.data.types import Document, Query
+from argus.errors import InputError
+from argus.indexes.job import build_index
+from argus.indexes.retriever import open_retriever
+from argus.indexes.views import ViewIndex
+from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.repair.job import repair_index
+from argus.scenarios.files import read_fields
+from tests.support.results import shown
+
+ASPECTS = {
+    "deque": ("a line-up of entries", "forget the oldest", "fast at both ends"),
+    "heapq": ("the smallest entry first", "a waiting list by urgency", "merge what is in order"),
+    "bisect": ("find the place of a value", "insert without sorting", "search by halves"),
+    "zlib": ("make data smaller", "a check-sum of bytes", "a stream of blocks"),
+    "csv": ("tables as lines", "quote a comma", "read rows as mappings"),
+    "json": ("objects as text", "pretty indentation", "a custom encoder"),
+    "shelve": ("a dictionary on disk", "write back on close", "any object by key"),
+    "queue": ("threads that wait", "a limit of places", "a task that is done"),
+}
+
+
+def documents():
+    return [Document(doc, ". ".join(said).capitalize() + ".") for doc, said in ASPECTS.items()]
+
+
+@pytest.fixture
+def built(minilm, tmp_path):
+    build_index(documents(), out=tmp_path / "ix", encoder=minilm)
+    return tmp_path / "ix"
+
+
+def profiles():
+    return {
+        doc: read_fields(
+            doc,
+            {
+                "main_topic": doc,
+                "scenarios": [
+                    {"information_need": f"I need {aspect}", "explanation": f"It is {aspect}."}
+                    for aspect in said
+                ],
+            },
+        )
+        for doc, said in ASPECTS.items()
+    }
+
+
+def ids(index):
+    return [r["id"] for r in list_remedies(index)]
+
+
+def test_without_anything_that_judges_the_default_is_added_and_said_to_be_one(built, minilm):
+    result = repair_index(built, encoder=minilm)
+    assert (result.summary["judged_by"], result.summary["kept"]) == ("nothing", "blend")
+    assert ids(built) == result.summary["remedies"] and len(ids(built)) == 1
+    lines = shown(result)
+    assert any("fixed default" in line for line in lines) and "rollback" in lines[-1]
+    assert "fixed default" in result.report.read_text()
+
+
+def test_judged_questions_choose_and_a_copy_is_tried(built, minilm):
+    questions = [Query(f"q{i}", doc) for i, doc in enumerate(ASPECTS)]
+    qrels = {f"q{i}": {doc: 1} for i, doc in enumerate(ASPECTS)}
+    version = ViewIndex.open(built).version
+    result = repair_index(
+        built, queries=questions, qrels=qrels, profiles=profiles(), encoder=minilm
+    )
+    summary = result.summary
+    tried = {t["candidate"] for t in summary["trials"]}
+    assert tried == {"scenarios", "blend", "scenarios + blend"}
+    assert "no knowledge base" in summary["missing"]["expand"]
+    assert summary["questions"] == 8 and len(summary["chosen_by_fold"]) == 5
+    kept = summary["kept"] != "nothing"
+    assert bool(ids(built)) == bool(summary["remedies"]) == kept
+    assert kept or ViewIndex.open(built).version == version
+    assert json.loads((result.folder / "summary.json").read_text())["repair"] == summary
+
+
+def test_needs_that_are_held_out_judge_and_are_no_views_then(built, minilm):
+    result = repair_index(built, profiles=profiles(), encoder=minilm)
+    summary = result.summary
+    assert (summary["judged_by"], summary["questions"]) == ("held-out needs", 8)
+    gains = {t["candidate"]: t["ndcg10"]["mean_after"] for t in summary["trials"]}
+    assert gains["scenarios"] < 1  # with its own need among the views each would come first
+    for remedy in reversed(summary["remedies"]):
+        rollback(built, remedy)
+    assert not ids(built)
+
+
+def test_an_index_that_is_repaired_already_is_judged_as_it_is(built, minilm):
+    first = repair_index(built, encoder=minilm)
+    again = repair_index(built, encoder=minilm)
+    assert again.summary["remedies"] == first.summary["remedies"] == ids(built)
+    answers = open_retriever(built, minilm).search([Query("q", "waiting threads")], 3)
+    assert answers["q"]
+
+
+def test_profiles_of_other_documents_are_refused(built, minilm):
+    others = {f"{doc} 2": profiled for doc, profiled in profiles().items()}
+    with pytest.raises(InputError) as error:
+        repair_index(built, profiles=others, encoder=minilm)
+    assert error.value.where == "--profiles" and not ids(built)
+
+
+def test_queries_without_judgements_are_refused(built, minilm):
+    with pytest.raises(InputError):
+        repair_index(built, queries=[Query("q", "x")], encoder=minilm)
