@@ -467,6 +467,7 @@ from .remedies.repair.remedy import (
     rollback as rollback,
 )
 from .remedies.repair.summary import (
+    ListedRemedy as ListedRemedy,
     ReferenceSettings as ReferenceSettings,
     RollbackNote as RollbackNote,
     SynthesisSettings as SynthesisSettings,

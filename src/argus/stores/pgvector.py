@@ -19,7 +19,7 @@ from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.columns import column_of, id_column, vector_field
 from argus.stores.errors import closed_on_error, no_collection, reported
-from argus.stores.pgvector_values import as_column, register_vectors, sent
+from argus.stores.pgvector_values import as_column, prepared, register_vectors, sent
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
@@ -234,7 +234,12 @@ class PgVectorStore:
             ]
             for id_, vector, p in records.rows()
         ]
-        with reported(self.name, self._hidden), self._db.transaction(), self._db.cursor() as cursor:
+        with (
+            reported(self.name, self._hidden),
+            prepared(self._db),
+            self._db.transaction(),
+            self._db.cursor() as cursor,
+        ):
             cursor.executemany(statement, rows)
 
     def delete(self, ids: Sequence[str]) -> None:

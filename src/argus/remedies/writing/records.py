@@ -99,18 +99,18 @@ def blend_records(
     owner: IntArray = np.array([place[view.doc_id] for view in views], np.int64)
     mixed = weight * documents[owner] + (1 - weight) * sentences
     lengths = np.linalg.norm(mixed, axis=1)
-    kept = np.flatnonzero(lengths > NOTHING).tolist()
+    rows = np.flatnonzero(lengths > NOTHING).tolist()
     own = np.linalg.norm(documents, axis=1)
-    scales = np.concatenate([_lengths(own), lengths[kept]])
-    whole = np.concatenate([documents / own[:, None], mixed[kept] / lengths[kept, None]])
+    scales = np.concatenate([_lengths(own), lengths[rows]])
+    whole = np.concatenate([documents / own[:, None], mixed[rows] / lengths[rows, None]])
     return RemedyRecords(
         remedy,
-        [f"{doc}#{remedy}" for doc in ids] + [views[row].id for row in kept],
-        [*ids, *(views[row].doc_id for row in kept)],
-        [DOCUMENT] * len(ids) + [views[row].kind for row in kept],
+        [f"{doc}#{remedy}" for doc in ids] + [views[row].id for row in rows],
+        [*ids, *(views[row].doc_id for row in rows)],
+        [DOCUMENT] * len(ids) + [views[row].kind for row in rows],
         np.asarray(whole, np.float32),
         np.asarray(scales, np.float32),
-        np.asarray(np.concatenate([penalties, penalties[owner[kept]]]), np.float32),
+        np.asarray(np.concatenate([penalties, penalties[owner[rows]]]), np.float32),
     )
 
 
