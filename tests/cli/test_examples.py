@@ -36,6 +36,8 @@ FOLLOWS = {
     "argus index delete": "argus index build",
     "argus index compact": "argus index delete",
     "argus remedy expand": "argus index build",
+    "argus repair": "argus index build",
+    "argus remedy blend": "argus index build",
     "argus remedy list": "argus remedy expand",
     "argus remedy rollback": "argus remedy expand",
     "argus remedy export": "argus remedy expand",

@@ -53,7 +53,7 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert result.summary == sections
     assert set(sections) == {
         "audit", "exposure", "questions", "authority", "probe", "index", "diagnosis", "remedy",
-        "evaluation", "ablation",
+        "evaluation", "ablation", "blend",
     }  # fmt: skip
     page = result.report.read_text(encoding="utf-8")
     assert all(f'id="{name}"' in page for name in sections if name != "index")
@@ -63,7 +63,11 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert superseded >= 8 and sections["authority"]["documents"]["failed"] == 0
     assert 0.2 < sections["authority"]["proxies"]["text"]["reachable"] < 0.95
 
-    # It is repaired, and the judged questions say that this helped.
+    # The blend harms nothing here, and says what each of its parts does.
+    whole = result.blend.summary["parts"][-1]
+    assert whole["part"] == "+ BM25" and whole["ndcg10"]["mean_difference"] > -0.005
+
+    # What the corpus leaves out comes back, and the judged questions say that this helped.
     receipt, change = result.repair.summary, sections["evaluation"]["comparison"]["nDCG@10"]
     assert sections["probe"]["table"][-1]["test"]["pearson"] > 0.3
     assert receipt["counts"]["views"] > 100

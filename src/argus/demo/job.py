@@ -34,6 +34,7 @@ from argus.knowledge.stdlib import (
 )
 from argus.measures import evaluate, is_implicit
 from argus.progress import announce
+from argus.remedies.blend.job import BlendResult, blend_index
 from argus.remedies.diagnosis.summary import headline as diagnosis_headline
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
@@ -67,8 +68,11 @@ class DemoResult(Result):
     questions: QuestionsSummary
     authority: AuthorityAuditResult | None
     """Deprecated entities and what replaces them; None under a `limit` that leaves none."""
+    blend: BlendResult | None
+    """The repair that needs nothing but the documents; None where there is no `repair`."""
     repair: RepairResult | None
-    """None under a `limit` that leaves too few entities to fit a probe on."""
+    """Expansion by the text that the corpus leaves out, on top of the blend; None under a `limit`
+    that leaves too few entities to fit a probe on."""
     scenarios: DemoScenarios | None
     """None where there is no repair: they go into its index."""
     report: Path
@@ -82,9 +86,12 @@ class DemoResult(Result):
             yield f"{group['name']} ({group['queries']}): {measures}"
         if self.authority is not None:
             yield from self.authority.headline()
+        if self.blend is not None:
+            yield from self.blend.headline()
         if self.repair is None:
             yield f"fewer than {FEWEST:,} scored entities: too few to fit a probe and repair by"
         else:
+            yield "now with the rest of every docstring, which the corpus leaves out:"
             yield from diagnosis_headline(self.summary["diagnosis"])
             yield from self.repair.headline()
         if self.scenarios is not None:
@@ -135,26 +142,29 @@ def demo(
     )
     answers = ask(corpus, questions, qrels, audit, folder, encoder)
     authority = audit_deprecations(base, corpus, folder, encoder, exposure_result.summary["k"])
-    remedy = scenarios = None
+    blend = remedy = scenarios = None
     if audit.summary["entities"]["measured"] >= FEWEST:
-        remedy = repair(base, folder, encoder)
+        blend, remedy = repair(base, folder, encoder)
         scenarios = add_and_ablate(folder, encoder)
     sections = folder.read_json("summary.json")
     summary = read_record(DemoSummary, sections, where=folder / "summary.json")
     report = write_report(folder.path)
     return DemoResult(
-        folder.path, summary, audit, exposure_result, answers, authority, remedy, scenarios, report
-    )
+        folder.path, summary, audit, exposure_result, answers, authority, blend, remedy, scenarios,
+        report,
+    )  # fmt: skip
 
 
 def repair(
     base: KnowledgeBase, folder: ArtifactFolder, encoder: EncoderConfig | str
-) -> RepairResult:
-    """Fit a probe to the demo's own audit, index its corpus, repair it, evaluate the repair.
+) -> tuple[BlendResult, RepairResult]:
+    """Fit a probe to the demo's own audit, index its corpus, repair it, evaluate both repairs.
 
-    The knowledge base is the rest of the docstrings, of which the corpus holds the beginning. At
-    risk is what the probe does not place in the high band: its own τ would leave 1% (a document
-    names its entity in full, "abc.ABCMeta", and is easier to find than the "ABCMeta" of the audit).
+    The blend needs nothing but the documents. Expansion comes on top of it and is told apart: what
+    it adds was taken out of the corpus. The knowledge base is the rest of the docstrings, of which
+    the corpus holds the beginning. At risk is what the probe does not place in the high band: its
+    own τ would leave 1% (a document names its entity in full, "abc.ABCMeta", and is easier to find
+    than the "ABCMeta" of the audit).
     """
     corpus, kb = folder / "corpus", folder / "corpus" / "kb.jsonl"
     write_jsonl(kb, as_rows(standard_reference(base)))
@@ -162,16 +172,19 @@ def repair(
     build_index(corpus, out=folder.path, encoder=encoder)
     for earlier in ViewIndex.open(folder.path).remedies():  # of a demo that is run again
         rollback(folder.path, earlier.id)
-    return expand_index(
+    questions, judgements = corpus, corpus / "qrels" / "test.tsv"
+    blend = blend_index(folder.path, queries=questions, qrels=judgements, out=folder.path)
+    expansion = expand_index(
         folder.path,
         reference=ReferenceConfig(kb=(kb,)),
         probe=folder / PROBE,
         tau=HIGH,
-        queries=corpus,
-        qrels=corpus / "qrels" / "test.tsv",
+        queries=questions,
+        qrels=judgements,
         corpus=corpus,
         out=folder.path,
     )
+    return blend, expansion
 
 
 def _check_limit(limit: int, base: KnowledgeBase) -> None:

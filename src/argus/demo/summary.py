@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from argus.indexes.summary import BuildSummary
+from argus.remedies.blend.summary import BlendSummary
 from argus.remedies.diagnosis.summary import DiagnosisSummary
 from argus.remedies.repair.summary import RemedySummary
 
@@ -45,4 +46,5 @@ class DemoSummary(TypedDict, total=False):
     questions: QuestionsSummary
     index: BuildSummary
     diagnosis: DiagnosisSummary
+    blend: BlendSummary
     remedy: RemedySummary

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from argus.explanation.evidence import WordEvidence
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import query_words, words
+from argus.indexes.words import query_words
 
 LOW_COVERAGE = 0.5
 """Share of the query's weight (idf) below which a document that lacks the rest counts as implicit:
@@ -16,7 +16,7 @@ it then holds less than half of what tells the query's documents from the others
 
 
 def check_words(case: Case, place: Standing) -> Finding[WordEvidence]:
-    """Compare the query's terms (no stop words, no stemming) with the document's."""
+    """Compare the query's terms (no stop words) with the document's, as BM25 takes them apart."""
     if not case.present:
         text = "the document is not in this state of the index"
         return Finding(Cause.LEXICAL, Verdict.UNCHECKED, text, {})
@@ -97,9 +97,10 @@ def term_evidence(query: str, texts: Iterable[str], lexical: LexicalIndex) -> Wo
     texts: of the document. idf is BM25's, ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of
     `lexical`.
     """
-    terms = list(dict.fromkeys(query_words(query)))
+    terms, forms = list(dict.fromkeys(query_words(query))), lexical.analyzer.documents
     counts = {term: int((lexical.scores(term) > 0).sum()) for term in terms}
-    own = {word for text in texts for word in words(text)}
+    here = {form for text in texts for form in forms(text)}
+    own = {term for term in terms if here.intersection(forms(term))}
     n = len(lexical)
     weight = {t: math.log(1 + (n - c + 0.5) / (c + 0.5)) for t, c in counts.items()}
     total = sum(weight.values())

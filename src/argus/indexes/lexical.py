@@ -2,8 +2,9 @@
 
 Every word of a text is indexed. Stop words are left out of a query unless it has no other word
 ("The Who", "It" stay findable), which keeps long questions fast and changes hardly any score, since
-such words occur nearly everywhere. Words are not stemmed: surface forms of names must match as
-they are. Robertson's BM25 as Lucene computes it, k1 = 1.5, b = 0.75.
+such words occur nearly everywhere. Words are not stemmed where surface forms of names must match as
+they are; where BM25 is fused with vectors they are (`argus.indexes.words`). Robertson's BM25 as
+Lucene computes it, k1 = 1.5, b = 0.75.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
 from argus.indexes.postings import K1, B, Postings
 from argus.indexes.snapshot import check_k
-from argus.indexes.words import query_words
+from argus.indexes.words import SURFACE, Analyzer
 
 IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
 """Files of a saved index, beside bm25s' own."""
@@ -50,16 +51,24 @@ class LexicalIndex:
     """BM25 over documents of one or several texts. Make one with `build`, or `open` a saved one."""
 
     def __init__(
-        self, ids: list[str], starts: IntArray, bm25: Any | None, *, made_of: str = ""
+        self,
+        ids: list[str],
+        starts: IntArray,
+        bm25: Any | None,
+        *,
+        made_of: str = "",
+        analyzer: Analyzer = SURFACE,
     ) -> None:
-        self.ids, self._starts = ids, starts
+        self.ids, self._starts, self.analyzer = ids, starts, analyzer
         self.made_of = made_of
         """What a caller knows its texts by; "" where it named nothing."""
         self._bm25 = bm25  # None where no text has a word
         self._folds = len(ids) < int(starts[-1])
 
     @classmethod
-    def build(cls, ids: Sequence[str], texts: Sequence[str]) -> LexicalIndex:
+    def build(
+        cls, ids: Sequence[str], texts: Sequence[str], analyzer: Analyzer = SURFACE
+    ) -> LexicalIndex:
         """Index `texts[i]` under `ids[i]`.
 
         An id given several times is a document with several texts, of which the best counts.
@@ -70,18 +79,23 @@ class LexicalIndex:
         order = sorted(range(len(ids)), key=lambda i: ids[i])  # stable: texts of one id keep order
         parts = (order[at : at + BATCH] for at in range(0, len(order), BATCH))
         return cls.from_batches(
-            ([ids[i] for i in part], [texts[i] for i in part]) for part in parts
+            (([ids[i] for i in part], [texts[i] for i in part]) for part in parts),
+            analyzer=analyzer,
         )
 
     @classmethod
     def from_batches(
-        cls, batches: Iterable[tuple[Sequence[str], Sequence[str]]], *, made_of: str = ""
+        cls,
+        batches: Iterable[tuple[Sequence[str], Sequence[str]]],
+        *,
+        made_of: str = "",
+        analyzer: Analyzer = SURFACE,
     ) -> LexicalIndex:
         """Index ids and texts that come batch by batch, as `build` does; no text is kept.
 
         Raises ValueError where ids are not in ascending order.
         """
-        postings = Postings()
+        postings = Postings(analyzer)
         ids: list[str] = []
         starts: list[int] = []
         n = 0
@@ -99,7 +113,8 @@ class LexicalIndex:
             bm25 = _bm25s().BM25(k1=K1, b=B, auto_compile=False)
             bm25.vocab_dict, bm25.scores = postings.vocabulary, postings.scores()
             bm25.nonoccurrence_array = None
-        return cls(ids, np.array([*starts, n], np.int64), bm25, made_of=made_of)
+        bounds = np.array([*starts, n], np.int64)
+        return cls(ids, bounds, bm25, made_of=made_of, analyzer=analyzer)
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder, in the place of what is there; whole or not at all."""
@@ -165,7 +180,7 @@ class LexicalIndex:
     def scores(self, query: str) -> FloatArray:
         """Return the score of every document, in the order of `ids`; shape (len(self),)."""
         known = self._bm25.vocab_dict if self._bm25 is not None else {}
-        tokens = [known[word] for word in query_words(query) if word in known]
+        tokens = [known[word] for word in self.analyzer.queries(query) if word in known]
         if self._bm25 is None or not tokens:
             return np.zeros(len(self), np.float32)
         scores: FloatArray = self._bm25.get_scores_from_ids(tokens)

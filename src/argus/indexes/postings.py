@@ -19,7 +19,7 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from argus.data.types import IntArray
-from argus.indexes.words import words
+from argus.indexes.words import SURFACE, Analyzer
 
 K1, B = 1.5, 0.75
 
@@ -53,13 +53,14 @@ class _Counted:
 class Postings:
     """What has been read so far. vocabulary: word to number; 0 is no word."""
 
+    analyzer: Analyzer = SURFACE
     vocabulary: dict[str, int] = field(default_factory=lambda: {"": 0})
     _batches: list[_Counted] = field(default_factory=list)
 
     def add(self, texts: Sequence[str]) -> None:
         """Count the words of more texts."""
         numbered = self.vocabulary
-        counts = [Counter(words(text)) for text in texts]
+        counts = [Counter(self.analyzer.documents(text)) for text in texts]
         distinct = np.array([len(c) for c in counts], np.int64)
         n = int(distinct.sum())
         tokens = (numbered.setdefault(word, len(numbered)) for word in chain.from_iterable(counts))

@@ -25,7 +25,7 @@ from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
 from argus.indexes.views import BEFORE, ViewIndex, served
 from argus.indexes.weighing import DENSE
-from argus.indexes.words import check_query
+from argus.indexes.words import STEMMED, check_query
 from argus.settings import TOP_K
 
 FUSED_DEPTH = 100
@@ -158,7 +158,7 @@ class IndexRetriever:
         """
         if self._lexical is None or self._lexical[0] != self.index.version:
             columns = self.index.texts(self.as_of, without=(SCENARIO, SENTENCE))
-            words = LexicalIndex.build(columns["doc_id"], columns["text"])
+            words = LexicalIndex.build(columns["doc_id"], columns["text"], STEMMED)
             self._lexical = (self.index.version, words)
         return self._lexical[1]
 

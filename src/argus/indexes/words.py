@@ -1,9 +1,13 @@
-"""Text to words, with the standard library alone."""
+"""Text to words: as they stand, or to their stems."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
 
 from argus.errors import InputError
 
@@ -36,3 +40,51 @@ def query_words(text: str) -> list[str]:
     """Return the words of a query without stop words, or all of them when nothing else is left."""
     everything = words(text)
     return [word for word in everything if word not in STOP_WORDS] or everything
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """How BM25 takes texts apart. documents: every word; queries: those that say something."""
+
+    name: str
+    documents: Callable[[str], list[str]]
+
+    def queries(self, text: str) -> list[str]:
+        """Return the words of a query without stop words, or all where nothing else is left."""
+        everything = self.documents(text)
+        return [word for word in everything if word not in _stop_words(self)] or everything
+
+
+@cache
+def _stop_words(analyzer: Analyzer) -> frozenset[str]:
+    return frozenset(analyzer.documents(" ".join(sorted(STOP_WORDS)))) | STOP_WORDS
+
+
+LONG_WORD = re.compile(r"\w\w+")
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of words of two characters and more, by Porter's second English stemmer.
+
+    "_" joins a name of code. A single letter says nothing of a topic; formulas are full of them.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return [_stem(word) for word in LONG_WORD.findall(folded)]
+
+
+@lru_cache(maxsize=1 << 18)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@cache
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
+
+
+SURFACE = Analyzer("surface", words)
+"""Words as they stand: names match as they are."""
+STEMMED = Analyzer("stemmed", stems)
+"""Words of a question and of a text meet in their stems."""

@@ -68,7 +68,7 @@ def test_the_receipt_tells_what_each_part_gains_and_costs(built, minilm):
     assert "hubs 0.15" in shown(result)[0] and result.evaluation is not None
     assert "Part after part" in result.report.read_text()
     summary = json.loads((result.folder / "summary.json").read_text())
-    assert summary["blend"]["hubness"]["sentences"] == 9
+    assert summary["blend"]["hubness"]["sentences"] == 10
 
 
 @pytest.mark.parametrize(

@@ -22,17 +22,14 @@ def draw_sample(n: int, seed: int, size: int = SAMPLE) -> IntArray:
 
 
 def hubness(
-    documents: FloatArray, sentences: FloatArray, holders: Sequence[IntArray], *, seed: int = 0
+    documents: FloatArray, sentences: FloatArray, holders: Sequence[IntArray]
 ) -> FloatArray:
     """Return r(d): the mean of the ten highest cosines of each document and sentences of others.
 
     documents: (n, dim), sentences: (m, dim), unit rows. holders[j]: positions of the documents that
-    hold sentence j, which it says nothing of (copies of a document hold the same ones). Of many
-    sentences a sample is drawn. Shape (n,); 0 where no other document has a sentence. Fewer than
-    ten are all taken.
+    hold sentence j, which it says nothing of (copies of a document hold the same ones). Shape (n,);
+    0 where no other document has a sentence. Fewer than ten are all taken.
     """
-    drawn = draw_sample(len(sentences), seed)
-    sentences, holders = sentences[drawn], [holders[i] for i in drawn]
     n, m = len(documents), len(sentences)
     scores = np.zeros(n, np.float32)
     if not m:

@@ -232,7 +232,7 @@ def _hubness(opened: _Opened, making: Making) -> Hubness | None:
         return None
     scores = making.numbers.hubness
     return {
-        "sentences": len(making.sample),
+        "sentences": making.sample,
         "least": round(float(scores.min()), 4),
         "median": round(float(np.median(scores)), 4),
         "most": round(float(scores.max()), 4),

@@ -55,7 +55,7 @@ class BlendPlan:
 
 @dataclass(frozen=True)
 class Making:
-    """What came of it. Views are those with a vector; where sentences are off, a sample of them."""
+    """What came of it. Views are those with a vector; none where sentences are off."""
 
     views: list[View]
     vectors: FloatArray
@@ -63,8 +63,8 @@ class Making:
     proposal: SentenceViews
     failed: int
     """Sentences that could not be embedded."""
-    sample: IntArray
-    """Positions of the views on which hubness was measured."""
+    sample: int
+    """Sentences on which hubness was measured."""
     numbers: DocumentNumbers | None
     """None where the blend keeps none."""
 
@@ -83,49 +83,34 @@ def make_blend(
     """
     blend, settings = plan.blend, plan.sentences
     proposal = sentence_views(documents, plan.remedy, settings.max_views)
-    views = proposal.views
-    if not blend.sentences:
-        views = [views[i] for i in draw_sample(len(views), settings.seed)]
-    if not (blend.sentences or blend.hubs):
-        views = []
-    embedded = embed(as_documents([v.text for v in views]), encoder, store, what="sentences")
-    if views and not embedded.ok.any():
+    texts = [view.text for view in proposal.views] if blend.sentences else []
+    embedded = embed(as_documents(texts), encoder, store, what="sentences")
+    if texts and not embedded.ok.any():
         raise ArgusError(
-            f"none of {len(views):,} sentences could be embedded "
+            f"none of {len(texts):,} sentences could be embedded "
             f"({next(iter(embedded.failures.values()))}), so nothing was added."
         )
-    views = [view for view, ok in zip(views, embedded.ok, strict=True) if ok]
-    sample = draw_sample(len(views), settings.seed)
-    numbers = None
+    views = [view for view, ok in zip(proposal.views, embedded.ok, strict=False) if ok]
+    numbers, sample = None, 0
     if blend.per_document:
-        pool = _pool(documents, vectors, [views[i] for i in sample], embedded.vectors[sample])
+        sentences, holders = _sample(proposal, encoder, store, settings.seed)
+        sample = len(holders)
         numbers = DocumentNumbers(
             [d.id for d in documents],
-            hubness(vectors, *pool, seed=settings.seed),
+            hubness(vectors, sentences, holders),
             smoothed(vectors, blend.smoothing) if blend.smoothing else None,
         )
     return Making(views, embedded.vectors, proposal, len(embedded.failures), sample, numbers)
 
 
-def _pool(
-    documents: Sequence[Document],
-    own: FloatArray,
-    views: Sequence[View],
-    vectors: FloatArray,
+def _sample(
+    proposal: SentenceViews, encoder: Encoder, store: EmbeddingStore, seed: int
 ) -> tuple[FloatArray, list[IntArray]]:
-    """Return the distinct sentences to measure hubness on, and which documents hold each.
-
-    A document without views is one sentence itself.
-    """
-    position = {d.id: i for i, d in enumerate(documents)}
-    with_views = {view.doc_id for view in views}
-    alone = [i for i, d in enumerate(documents) if d.id not in with_views]
-    texts = [view.text for view in views] + [documents[i].content for i in alone]
-    owners = [position[view.doc_id] for view in views] + alone
-    rows = np.concatenate([vectors.reshape(-1, own.shape[1]), own[alone]])
-    holders: dict[str, list[int]] = {}
-    first: dict[str, int] = {}
-    for row, (text, owner) in enumerate(zip(texts, owners, strict=True)):
-        holders.setdefault(text, []).append(owner)
-        first.setdefault(text, row)
-    return rows[list(first.values())], [np.array(of) for of in holders.values()]
+    """Return the vectors of the sentences that hubness is measured on, and who holds each."""
+    texts = list(proposal.holders)
+    drawn = [texts[i] for i in draw_sample(len(texts), seed)]
+    embedded = embed(as_documents(drawn), encoder, store, what="sentences")
+    holders = [
+        np.array(proposal.holders[text]) for text, ok in zip(drawn, embedded.ok, strict=True) if ok
+    ]
+    return embedded.vectors, holders

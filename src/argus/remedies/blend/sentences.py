@@ -24,6 +24,8 @@ class SentenceViews:
     """The views, and which documents have fewer than they could, or none."""
 
     views: list[View]
+    holders: dict[str, list[int]]
+    """Every sentence without its title, and the positions of the documents that hold it."""
     none: int
     """Documents of one sentence, or without a word: their own view says all of it."""
     joined: int
@@ -37,9 +39,12 @@ def sentence_views(documents: Sequence[Document], remedy: str, most: int) -> Sen
     joined, so that all of its text is in one.
     """
     views: list[View] = []
+    holders: dict[str, list[int]] = {}
     counts: Counter[str] = Counter()
-    for document in documents:
+    for position, document in enumerate(documents):
         windows = list(dict.fromkeys(windows_of(document)))
+        for window in windows:
+            holders.setdefault(window, []).append(position)
         if len(windows) < 2:
             counts["none"] += 1
             continue
@@ -50,7 +55,7 @@ def sentence_views(documents: Sequence[Document], remedy: str, most: int) -> Sen
             View(f"{document.id}#{remedy}-{i}", document.id, SENTENCE, _titled(document, window))
             for i, window in enumerate(windows)
         ]
-    return SentenceViews(views, counts["none"], counts["joined"])
+    return SentenceViews(views, holders, counts["none"], counts["joined"])
 
 
 def windows_of(document: Document) -> Iterator[str]:

@@ -1,0 +1,129 @@
+"""What a blend gains on judged collections, part after part, and the arms that it was chosen over.
+
+`argus remedy blend` as it ships, MiniLM in float32: each collection is indexed and blended in a
+folder of its own, then every arm searches the same index. Intervals are over questions, paired,
+against the vectors alone.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from argus.corpora.opening import open_corpus
+from argus.data.fields import FieldNames
+from argus.data.types import Document, Run
+from argus.encoders import EncoderConfig, load_encoder
+from argus.evaluation.judged import read_judged
+from argus.indexes.blend import Blend
+from argus.indexes.hybrid import fuse_with_bm25
+from argus.indexes.job import build_index
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.views import ViewIndex
+from argus.knowledge.stdlib import standard_library, standard_questions
+from argus.measures import evaluate, paired_difference
+from argus.remedies.blend.job import blend_index
+from argus.remedies.blend.parts import DENSE, JudgedVectors, Searched
+from benchmarks.shared import collection
+
+COLLECTIONS = ("hotpot100", "wiki2", "theoremqa_theorems", "cranfield", "demo",
+               "impliret_wknow_multi")  # fmt: skip
+NDCG, RECALL, DEPTH = "nDCG@10", "R@10", 100
+BAR = 0.035
+"""Mean gain of the first four."""
+
+
+def run() -> dict[str, Any]:
+    encoder = load_encoder(EncoderConfig(precision="float32")).encoder
+    results: dict[str, Any] = {}
+    for name in COLLECTIONS:
+        with tempfile.TemporaryDirectory() as folder:
+            results[name] = _collection(name, Path(folder) / "index", encoder)
+            print(name, results[name], flush=True)
+    gains = [results[name]["arms"]["blend"][NDCG]["difference"] for name in COLLECTIONS[:4]]
+    return {"collections": results, "mean_of_four": round(sum(gains) / 4, 4), "bar": BAR}
+
+
+def _collection(name: str, index: Path, encoder: Any) -> dict[str, Any]:
+    documents, judged = _judged(name)
+    build_index(documents, out=index, encoder=encoder)
+    blended = blend_index(index, Blend(smoothing=0.0), encoder=encoder)
+    opened = ViewIndex.open(index)
+    retriever = IndexRetriever(opened, encoder)
+    vectors = encoder.encode_queries([q.text for q in judged.queries])
+    asked = JudgedVectors(judged.queries, vectors, judged.qrels)
+    searched = Searched(opened.snapshot(), retriever.lexical())
+    values = {arm: _values(make(), judged.qrels) for arm, make in _arms(searched, asked).items()}
+    dense = values["dense"]
+    return {
+        "documents": len(documents),
+        "questions": len(judged.queries),
+        "views": blended.summary["views"],
+        "arms": {
+            arm: {measure: _figures(dense[measure], of[measure]) for measure in (NDCG, RECALL)}
+            for arm, of in values.items()
+        },
+    }
+
+
+def _judged(name: str) -> tuple[list[Document], Any]:
+    if name == "demo":
+        library = standard_library()
+        documents = [Document(e.id, e.paragraph, e.id) for e in library.entities]
+        questions, qrels = standard_questions()
+        return documents, read_judged(list(questions), qrels)
+    home = collection(name)
+    documents = open_corpus(home).documents(FieldNames())
+    return documents, read_judged(home / "queries.jsonl", home / "qrels" / "test.tsv")
+
+
+def _arms(searched: Searched, asked: JudgedVectors) -> dict[str, Callable[[], Run]]:
+    """Return what is compared: a maximum over views and reciprocal ranks, too, which lost."""
+
+    def blended(**parts: float) -> Callable[[], Run]:
+        blend = replace(DENSE, **parts)
+        return lambda: searched.run(asked.queries, asked.vectors, DEPTH, blend)
+
+    def fused(method: Any) -> Callable[[], Run]:
+        ids, texts = [q.id for q in asked.queries], [q.text for q in asked.queries]
+        return lambda: fuse_with_bm25(
+            blended()(), searched.lexical.search(texts, DEPTH).run(ids), DEPTH, method
+        )
+
+    def lexical() -> Run:
+        ids, texts = [q.id for q in asked.queries], [q.text for q in asked.queries]
+        return searched.lexical.search(texts, DEPTH).run(ids)
+
+    whole = Blend()
+    return {
+        "dense": blended(),
+        "BM25 alone": lexical,
+        "reciprocal rank fusion": fused("rrf"),
+        "BM25": blended(bm25=whole.bm25),
+        "sentences by maximum": blended(weight=0.0),
+        "sentences": blended(weight=whole.weight),
+        "hubs": blended(hubs=whole.hubs),
+        "sentences, hubs": blended(weight=whole.weight, hubs=whole.hubs),
+        "sentences, BM25": blended(weight=whole.weight, bm25=whole.bm25),
+        "blend": blended(weight=whole.weight, hubs=whole.hubs, bm25=whole.bm25),
+    }
+
+
+def _values(ranked: Run, qrels: Any) -> dict[str, dict[str, float]]:
+    per_query = evaluate(ranked, qrels, [NDCG, RECALL]).per_query
+    return {m: {q: values[m] for q, values in per_query.items()} for m in (NDCG, RECALL)}
+
+
+def _figures(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
+    change = paired_difference(before, after, seed=0)
+    return {
+        "mean": round(change.mean_after, 4),
+        "difference": round(change.mean_difference, 4),
+        "low": None if change.low is None else round(change.low, 4),
+        "high": None if change.high is None else round(change.high, 4),
+        "improved": change.improved,
+        "harmed": change.harmed,
+    }
