@@ -22,7 +22,7 @@ NAMES = (
     "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "engine_long",
     "plan_accuracy", "startup", "retriever_seam",
     "blend_quality", "blend_speed",
-    "store_reading", "store_reach", "stores_in_place", "four_retrievers", "demo",
+    "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

@@ -461,6 +461,13 @@ from .remedies.adapt.summary import (
     LearntCorrection as LearntCorrection,
     NeedCounts as NeedCounts,
 )
+from .remedies.export.job import (
+    ExportResult as ExportResult,
+    export_remedy as export_remedy,
+)
+from .remedies.export.summary import (
+    ExportSummary as ExportSummary,
+)
 from .remedies.repair.config import (
     ReferenceConfig as ReferenceConfig,
     SynthesizeConfig as SynthesizeConfig,
@@ -476,6 +483,7 @@ from .remedies.repair.remedy import (
     rollback as rollback,
 )
 from .remedies.repair.summary import (
+    ListedRemedy as ListedRemedy,
     ReferenceSettings as ReferenceSettings,
     RollbackNote as RollbackNote,
     SynthesisSettings as SynthesisSettings,
@@ -492,6 +500,18 @@ from .repair.job import (
 )
 from .repair.summary import (
     RepairSummary as RepairSummary,
+)
+from .remedies.writing.job import (
+    WrittenResult as WrittenResult,
+    blend_store as blend_store,
+)
+from .remedies.writing.rollback import (
+    list_in_store as list_in_store,
+    rollback_in_store as rollback_in_store,
+)
+from .remedies.writing.summary import (
+    StoreRollback as StoreRollback,
+    WrittenSummary as WrittenSummary,
 )
 from .reach.config import (
     ReachConfig as ReachConfig,

@@ -68,13 +68,17 @@ class Block:
 
     def make(self, options: dict[str, Any]) -> Any:
         """Return the config of what was given on the command line; None where it may be, unset."""
+        if self.optional and not self._is_given(options):
+            return None
         values = {s.name: _value(s, options[s.key]) for s in self.settings}
         values |= {name: block.make(options) for name, block in self.inner.items()}
         values = {name: value for name, value in values.items() if value is not UNSET}
-        if self.optional and all(value is None for value in values.values()):
-            return None
         make: Any = getattr(self.config, "from_options", self.config)
         return make(**values)
+
+    def _is_given(self, options: dict[str, Any]) -> bool:
+        values = (_value(setting, options[setting.key]) for setting, _ in self.all_settings())
+        return any(value is not UNSET and value is not None for value in values)
 
 
 UNSET: Any = object()

@@ -10,10 +10,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel, needs_model
+from argus.cli.remedy_place import (
+    NOT_OF_STORES,
+    RECEIPTS,
+    RemedyPlace,
+    RepairedPlace,
+    refuse,
+    show_listed,
+    show_rollback,
+    store_encoder,
+)
 from argus.corpora.names import NamedCorpus
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.indexes.blend import Blend
@@ -21,7 +33,7 @@ from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig, SynthesizeSettings
-from argus.settings import TOP_K, Doc, Ge, Option, check_settings
+from argus.settings import TOP_K, Doc, Ge, Option, check_settings, settings_of
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
@@ -54,7 +66,7 @@ class Judging:
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None
     out: Annotated[
         Path | None,
-        Doc("Folder for the receipt; default: in the index."),
+        Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
         o.OUTPUT,
     ] = None
 
@@ -75,12 +87,15 @@ class Proof(Judging):
 @example("argus remedy blend --index index/")
 @with_blocks
 def blend(
-    index: Repaired,
+    place: RepairedPlace,
     blend: Blend,
     sentences: SentenceSettings,
     judging: Judging,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
+    *,
+    embedding: Annotated[EncoderConfig | None, Without(*NOT_OF_STORES)],
+    columns: Annotated[FieldNames, Without("id", "coerce_ids")],
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -89,14 +104,37 @@ def blend(
     All documents get a view of title and sentence for each of their sentences, and one number for
     how near they are to sentences of others. No label and no language model is needed; it is the
     repair that helped without them. `argus remedy rollback` takes it out again.
+
+    With --store the views are written as records into a collection beside the documents, which
+    stay as they are; then the store is asked for what was written.
     """
+    if place.store is not None:
+        refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
+        from argus.remedies.writing.job import blend_store
+
+        written = blend_store(
+            place.store, blend, encoder=store_encoder(encoder, device, embedding),
+            sentences=sentences, into=place.into, opening=place.opening, fields=columns,
+            out=judging.out or RECEIPTS,
+        )  # fmt: skip
+        undo = o.command("remedy", "rollback", written.remedy, *place.words)
+        last = [*written.unreached(), f"To undo it: {undo}"]
+        o.show(written, as_json=json, then="\n".join(last))
+        return
+    _refuse_of_stores(embedding, columns)
     from argus.remedies.blend.job import blend_index
 
     result = blend_index(
-        index, blend, sentences=sentences, encoder=encoder, device=device,
+        place.folder, blend, sentences=sentences, encoder=encoder, device=device,
         queries=judging.queries, qrels=judging.qrels, out=judging.out,
     )  # fmt: skip
     show_remedy(result, json)
+
+
+def _refuse_of_stores(embedding: EncoderConfig | None, columns: FieldNames) -> None:
+    """Raise InputError for what is said of a store's vectors, and an index says itself."""
+    refuse({"--document-prompt and the like": embedding}, "a store (--store)")
+    refuse({s.where: getattr(columns, s.name) or None for s in settings_of(FieldNames)}, "a store")
 
 
 @app.command()
@@ -203,18 +241,22 @@ def show_remedy(result: RemedyResult[Mapping[str, object]], as_json: bool) -> No
 @with_blocks
 def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
-    index: Repaired,
+    place: RepairedPlace,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
-    """Remove exactly the views that a remedy added."""
+    """Remove exactly what a remedy added to an index, or its records from a store."""
+    if place.store is not None:
+        from argus.remedies.writing.rollback import rollback_in_store
+
+        gone = rollback_in_store(place.store, remedy, into=place.into, opening=place.opening)
+        return o.print_json(gone) if json else show_rollback(gone)
     from argus.remedies.repair.remedy import rollback as run
 
-    note = run(index, remedy)
+    note = run(place.folder, remedy)
     if json:
-        o.print_json(note)
-        return
-    typer.echo(f"removed {note['views_removed']:,} views of {remedy} from {index}")
+        return o.print_json(note)
+    typer.echo(f"removed {note['views_removed']:,} views of {remedy} from {place.index}")
     for other in note["relied_on_by"]:
         typer.echo(f"{other} left out views that this one held: run its command again to add them")
 
@@ -222,21 +264,39 @@ def rollback(
 @app.command("list")
 @example("argus remedy list --index index/")
 @with_blocks
-def list_(index: Index, json: o.AsJson = False, config: o.Config = None) -> None:
-    """Show the remedies in an index, oldest first."""
-    from argus.remedies.repair.remedy import list_remedies
+def list_(place: RemedyPlace, json: o.AsJson = False, config: o.Config = None) -> None:
+    """Show the remedies in an index, oldest first; or those in a store, by id."""
+    if place.store is not None:
+        from argus.remedies.writing.rollback import list_in_store
 
-    listed = list_remedies(index)
+        listed = list_in_store(place.store, into=place.into, opening=place.opening)
+    else:
+        from argus.remedies.repair.remedy import list_remedies
+
+        listed = list_remedies(place.folder)
     if json:
-        o.print_json(listed)
-        return
-    if not listed:
-        typer.echo(f"no remedy in {index}")
-        return
-    shown = [("id", "kind", "when (UTC)", "views", "documents")]
-    for r in listed:
-        counts = (f"{r['views']:,}", f"{r['documents']:,}")
-        shown.append((r["id"], r["kind"] or "?", r["at"] or "?", *counts))
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    for row in shown:
-        typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+        return o.print_json(listed)
+    show_listed(listed, place.words[1])
+
+
+@app.command()
+@example("argus remedy export expand-robust-3f2a91c4 --index index/ --out export/")
+@with_blocks
+def export(
+    remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
+    index: Index,
+    out: o.Out,
+    vectors: Annotated[bool, Doc("Write the views' vectors, too."), Option(("--vectors",))] = False,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Hand a remedy out as files, for a store that Argus does not write to.
+
+    Writes views.jsonl, documents.jsonl and correction.json where there are such, recipe.json, and
+    README.md: the formula, its weights, and how any store serves them.
+    """
+    from argus.remedies.export.job import export_remedy
+
+    result = export_remedy(index, remedy, out=out, with_vectors=vectors, fresh=fresh)
+    o.show(result, as_json=json, then=f"recipe: {result.folder / 'README.md'}")

@@ -17,6 +17,7 @@ from argus.errors import InputError
 from argus.progress import progress
 from argus.stores.protocol import Records, Store, StoreFacts
 from argus.stores.vectors import whole_rows
+from argus.stores.writable import is_of_remedy
 
 READ = 1_000
 """Records that are read at once."""
@@ -56,8 +57,8 @@ def read_store(
 ) -> Reading:
     """Read the first `limit` records, or all of them, a page at a time.
 
-    Raises InputError for records without texts, of ids that repeat, and for a store that changes
-    while it is read.
+    Records that a remedy wrote among them are no documents. Raises InputError for records without
+    texts, of ids that repeat, and for a store that changes while it is read.
     """
     facts = store.describe()
     gathered = _Gathered(Payloads(fields, store.name), facts, limit, with_vectors=with_vectors)
@@ -78,6 +79,16 @@ def read_store(
     return gathered.reading()
 
 
+def without_remedies(records: Records) -> Records:
+    """Return the records that no remedy wrote."""
+    rows = [i for i, payload in enumerate(records.payloads) if not is_of_remedy(payload)]
+    if len(rows) == len(records.ids):
+        return records
+    broken = {new: records.broken[row] for new, row in enumerate(rows) if row in records.broken}
+    ids, payloads = [records.ids[i] for i in rows], [records.payloads[i] for i in rows]
+    return Records(ids, records.vectors[rows], payloads, broken)
+
+
 class _Gathered:
     """Records as they come, until the limit."""
 
@@ -89,6 +100,7 @@ class _Gathered:
         size = self.expected if with_vectors else 0
         self._vectors = np.zeros((size, facts.dim), np.float32)
         self._with_vectors = with_vectors
+        self._of_remedies = 0
         self._documents: list[Document] = []
         self._hashes: list[bytes] = []
         self._norms: list[npt.NDArray[np.float32]] = []
@@ -101,6 +113,8 @@ class _Gathered:
 
     def add(self, records: Records) -> None:
         """Take a page."""
+        whole, records = records, without_remedies(records)
+        self._of_remedies += len(whole.ids) - len(records.ids)
         n = len(records.ids)
         if self._limit is not None:
             n = min(n, self._limit - len(self._documents))
@@ -147,8 +161,9 @@ class _Gathered:
                 "again when nothing is written to the store.",
                 where=name,
             )
+        expected = min(self._facts.records - self._of_remedies, self.expected)
         return Reading(
-            name, self._facts, self.expected, list(whole_documents(tuple(self._documents))),
+            name, self._facts, expected, list(whole_documents(tuple(self._documents))),
             self._vectors[:n] if self._with_vectors else None,
             np.concatenate(self._norms), self._broken,
             hashlib.sha256(b"".join(sorted(self._hashes))).hexdigest(),

@@ -122,16 +122,7 @@ def demo(
     config = _fitting(audit_config or AuditConfig(), len(base.entities))
     folder.open()
     questions, qrels = write_sample_corpus(folder / "corpus", base)
-    record = Record(
-        "audit",
-        {
-            **asdict(config),
-            "corpus_name": "Python standard library",
-            "relations": "contains, inherits, refers to by name",
-        },
-        {"corpus": folder / "corpus" / "corpus.jsonl"},
-    )
-    audit = audit_knowledge(base, folder, encoder, config, record)
+    audit = audit_knowledge(base, folder, encoder, config, _record(config, folder))
     corpus = read_corpus(folder / "corpus")
     exposure_result = exposure(
         corpus,
@@ -153,6 +144,14 @@ def demo(
         folder.path, summary, audit, exposure_result, answers, authority, blend, remedy, scenarios,
         report,
     )  # fmt: skip
+
+
+def _record(config: AuditConfig, folder: ArtifactFolder) -> Record:
+    about = {
+        "corpus_name": "Python standard library",
+        "relations": "contains, inherits, refers to by name",
+    }
+    return Record("audit", asdict(config) | about, {"corpus": folder / "corpus" / "corpus.jsonl"})
 
 
 def repair(

@@ -9,13 +9,14 @@ from pathlib import Path
 
 from argus.encoders import Encoder
 from argus.errors import ArgusError
+from argus.remedies.adapt.job import adapt_index
 from argus.remedies.blend.job import blend_index
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.index import add_scenarios
 
-BLEND, EXPAND, SCENARIOS = "blend", "expand", "scenarios"
+BLEND, EXPAND, SCENARIOS, ADAPT = "blend", "expand", "scenarios", "adapt"
 Apply = Callable[[Path], str]
 """Adds a remedy to the index in a folder; returns its id. Raises ArgusError where it cannot."""
 
@@ -28,7 +29,7 @@ class Materials:
     reference: ReferenceConfig | None = None
     """For expansions."""
     profiles: Mapping[str, Profiled] | None = None
-    """For scenarios."""
+    """For scenarios, and for what corrects queries."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,9 @@ def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
         there[SCENARIOS] = lambda index: (
             add_scenarios(index, profiles, encoder=materials.encoder).remedy
         )
+        there[ADAPT] = lambda index: _adapt(index, profiles, materials.encoder)
     else:
-        missing[SCENARIOS] = "no profiles (--profiles, or argus remedy scenarios)"
+        missing |= dict.fromkeys((SCENARIOS, ADAPT), "no profiles (--profiles, or --model)")
     if (reference := materials.reference) is not None:
         there[EXPAND] = lambda index: (
             expand_index(index, reference=reference, encoder=materials.encoder).remedy
@@ -61,6 +63,14 @@ def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
         missing[EXPAND] = "no knowledge base (--kb)"
     there[BLEND] = lambda index: blend_index(index, encoder=materials.encoder).remedy
     return [_candidate(names, there) for names in _sets(list(there))], missing
+
+
+def _adapt(index: Path, profiles: Mapping[str, Profiled], encoder: Encoder) -> str:
+    """Learn a correction of queries; ArgusError where held-out needs do not improve by one."""
+    result = adapt_index(index, profiles=profiles, encoder=encoder)
+    if not result.summary["prescribed"]:
+        raise ArgusError("held-out needs do not improve by a correction of queries")
+    return result.remedy
 
 
 def _candidate(names: Sequence[str], there: Mapping[str, Apply]) -> Candidate:

@@ -51,6 +51,7 @@ SECTIONS: dict[str, Home] = {
     "diagnosis": Home("Diagnosis", "argus.remedies.diagnosis.section"),
     "remedy": Home("Repair", "argus.remedies.repair.section"),
     "blend": Home("Blend", "argus.remedies.blend.section"),
+    "written": Home("Written", "argus.remedies.writing.section"),
     "repair": Home("Chosen repair", "argus.repair.section"),
     "adapt": Home("Queries corrected", "argus.remedies.adapt.section"),
     "scenarios": Home("Scenarios", "argus.scenarios.profiles.section"),

@@ -15,6 +15,7 @@ from argus.stores.errors import no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
+from argus.stores.writable import MARK, Entries, sibling_name
 
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
@@ -28,11 +29,13 @@ class ChromaStore:
     """A collection. client: opened by the caller; hidden: what no message shows."""
 
     can_search_exactly = False
+    columns: Sequence[str] | None = None
 
     def __init__(
         self, client: ClientAPI, collection: str, name: str, hidden: Sequence[str] = ()
     ) -> None:
         self.name, self._hidden = name, hidden
+        self._client, self.collection = client, collection
         with reported(name, hidden):
             names = [c.name for c in client.list_collections()]
             if collection not in names:
@@ -71,11 +74,7 @@ class ChromaStore:
             if not page["ids"]:
                 return
             vectors, broken = stacked(page["embeddings"], dim)
-            payloads = [
-                {**(metadata or {}), **({} if text is None else {TEXT: text})}
-                for metadata, text in zip(page["metadatas"], page["documents"], strict=True)
-            ]
-            yield Records(page["ids"], vectors, payloads, broken)
+            yield Records(page["ids"], vectors, _payloads(page), broken)
             offset += len(page["ids"])
 
     def search(
@@ -87,8 +86,7 @@ class ChromaStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
-        terms = [{key: {"$eq": value}} for key, value in (matching or {}).items()]
-        where: Any = None if not terms else terms[0] if len(terms) == 1 else {"$and": terms}
+        where = _condition(matching)
         with reported(self.name, self._hidden):
             answer: Any = self._collection.query(
                 query_embeddings=np.asarray(vectors, np.float32), n_results=k, where=where,
@@ -102,12 +100,13 @@ class ChromaStore:
     def upsert(self, records: Records) -> None:
         """Write records; the payload's text becomes the record's document."""
         metadatas = [{k: v for k, v in p.items() if k != TEXT} or None for p in records.payloads]
+        has_texts = any(TEXT in p for p in records.payloads)
         with reported(self.name, self._hidden):
             self._collection.upsert(
                 ids=list(records.ids),
                 embeddings=records.vectors,
                 metadatas=metadatas,  # type: ignore[arg-type]
-                documents=[str(p.get(TEXT, "")) for p in records.payloads],
+                documents=[str(p.get(TEXT, "")) for p in records.payloads] if has_texts else None,
             )
 
     def delete(self, ids: Sequence[str]) -> None:
@@ -115,8 +114,61 @@ class ChromaStore:
         with reported(self.name, self._hidden):
             self._collection.delete(ids=list(ids))
 
+    def record_id(self, name: str) -> str:
+        """Return the name: ids are texts."""
+        return name
+
+    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
+        """Yield all records that match, in the order in which they were added."""
+        offset, where = 0, _condition(matching)
+        while True:
+            with reported(self.name, self._hidden):
+                page: Any = self._collection.get(
+                    limit=size, offset=offset, where=where, include=["metadatas", "documents"]
+                )
+            if not page["ids"]:
+                return
+            yield page["ids"], _payloads(page)
+            offset += len(page["ids"])
+
+    def sibling(self, name: str) -> ChromaStore | None:
+        """Open another collection."""
+        with reported(self.name, self._hidden):
+            if name not in [c.name for c in self._client.list_collections()]:
+                return None
+        return ChromaStore(self._client, name, sibling_name(self.name, name), self._hidden)
+
+    def make_sibling(self, name: str) -> ChromaStore:
+        """Make one."""
+        metadata = {"hnsw:space": "cosine", "argus": MARK}
+        with reported(self.name, self._hidden):
+            self._client.create_collection(name, metadata=metadata, embedding_function=None)
+        return ChromaStore(self._client, name, sibling_name(self.name, name), self._hidden)
+
+    def drop_sibling(self, name: str) -> bool:
+        """Remove one that Argus made, once it is empty."""
+        with reported(self.name, self._hidden):
+            other = self._client.get_collection(name, embedding_function=None)
+            if (other.metadata or {}).get("argus") != MARK or other.count():
+                return False
+            self._client.delete_collection(name)
+        return True
+
     def close(self) -> None:
         """Do nothing: clients of one folder share it, and Chroma closes it when they are gone."""
+
+
+def _condition(matching: Filter | None) -> Any:
+    """Return a filter as Chroma has it."""
+    terms = [{key: {"$eq": value}} for key, value in (matching or {}).items()]
+    return None if not terms else terms[0] if len(terms) == 1 else {"$and": terms}
+
+
+def _payloads(page: Any) -> list[dict[str, Any]]:
+    return [
+        {**(metadata or {}), **({} if text is None else {TEXT: text})}
+        for metadata, text in zip(page["metadatas"], page["documents"], strict=True)
+    ]
 
 
 def open_chroma(place: str, collection: str, key: str | None) -> ChromaStore:

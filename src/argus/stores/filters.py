@@ -11,6 +11,7 @@ from uuid import UUID
 
 from argus.errors import InputError
 from argus.stores.protocol import Filter, Payload, Records, Store
+from argus.stores.writable import TEXTS
 
 LOOKED_AT = 20
 """Pages of records in which the type of a field's values is looked for."""
@@ -82,13 +83,17 @@ def values_of(payload: Payload, key: str) -> list[Any]:
 def typed(matching: Filter, store: Store, size: int) -> Filter:
     """Return a filter whose texts are of the type that the store's records have.
 
+    The fields of a remedy's records are known, and need not be among the first records.
+
     UUIDs, dates and decimals stay texts: every store reads them so, and a summary can hold them.
     Raises InputError for a field that no record holds, or whose values are of another type, naming
     some of them.
     """
-    examples = {key: _examples(key, store, size) for key in matching}
+    examples = {key: _examples(key, store, size) for key in matching if key not in TEXTS}
     return {
-        key: _value(key, value, examples[key]) if isinstance(value, str) else value
+        key: _value(key, value, examples[key])
+        if isinstance(value, str) and key in examples
+        else value
         for key, value in matching.items()
     }
 

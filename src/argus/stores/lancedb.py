@@ -15,8 +15,18 @@ from argus.stores.errors import no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
+from argus.stores.writable import (
+    MARK,
+    NUMBERS,
+    TEXTS,
+    Entries,
+    numbers_refused,
+    sibling_name,
+)  # fmt: skip
 
 METRICS = {"cosine": Metric.COSINE, "dot": Metric.DOT, "l2": Metric.L2}
+OURS, RANKING = b"argus", b"argus.metric"
+"""Of the metadata of a table that Argus made: MARK, and by what it ranks."""
 
 
 class LanceStore:
@@ -33,8 +43,10 @@ class LanceStore:
         id_field: str | None,
         metric: str | None,
         hidden: Sequence[str] = (),
+        database: Any = None,
     ) -> None:
         self.name, self._table, self._hidden = name, table, hidden
+        self._database, self.collection = database, str(table.name)
         with reported(name, hidden):
             schema: pa.Schema = table.schema
         self._fields = tuple(f.name for f in schema if _is_vector(f.type))
@@ -48,7 +60,8 @@ class LanceStore:
             self._index = indexes.get(self.field)
             stats = table.index_stats(self._index.name) if self._index else None
         of_index = str(stats.distance_type).lower() if stats and stats.distance_type else None
-        self._metric = _ranking(metric, of_index, name)
+        of_table = (schema.metadata or {}).get(RANKING, b"").decode() or None
+        self._metric = _ranking(metric, of_index, of_table, name)
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now; the metric is the index's, where there is one."""
@@ -91,10 +104,7 @@ class LanceStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
-        check_keys(matching or {}, self._paths, self.name)
-        where = " AND ".join(
-            _condition(*self._paths[key], value) for key, value in (matching or {}).items()
-        )
+        where = self._where(matching)
         answers = []
         for vector in vectors:
             with reported(self.name, self._hidden):
@@ -109,21 +119,99 @@ class LanceStore:
 
     def upsert(self, records: Records) -> None:
         """Write rows; those whose id is there take its place."""
-        rows = [
-            {self._id: self._native(id_), self.field: vector.tolist(), **payload}
-            for id_, vector, payload in records.rows()
-        ]
         with reported(self.name, self._hidden):
             merge = self._table.merge_insert(self._id).when_matched_update_all()
-            merge.when_not_matched_insert_all().execute(
-                pa.Table.from_pylist(rows, schema=self._table.schema)
-            )
+            merge.when_not_matched_insert_all().execute(self._rows(records))
+
+    def _rows(self, records: Records) -> pa.Table:
+        """Return records as rows of the table; vectors go as one block of numbers."""
+        schema: pa.Schema = self._table.schema
+        place, kind = schema.get_field_index(self.field), schema.field(self.field).type
+        ids = [self._native(id_) for id_ in records.ids]
+        rows = [
+            {self._id: id_, **payload} for id_, payload in zip(ids, records.payloads, strict=True)
+        ]
+        table = pa.Table.from_pylist(rows, schema=schema.remove(place))
+        flat = pa.array(np.ascontiguousarray(records.vectors, np.float32).ravel())
+        vectors = pa.FixedSizeListArray.from_arrays(flat, records.vectors.shape[1]).cast(kind)
+        return table.add_column(place, schema.field(place), vectors)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         listed = ", ".join(_literal(self._native(id_)) for id_ in ids)
         with reported(self.name, self._hidden):
             self._table.delete(f"{self._paths[self._id][0]} IN ({listed})")
+
+    @property
+    def columns(self) -> Sequence[str] | None:
+        """The other columns of the table."""
+        return self._others
+
+    def record_id(self, name: str) -> str:
+        """Return the name."""
+        if self._has_numbers:
+            raise numbers_refused(self.name)
+        return name
+
+    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
+        """Yield all rows that match, in the table's order."""
+        where = self._where(matching)
+        with reported(self.name, self._hidden):
+            query = self._table.search().select([self._id, *self._others])
+            batches = iter((query.where(where) if where else query).to_batches(batch_size=size))
+        while True:
+            with reported(self.name, self._hidden):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            ids = [str(id_) for id_ in batch.column(self._id).to_pylist()]
+            yield ids, batch.select(self._others).to_pylist() if self._others else [{}] * len(ids)
+
+    def sibling(self, name: str) -> LanceStore | None:
+        """Open another table; it has the same columns of ids and vectors."""
+        with reported(self.name, self._hidden):
+            if name not in _tables(self._database):
+                return None
+            table = self._database.open_table(name)
+        return LanceStore(
+            table, sibling_name(self.name, name), field=self.field, id_field=self._id, metric=None,
+            hidden=self._hidden, database=self._database,
+        )  # fmt: skip
+
+    def make_sibling(self, name: str) -> LanceStore:
+        """Make one without an index."""
+        schema: pa.Schema = self._table.schema
+        dim = self.describe().dim
+        fields = [
+            pa.field(self._id, pa.string()),
+            pa.field(self.field, pa.list_(pa.float32(), dim)),
+            *(pa.field(name, schema.field(name).type) for name in self._others),
+            *(pa.field(name, pa.string()) for name in TEXTS if name not in self._others),
+            *(pa.field(name, pa.float64()) for name in NUMBERS if name not in self._others),
+        ]
+        metadata = {OURS: MARK.encode(), RANKING: str(Metric.COSINE).encode()}
+        with reported(self.name, self._hidden):
+            self._database.create_table(name, schema=pa.schema(fields, metadata=metadata))
+        store = self.sibling(name)
+        assert store is not None
+        return store
+
+    def drop_sibling(self, name: str) -> bool:
+        """Remove one that Argus made, once it is empty."""
+        with reported(self.name, self._hidden):
+            table = self._database.open_table(name)
+            is_ours = (table.schema.metadata or {}).get(OURS) == MARK.encode()
+            if not is_ours or table.count_rows():
+                return False
+            self._database.drop_table(name)
+        return True
+
+    def _where(self, matching: Filter | None) -> str:
+        """Return a filter as SQL; "" for none."""
+        check_keys(matching or {}, self._paths, self.name)
+        return " AND ".join(
+            _condition(*self._paths[key], value) for key, value in (matching or {}).items()
+        )
 
     def close(self) -> None:
         """Let go of the table."""
@@ -150,15 +238,25 @@ def open_lancedb(
 
     with reported(name, hidden):
         database = lancedb.connect(place)
-        names = list(database.list_tables(limit=10_000).tables)
+        names = _tables(database)
         if collection not in names:
             raise no_collection(name, collection, names)
         table = database.open_table(collection)
-    return LanceStore(table, name, field=field, id_field=id_field, metric=metric, hidden=hidden)
+    return LanceStore(
+        table, name, field=field, id_field=id_field, metric=metric, hidden=hidden,
+        database=database,
+    )  # fmt: skip
 
 
-def _ranking(metric: str | None, of_index: str | None, name: str) -> Metric:
-    """Return by what a table ranks: by its index's metric, or by the one that is named."""
+def _tables(database: Any) -> list[str]:
+    return list(database.list_tables(limit=10_000).tables)
+
+
+def _ranking(metric: str | None, of_index: str | None, of_table: str | None, name: str) -> Metric:
+    """Return by what a table ranks: by its index's metric, or by the one that is named.
+
+    of_table: of one that Argus made.
+    """
     if of_index is not None and of_index not in METRICS:
         raise InputError(
             f"ranks by {of_index}", expected=f"one of {', '.join(METRICS)}",
@@ -169,7 +267,7 @@ def _ranking(metric: str | None, of_index: str | None, name: str) -> Metric:
             f"--store-metric {metric}", expected=f"{of_index}, by which its index ranks",
             fix="Leave it out.", where=name,
         )  # fmt: skip
-    return METRICS[of_index or metric or "l2"]
+    return METRICS[of_index or metric or of_table or "l2"]
 
 
 def _is_vector(kind: pa.DataType) -> bool:

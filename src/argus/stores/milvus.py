@@ -14,12 +14,15 @@ from argus.stores.errors import closed_on_error, no_collection, no_folder, repor
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
+from argus.stores.writable import MARK, Entries, numbers_refused, sibling_name
 
 METRICS = {"COSINE": Metric.COSINE, "IP": Metric.DOT, "L2": Metric.L2}
 _FIELD = re.compile(r"[^\W\d]\w*")
 EXACT = ("FLAT", "")
 FLOAT_VECTOR, VARCHAR = 101, 21
 """Of pymilvus.DataType."""
+LONGEST_ID = 4_096
+"""Of a record of a remedy, in bytes: the id of its parent and some more."""
 
 
 class MilvusStore:
@@ -38,7 +41,7 @@ class MilvusStore:
         field: str | None,
         hidden: Sequence[str] = (),
     ) -> None:
-        self.name, self._client, self._collection = name, client, collection
+        self.name, self._client, self.collection = name, client, collection
         self._hidden = hidden
         with reported(name, hidden):
             names = client.list_collections()
@@ -70,7 +73,7 @@ class MilvusStore:
         """Return what is known of it now."""
         assert self._metric is not None
         with reported(self.name, self._hidden):
-            rows = self._client.query(self._collection, filter="", output_fields=["count(*)"])
+            rows = self._client.query(self.collection, filter="", output_fields=["count(*)"])
         return StoreFacts(
             records=int(rows[0]["count(*)"]),
             dim=self._dims[self.field],
@@ -83,9 +86,21 @@ class MilvusStore:
 
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all entities."""
+        for rows in self._pages(size, ""):
+            values = [row.get(self.field) for row in rows]
+            vectors, broken = stacked(values, self._dims[self.field])
+            ids, payloads = self._entries(rows)
+            yield Records(ids, vectors, payloads, broken)
+
+    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
+        """Yield all entities that match."""
+        for rows in self._pages(size, self._condition(matching)):
+            yield self._entries(rows)
+
+    def _pages(self, size: int, condition: str) -> Iterator[list[dict[str, Any]]]:
         with reported(self.name, self._hidden):
             pages = self._client.query_iterator(
-                self._collection, batch_size=size, output_fields=["*"]
+                self.collection, batch_size=size, filter=condition, output_fields=["*"]
             )
         try:
             while True:
@@ -93,14 +108,14 @@ class MilvusStore:
                     rows = pages.next()
                 if not rows:
                     return
-                vectors, broken = stacked(
-                    [row.get(self.field) for row in rows], self._dims[self.field]
-                )
-                hidden = {self._key, *self._dims}
-                payloads = [{k: v for k, v in row.items() if k not in hidden} for row in rows]
-                yield Records([str(row[self._key]) for row in rows], vectors, payloads, broken)
+                yield rows
         finally:
             pages.close()
+
+    def _entries(self, rows: list[dict[str, Any]]) -> Entries:
+        hidden = {self._key, *self._dims}
+        payloads = [{k: v for k, v in row.items() if k not in hidden} for row in rows]
+        return [str(row[self._key]) for row in rows], payloads
 
     def search(
         self,
@@ -111,18 +126,21 @@ class MilvusStore:
         exact: bool = False,
     ) -> list[Hits]:
         """Return the k best of each vector; L2 distances have their sign turned."""
-        terms = [
-            f"{self._name_of(key)} == {_literal(value)}" for key, value in (matching or {}).items()
-        ]
         with reported(self.name, self._hidden):
             answers = self._client.search(
-                self._collection, data=[v.tolist() for v in vectors], limit=k,
-                anns_field=self.field, filter=" and ".join(terms), output_fields=[self._key],
+                self.collection, data=[v.tolist() for v in vectors], limit=k,
+                anns_field=self.field, filter=self._condition(matching), output_fields=[self._key],
             )  # fmt: skip
         sign = -1 if self._metric is Metric.L2 else 1
         return [
             [(str(hit[self._key]), sign * float(hit["distance"])) for hit in a] for a in answers
         ]
+
+    def _condition(self, matching: Filter | None) -> str:
+        """Return a filter as an expression."""
+        return " and ".join(
+            f"{self._name_of(key)} == {_literal(value)}" for key, value in (matching or {}).items()
+        )
 
     def _name_of(self, key: str) -> str:
         """Return a filter's field as an expression has it: a column, or a path into its JSON."""
@@ -138,12 +156,62 @@ class MilvusStore:
             for id_, vector, payload in records.rows()
         ]
         with reported(self.name, self._hidden):
-            self._client.upsert(self._collection, rows)
+            self._client.upsert(self.collection, rows)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove entities."""
         with reported(self.name, self._hidden):
-            self._client.delete(self._collection, ids=[self._native(id_) for id_ in ids])
+            self._client.delete(self.collection, ids=[self._native(id_) for id_ in ids])
+
+    @property
+    def columns(self) -> Sequence[str] | None:
+        """The fields of the schema, where it takes no others."""
+        if self._is_open:
+            return None
+        return [c for c in self._columns if c != self._key and c not in self._dims]
+
+    def record_id(self, name: str) -> str:
+        """Return the name."""
+        if not self._key_is_text:
+            raise numbers_refused(self.name)
+        return name
+
+    def sibling(self, name: str) -> MilvusStore | None:
+        """Open another collection; it has the same field of vectors."""
+        with reported(self.name, self._hidden):
+            if name not in self._client.list_collections():
+                return None
+        place = sibling_name(self.name, name)
+        return MilvusStore(self._client, name, place, self.field, self._hidden)
+
+    def make_sibling(self, name: str) -> MilvusStore:
+        """Make one that takes any field; exact where this one is."""
+        from pymilvus import DataType
+
+        kind = "FLAT" if self._index in EXACT else "AUTOINDEX"
+        with reported(self.name, self._hidden):
+            schema = self._client.create_schema(auto_id=False, enable_dynamic_field=True)
+            schema.add_field(self._key, DataType.VARCHAR, is_primary=True, max_length=LONGEST_ID)
+            schema.add_field(self.field, DataType.FLOAT_VECTOR, dim=self._dims[self.field])
+            params = self._client.prepare_index_params()
+            params.add_index(self.field, index_type=kind, metric_type="COSINE")
+            self._client.create_collection(
+                name, schema=schema, index_params=params, properties={"argus": MARK}
+            )
+        store = self.sibling(name)
+        assert store is not None
+        return store
+
+    def drop_sibling(self, name: str) -> bool:
+        """Remove one that Argus made, once it is empty."""
+        with reported(self.name, self._hidden):
+            facts = self._client.describe_collection(name)
+            is_ours = dict(facts.get("properties") or {}).get("argus") == MARK
+            rows = self._client.query(name, filter="", output_fields=["count(*)"])
+            if not is_ours or int(rows[0]["count(*)"]):
+                return False
+            self._client.drop_collection(name)
+        return True
 
     def close(self) -> None:
         """Close the client."""

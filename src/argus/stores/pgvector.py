@@ -19,9 +19,19 @@ from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.columns import column_of, id_column, vector_field
 from argus.stores.errors import closed_on_error, no_collection, reported
+from argus.stores.pgvector_values import as_column, prepared, register_vectors, sent
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
+from argus.stores.writable import (
+    MARK,
+    NUMBERS,
+    TEXTS,
+    Entries,
+    numbers_refused,
+    sibling_name,
+    uuid_of,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     import psycopg
@@ -34,6 +44,7 @@ _CLASSES = {
     for type_ in TYPES
     for name, metric in (("cosine", Metric.COSINE), ("ip", Metric.DOT), ("l2", Metric.L2))
 }
+_ID_TEXTS = ("text", "character varying")
 CANCEL_S = 5.0
 _LENGTH = re.compile(r"(?P<type>\w+)(?:\((?P<dim>\d+)\))?")
 _COLUMNS = """
@@ -91,6 +102,7 @@ class PgVectorStore:
     ) -> None:
         self._hidden = hidden
         self.name, self._db, self._table = name, connection, _quoted(table)
+        self.collection = table
         with reported(name, hidden):
             regclass = connection.execute("SELECT to_regclass(%s)", [self._table]).fetchone()
         if regclass is None or regclass[0] is None:
@@ -114,6 +126,8 @@ class PgVectorStore:
         ]
         self._metric = Metric(metric) if metric else indexes[0].metric if indexes else Metric.COSINE
         self._index = next((i for i in indexes if i.metric is self._metric), None)
+        with reported(name, hidden):
+            register_vectors(connection, self._type)
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now; the metric is the index's, or the one that was named."""
@@ -173,12 +187,11 @@ class PgVectorStore:
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
         operator = OPERATORS[self._metric]
-        terms = [self._condition(key, value) for key, value in (matching or {}).items()]
-        where, values = " AND ".join(sql for sql, _ in terms), [v for _, vs in terms for v in vs]
+        where, values = self._where(matching)
         distance = f"{_quoted(self.field)} {operator} %s::{self._type}"
         statement = (
             f"SELECT {_quoted(self._id)}::text, {distance} AS distance FROM {self._table} "
-            f"{f'WHERE {where} ' if where else ''}ORDER BY {distance} LIMIT %s"
+            f"{where} ORDER BY {distance} LIMIT %s"
         )
         answers = []
         with reported(self.name, self._hidden), self._searching(k, exact=exact):
@@ -188,6 +201,12 @@ class PgVectorStore:
                 # a row without a vector has no distance, and comes last
                 answers.append([(id_, -float(far)) for id_, far in rows if far is not None])
         return answers
+
+    def _where(self, matching: Filter | None) -> tuple[str, list[Any]]:
+        """Return a filter as SQL, "" for none, with its values."""
+        terms = [self._condition(key, value) for key, value in (matching or {}).items()]
+        where = " AND ".join(sql for sql, _ in terms)
+        return (f"WHERE {where}" if where else ""), [v for _, vs in terms for v in vs]
 
     def _condition(self, key: str, value: Any) -> tuple[str, list[Any]]:
         """Return a filter's condition with its values: of a column, or of what JSON has in it."""
@@ -208,18 +227,102 @@ class PgVectorStore:
             f"ON CONFLICT ({_quoted(self._id)}) DO UPDATE SET {updates}"
         )
         rows = [
-            [id_, _written(vector), *(payload.get(c) for c in self._others)]
-            for id_, vector, payload in records.rows()
+            [
+                id_,
+                sent(vector, TYPES[self._type]),
+                *(as_column(p.get(c), self._kinds[c]) for c in self._others),
+            ]
+            for id_, vector, p in records.rows()
         ]
-        with reported(self.name, self._hidden), self._db.transaction(), self._db.cursor() as cursor:
+        with (
+            reported(self.name, self._hidden),
+            prepared(self._db),
+            self._db.transaction(),
+            self._db.cursor() as cursor,
+        ):
             cursor.executemany(statement, rows)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
+        column = _quoted(self._id) + ("" if self._kinds[self._id] in _ID_TEXTS else "::text")
         with reported(self.name, self._hidden), self._db.transaction():
-            self._db.execute(
-                f"DELETE FROM {self._table} WHERE {_quoted(self._id)}::text = ANY(%s)", [list(ids)]
-            )
+            self._db.execute(f"DELETE FROM {self._table} WHERE {column} = ANY(%s)", [list(ids)])
+
+    @property
+    def columns(self) -> Sequence[str] | None:
+        """The other columns of the table."""
+        return self._others
+
+    def record_id(self, name: str) -> str:
+        """Return the name, or a UUID made of it."""
+        kind = self._kinds[self._id]
+        if kind == "uuid":
+            return uuid_of(name)
+        if kind.partition("(")[0] not in _ID_TEXTS:
+            raise numbers_refused(self.name)
+        return name
+
+    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
+        """Yield all rows that match, through a cursor of the server's."""
+        columns = ", ".join([f"{_quoted(self._id)}::text", *map(_quoted, self._others)])
+        where, values = self._where(matching)
+        with (
+            reported(self.name, self._hidden),
+            self._db.transaction(),
+            self._db.cursor(name="argus_reading") as cursor,
+        ):
+            cursor.itersize = size
+            cursor.execute(f"SELECT {columns} FROM {self._table} {where}", values)
+            while rows := cursor.fetchmany(size):
+                payloads = [dict(zip(self._others, row[1:], strict=True)) for row in rows]
+                yield [row[0] for row in rows], payloads
+
+    def sibling(self, name: str) -> PgVectorStore | None:
+        """Open another table; it has the same columns of ids and vectors."""
+        with reported(self.name, self._hidden):
+            row = self._db.execute("SELECT to_regclass(%s)", [_quoted(name)]).fetchone()
+            if row is None or row[0] is None:
+                return None
+        return PgVectorStore(
+            self._db, name, sibling_name(self.name, name), field=self.field, id_field=self._id,
+            hidden=self._hidden,
+        )  # fmt: skip
+
+    def make_sibling(self, name: str) -> PgVectorStore:
+        """Make one, with an HNSW index where this one has one for all rows."""
+        kinds = {
+            self._id: "text PRIMARY KEY",
+            self.field: f"{self._type}({self._dimensions()})",
+            **{c: self._kinds[c] for c in self._others},
+            **{c: "text" for c in TEXTS if c not in self._others},
+            **{c: "double precision" for c in NUMBERS if c not in self._others},
+        }
+        columns = ", ".join(f"{_quoted(c)} {kind}" for c, kind in kinds.items())
+        table, index = _quoted(name), self._index
+        with reported(self.name, self._hidden), self._db.transaction():
+            self._db.execute(f"CREATE TABLE {table} ({columns})")
+            self._db.execute(f"COMMENT ON TABLE {table} IS '{MARK}'")
+            if index is not None and index.rows is None and index.kind == "hnsw":
+                self._db.execute(
+                    f"CREATE INDEX ON {table} USING hnsw "
+                    f"({_quoted(self.field)} {self._type}_cosine_ops)"
+                    + (f" WITH ({', '.join(index.options)})" if index.options else "")
+                )
+        store = self.sibling(name)
+        assert store is not None
+        return store
+
+    def drop_sibling(self, name: str) -> bool:
+        """Remove one that Argus made, once it is empty."""
+        table = _quoted(name)
+        with reported(self.name, self._hidden), self._db.transaction():
+            (mark,) = self._db.execute(
+                "SELECT obj_description(%s::regclass, 'pg_class')", [table]
+            ).fetchone() or (None,)
+            if mark != MARK or self._one(f"SELECT 1 FROM {table} LIMIT 1"):
+                return False
+            self._db.execute(f"DROP TABLE {table}")
+        return True
 
     def interrupt(self) -> None:
         """Stop the statement that is under way; a server that cannot be reached is let be."""

@@ -14,9 +14,10 @@ from argus.stores.errors import closed_on_error, no_collection, no_folder, repor
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
+from argus.stores.writable import MARK, Entries, sibling_name, uuid_of
 
 if TYPE_CHECKING:
-    from qdrant_client import QdrantClient
+    from qdrant_client import QdrantClient, models
 
 METRICS = {"Cosine": Metric.COSINE, "Dot": Metric.DOT, "Euclid": Metric.L2}
 
@@ -28,6 +29,7 @@ class QdrantStore:
     """
 
     can_search_exactly = True
+    columns: Sequence[str] | None = None
 
     def __init__(
         self,
@@ -39,7 +41,7 @@ class QdrantStore:
         is_served: bool = True,
         hidden: Sequence[str] = (),
     ) -> None:
-        self._client, self._collection, self.name = client, collection, name
+        self._client, self.collection, self.name = client, collection, name
         self._is_served, self._hidden = is_served, hidden
         with reported(self.name, self._hidden):
             if not client.collection_exists(collection):
@@ -50,7 +52,7 @@ class QdrantStore:
     def describe(self) -> StoreFacts:
         """Return what is known of it now."""
         with reported(self.name, self._hidden):
-            info = self._client.get_collection(self._collection)
+            info = self._client.get_collection(self.collection)
         params: Any = self._fields[self.field]
         hnsw: Any = info.config.hnsw_config
         metric = METRICS.get(params.distance.value)
@@ -79,7 +81,7 @@ class QdrantStore:
         while True:
             with reported(self.name, self._hidden):
                 points, offset = self._client.scroll(
-                    self._collection, limit=size, offset=offset, with_payload=True,
+                    self.collection, limit=size, offset=offset, with_payload=True,
                     with_vectors=[self.field] if self.field else True,
                 )  # fmt: skip
             if points:
@@ -100,22 +102,19 @@ class QdrantStore:
         """Return the k best of each vector; L2 distances have their sign turned."""
         from qdrant_client import models
 
-        must = [
-            models.FieldCondition(key=key, match=models.MatchValue(value=value))
-            for key, value in (matching or {}).items()
-        ]
+        condition = _condition(matching)
         requests = [
             models.QueryRequest(
                 query=vector.tolist(),
                 using=self.field or None,
                 limit=k,
-                filter=models.Filter(must=list(must)) if must else None,
+                filter=condition,
                 params=models.SearchParams(exact=True) if exact and self._is_served else None,
             )
             for vector in vectors
         ]
         with reported(self.name, self._hidden):
-            answers = self._client.query_batch_points(self._collection, requests)
+            answers = self._client.query_batch_points(self.collection, requests)
         sign = -1 if self._fields[self.field].distance.value == "Euclid" else 1
         return [[(str(hit.id), sign * float(hit.score)) for hit in a.points] for a in answers]
 
@@ -123,16 +122,14 @@ class QdrantStore:
         """Write points; a row without a whole vector is refused."""
         from qdrant_client import models
 
-        points = [
-            models.PointStruct(
-                id=_native(id_),
-                vector={self.field: vector.tolist()} if self.field else vector.tolist(),
-                payload=dict(payload),
-            )
-            for id_, vector, payload in records.rows()
-        ]
+        vectors = records.vectors.tolist()
+        points = models.Batch(
+            ids=[_native(id_) for id_ in records.ids],
+            vectors={self.field: vectors} if self.field else vectors,
+            payloads=[dict(payload) for payload in records.payloads],
+        )
         with reported(self.name, self._hidden):
-            self._client.upsert(self._collection, points, wait=True)
+            self._client.upsert(self.collection, points, wait=True)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove points."""
@@ -140,8 +137,60 @@ class QdrantStore:
 
         with reported(self.name, self._hidden):
             self._client.delete(
-                self._collection, models.PointIdsList(points=[_native(i) for i in ids]), wait=True
+                self.collection, models.PointIdsList(points=[_native(i) for i in ids]), wait=True
             )
+
+    def record_id(self, name: str) -> str:
+        """Return a UUID: Qdrant takes no texts."""
+        return uuid_of(name)
+
+    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
+        """Yield all points that match, ordered by id."""
+        condition, offset = _condition(matching), None
+        while True:
+            with reported(self.name, self._hidden):
+                points, offset = self._client.scroll(
+                    self.collection, condition, limit=size, offset=offset, with_payload=True
+                )
+            if points:
+                yield [str(p.id) for p in points], [p.payload or {} for p in points]
+            if offset is None:
+                return
+
+    def sibling(self, name: str) -> QdrantStore | None:
+        """Open another collection; it has the same field of vectors."""
+        with reported(self.name, self._hidden):
+            if not self._client.collection_exists(name):
+                return None
+        return QdrantStore(
+            self._client, name, sibling_name(self.name, name), self.field or None,
+            is_served=self._is_served, hidden=self._hidden,
+        )  # fmt: skip
+
+    def make_sibling(self, name: str) -> QdrantStore:
+        """Make one, indexed as the server does by itself."""
+        from qdrant_client import models
+
+        dim = self._fields[self.field].size
+        params = models.VectorParams(size=dim, distance=models.Distance.COSINE)
+        with reported(self.name, self._hidden):
+            self._client.create_collection(
+                name,
+                vectors_config={self.field: params} if self.field else params,
+                metadata={"argus": MARK},
+            )
+        store = self.sibling(name)
+        assert store is not None
+        return store
+
+    def drop_sibling(self, name: str) -> bool:
+        """Remove one that Argus made, once it is empty."""
+        with reported(self.name, self._hidden):
+            info = self._client.get_collection(name)
+            is_ours = (info.config.metadata or {}).get("argus") == MARK
+            if not is_ours or self._client.count(name, exact=True).count:
+                return False
+            return bool(self._client.delete_collection(name))
 
     def close(self) -> None:
         """Close the client."""
@@ -150,7 +199,7 @@ class QdrantStore:
     def _vector_fields(self, field: str | None) -> tuple[str, dict[str, Any]]:
         """Return the field that is searched, and all dense fields with what is set of them."""
         with reported(self.name, self._hidden):
-            vectors = self._client.get_collection(self._collection).config.params.vectors
+            vectors = self._client.get_collection(self.collection).config.params.vectors
         fields: dict[str, Any] = vectors if isinstance(vectors, dict) else {"": vectors}
         fields = {
             name: params for name, params in fields.items()
@@ -177,6 +226,20 @@ def open_qdrant(place: str, collection: str, field: str | None, key: str | None)
         client = QdrantClient(path=place)
     with closed_on_error(client):
         return QdrantStore(client, collection, name, field, is_served=False)
+
+
+def _condition(matching: Filter | None) -> models.Filter | None:
+    """Return a filter as Qdrant has it."""
+    from qdrant_client import models
+
+    if not matching:
+        return None
+    return models.Filter(
+        must=[
+            models.FieldCondition(key=key, match=models.MatchValue(value=value))
+            for key, value in matching.items()
+        ]
+    )
 
 
 def _native(id_: str) -> int | str:

@@ -16,11 +16,27 @@ from argus.stores.columns import check_keys, native_id, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.vectors import stacked
+from argus.stores.writable import (
+    KIND,
+    MARK,
+    PARENT,
+    PENALTY,
+    REMEDY,
+    SCALE,
+    Entries,
+    numbers_refused,
+    sibling_name,
+)  # fmt: skip
 
 _VECTOR = re.compile(r"(\w+)\s+float\s*\[\s*(\d+)\s*\]([^,]*)", re.IGNORECASE)
 _METRIC = re.compile(r"distance_metric\s*=\s*(\w+)", re.IGNORECASE)
 _KEY = re.compile(r"(\w+)\s+(\w+)\s+primary\s+key", re.IGNORECASE)
+_COLUMN = re.compile(r"(?P<plus>\+?)\s*(?P<name>\w+)\s+(?P<type>\w+)")
 METRICS = {"cosine": Metric.COSINE, "l2": Metric.L2}
+OF_REMEDIES = {
+    REMEDY: "TEXT", PARENT: "+TEXT", KIND: "+TEXT", SCALE: "+FLOAT", PENALTY: "+FLOAT",
+}  # fmt: skip
+"""The columns of FIELDS. A search filters by those without a plus, of which there are 16."""
 
 
 class SqliteVecStore:
@@ -29,7 +45,7 @@ class SqliteVecStore:
     can_search_exactly = True
 
     def __init__(self, connection: Any, table: str, name: str, field: str | None) -> None:
-        self.name, self._db, self._table = name, connection, table
+        self.name, self._db, self.collection = name, connection, table
         with reported(name):
             made = connection.execute(
                 "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE '%vec0%'"
@@ -46,13 +62,14 @@ class SqliteVecStore:
             rows = connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
         hidden = {self._key, *self._columns, table, "distance", "k"}
         self._others = [row[1] for row in rows if row[1] not in hidden]
+        self._declared = _declared(statements[table], self._others)
 
     def describe(self) -> StoreFacts:
         """Return what is known of it now."""
         dim, rest = self._columns[self.field]
         metric = _METRIC.search(rest)
         with reported(self.name):
-            (n,) = self._db.execute(f"SELECT count(*) FROM {_quoted(self._table)}").fetchone()
+            (n,) = self._db.execute(f"SELECT count(*) FROM {_quoted(self.collection)}").fetchone()
         return StoreFacts(
             records=int(n),
             dim=dim,
@@ -68,7 +85,7 @@ class SqliteVecStore:
         dim = self._columns[self.field][0]
         columns = ", ".join(map(_quoted, (self._key, self.field, *self._others)))
         with reported(self.name):
-            cursor = self._db.cursor().execute(f"SELECT {columns} FROM {_quoted(self._table)}")
+            cursor = self._db.cursor().execute(f"SELECT {columns} FROM {_quoted(self.collection)}")
         while True:
             with reported(self.name):
                 rows = [row for _, row in zip(range(size), cursor, strict=False)]
@@ -91,7 +108,7 @@ class SqliteVecStore:
         check_keys(matching or {}, [self._key, *self._others], self.name)
         where = "".join(f" AND {_quoted(key)} = ?" for key in matching or {})
         statement = (
-            f"SELECT {_quoted(self._key)}, distance FROM {_quoted(self._table)} "
+            f"SELECT {_quoted(self._key)}, distance FROM {_quoted(self.collection)} "
             f"WHERE {_quoted(self.field)} MATCH ? AND k = ?{where} ORDER BY distance"
         )
         answers = []
@@ -107,7 +124,7 @@ class SqliteVecStore:
         columns = (self._key, self.field, *self._others)
         marks = ", ".join("?" * len(columns))
         insert = (
-            f"INSERT INTO {_quoted(self._table)} ({', '.join(map(_quoted, columns))}) "
+            f"INSERT INTO {_quoted(self.collection)} ({', '.join(map(_quoted, columns))}) "
             f"VALUES ({marks})"
         )
         with reported(self.name), self._db:
@@ -119,9 +136,77 @@ class SqliteVecStore:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
-        statement = f"DELETE FROM {_quoted(self._table)} WHERE {_quoted(self._key)} = ?"
+        statement = f"DELETE FROM {_quoted(self.collection)} WHERE {_quoted(self._key)} = ?"
         with reported(self.name), self._db:
             self._db.executemany(statement, [(self._native(id_),) for id_ in ids])
+
+    @property
+    def columns(self) -> Sequence[str] | None:
+        """The other columns of the table."""
+        return self._others
+
+    def record_id(self, name: str) -> str:
+        """Return the name."""
+        if not self._key_is_text:
+            raise numbers_refused(self.name)
+        return name
+
+    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
+        """Yield all rows that match, in the table's order."""
+        check_keys(matching or {}, [self._key, *self._others], self.name)
+        columns = ", ".join(map(_quoted, (self._key, *self._others)))
+        where = " AND ".join(f"{_quoted(key)} = ?" for key in matching or {})
+        statement = f"SELECT {columns} FROM {_quoted(self.collection)}"
+        statement += f" WHERE {where}" if where else ""
+        with reported(self.name):
+            cursor = self._db.cursor().execute(statement, tuple((matching or {}).values()))
+        while True:
+            with reported(self.name):
+                rows = [row for _, row in zip(range(size), cursor, strict=False)]
+            if not rows:
+                return
+            payloads = [dict(zip(self._others, row[1:], strict=True)) for row in rows]
+            yield [str(row[0]) for row in rows], payloads
+
+    def sibling(self, name: str) -> SqliteVecStore | None:
+        """Open another table; it has the same column of vectors."""
+        with reported(self.name):
+            if not self._statement(name):
+                return None
+        return SqliteVecStore(self._db, name, sibling_name(self.name, name), self.field)
+
+    def make_sibling(self, name: str) -> SqliteVecStore:
+        """Make one whose ids are texts."""
+        columns = {**self._declared, **OF_REMEDIES}
+        key = next(k for k in (self._key, "id", "record_id") if k not in {"rowid", *columns})
+        listed = [
+            f"{key} TEXT PRIMARY KEY",
+            f"{self.field} FLOAT[{self._columns[self.field][0]}] distance_metric=cosine",
+            *(f"{'+' * kind.startswith('+')}{c} {kind.lstrip('+')}" for c, kind in columns.items()),
+        ]
+        with reported(self.name):
+            self._db.execute(
+                f"CREATE VIRTUAL TABLE {_quoted(name)} /* {MARK} */ USING vec0({', '.join(listed)})"
+            )
+        return SqliteVecStore(self._db, name, sibling_name(self.name, name), self.field)
+
+    def drop_sibling(self, name: str) -> bool:
+        """Remove one that Argus made, once it is empty."""
+        with reported(self.name):
+            if f"/* {MARK} */" not in self._statement(name):
+                return False
+            (rows,) = self._db.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone()
+            if rows:
+                return False
+            self._db.execute(f"DROP TABLE {_quoted(name)}")
+        return True
+
+    def _statement(self, table: str) -> str:
+        """Return how a table was made; "" where there is none."""
+        row = self._db.execute(
+            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)
+        ).fetchone()
+        return str(row[0]) if row else ""
 
     def interrupt(self) -> None:
         """Stop the search that is under way."""
@@ -136,6 +221,14 @@ class SqliteVecStore:
 
     def _native(self, id_: str) -> int | str:
         return native_id(id_, is_text=self._key_is_text, name=self.name)
+
+
+def _declared(statement: str, names: Sequence[str]) -> dict[str, str]:
+    """Return the types of columns, as a vec0 table was made with them; "+" before an auxiliary."""
+    inner = statement[statement.index("(") + 1 : statement.rindex(")")]
+    matches = (_COLUMN.match(part.strip()) for part in inner.split(","))
+    columns = {m["name"]: m["plus"] + m["type"] for m in matches if m}
+    return {name: columns[name] for name in names}
 
 
 def open_sqlite_vec(place: str, table: str, field: str | None) -> SqliteVecStore:

@@ -1,0 +1,1 @@
+"""Remedies written into the stores that retrievers ask: records, writing, rollback, reach."""

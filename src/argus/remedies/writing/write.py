@@ -1,0 +1,62 @@
+"""Write a remedy's records in batches: what is in the store tells what is left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from argus.errors import ArgusError
+from argus.progress import progress
+from argus.remedies.writing.collection import READ, ids_of
+from argus.remedies.writing.records import RemedyRecords
+from argus.stores.protocol import Payload
+from argus.stores.writable import WritableStore, is_of_remedy
+
+MOST, NUMBERS = 1_000, 400_000
+"""Records, and numbers of vectors, that are sent at once: servers bound a request's size."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """Records that were written now, and those that were there."""
+
+    now: int
+    before: int
+
+
+def write(store: WritableStore, records: RemedyRecords, payloads: Mapping[str, Payload]) -> Written:
+    """Write the records that are not in the store yet; no other record is touched.
+
+    payloads: of the parents, by id. Raises ArgusError where the store fails; it says how many are
+    in it then: the same call again writes the rest.
+    """
+    before = frozenset(ids_of(store, records.remedy))
+    size = max(1, min(MOST, NUMBERS // max(1, records.vectors.shape[1])))
+    done = len(before)
+    with progress(f"writing into {store.name}", len(records), done=done) as advance:
+        for batch in records.batches(store, payloads, size, without=before):
+            try:
+                store.upsert(batch)
+            except ArgusError as error:
+                raise _stopped(records, done, error) from error
+            done += len(batch.ids)
+            advance(len(batch.ids))
+    return Written(done - len(before), len(before))
+
+
+def _stopped(records: RemedyRecords, done: int, error: ArgusError) -> ArgusError:
+    return ArgusError(
+        f"{error}\n{done:,} of {len(records):,} records of {records.remedy} are in it, and no "
+        "record of yours was changed. Run the same command again to write the rest, or `argus "
+        f"remedy rollback {records.remedy}` to take them out."
+    )
+
+
+def parent_payloads(store: WritableStore) -> dict[str, Payload]:
+    """Return the payloads of the user's records, by id."""
+    return {
+        id_: payload
+        for ids, payloads in store.payloads(READ)
+        for id_, payload in zip(ids, payloads, strict=True)
+        if not is_of_remedy(payload)
+    }

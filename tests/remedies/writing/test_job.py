@@ -1,0 +1,146 @@
+"""A blend beside the documents of every real store: what it holds, and that it undoes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from argus.errors import ArgusError
+from argus.indexes.blend import Blend
+from argus.remedies.writing.rollback import list_in_store, rollback_in_store
+from argus.stores.opening import open_store
+from argus.stores.writable import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
+
+
+def test_records_hold_parents_scales_and_penalties(home, wiki2):
+    before = home.records(home.collection)
+    result = home.blend()
+    records = home.records(f"{home.collection}_argus")
+    counts = result.summary["counts"]
+    assert counts["records"] == len(records) == counts["written"] > 2 * len(wiki2)
+    payloads = [payload for _, payload in records.values()]
+    assert {p[REMEDY] for p in payloads} == {result.remedy}
+    assert {p[PARENT] for p in payloads} == {*before}
+    assert sum(p[KIND] == "document" for p in payloads) == len(wiki2)
+    for payload in payloads:
+        parent = before[payload[PARENT]][1]
+        assert {k: v for k, v in payload.items() if k not in FIELDS} == parent
+    scales = {p[SCALE] for p in payloads if p[KIND] == "sentence"}
+    assert all(0 < s <= 1 + 1e-5 for s in scales) and len(scales) > 10
+    assert any(p[PENALTY] > 0 for p in payloads)
+    assert home.records(home.collection) == before
+
+
+def test_the_best_record_scores_as_a_blend_does(home, encoder):
+    blend = Blend(weight=0.6, hubs=0.0)
+    home.blend(blend=blend)
+    queries = encoder.encode_queries(["a river in Europe", "a film of 1950", "who won the cup?"])
+    own = {i: np.frombuffer(v, np.float32) for i, (v, _) in home.records(home.collection).items()}
+    own = {i: v / np.linalg.norm(v) for i, v in own.items()}
+    best: dict[str, np.ndarray] = {}
+    sentences: dict[str, list[np.ndarray]] = {}
+    for vector, p in home.records(f"{home.collection}_argus").values():
+        vector = np.frombuffer(vector, np.float32)
+        scores = queries @ (vector / np.linalg.norm(vector)) * p[SCALE] - p[PENALTY]
+        best[p[PARENT]] = np.maximum(best.get(p[PARENT], -np.inf), scores)
+        if p[KIND] == "sentence":  # m = λd + (1-λ)t, so t = (m - λd) / (1-λ)
+            mixed = vector / np.linalg.norm(vector) * p[SCALE]
+            sentences.setdefault(p[PARENT], []).append((mixed - 0.6 * own[p[PARENT]]) / 0.4)
+    for id_, views in sentences.items():
+        s = queries @ own[id_]
+        top = np.maximum(s, np.max([queries @ t for t in views], axis=0))
+        np.testing.assert_allclose(best[id_], 0.6 * s + 0.4 * top, atol=1e-5)
+        np.testing.assert_allclose(np.linalg.norm(views, axis=1), 1, atol=1e-4)
+
+
+def test_a_rollback_removes_exactly_what_was_written(home):
+    before = home.state()
+    result = home.blend()
+    assert home.state() != before
+    listed = list_in_store(home.spec, opening=home.opening)
+    assert [(r["id"], r["views"] + r["documents"]) for r in listed] == [
+        (result.remedy, result.summary["counts"]["records"])
+    ]
+    note = rollback_in_store(home.spec, result.remedy, opening=home.opening)
+    assert note["records_removed"] == result.summary["counts"]["records"]
+    assert note["collection_removed"] and home.state() == before
+    assert list_in_store(home.spec, opening=home.opening) == []
+
+
+def test_two_remedies_live_beside_each_other(home):
+    first = home.blend()
+    alone = home.state()
+    second = home.blend(blend=Blend(weight=0.5))
+    assert second.summary["others"] == [first.remedy]
+    note = rollback_in_store(home.spec, second.remedy, opening=home.opening)
+    assert not note["collection_removed"] and home.state() == alone
+
+
+@pytest.fixture
+def breaks(monkeypatch):
+    """Have the connection of a real store break after so many of its batches of 40."""
+    monkeypatch.setattr("argus.remedies.writing.write.MOST", 40)
+
+    def break_after(home, batches: int) -> None:
+        with open_store(home.spec, home.opening) as store:
+            kind = type(store)
+        upsert, left = kind.upsert, [batches]
+
+        def upsert_or_break(self, records):
+            left[0] -= 1
+            if left[0] == -1:
+                raise ArgusError("the connection was lost")
+            upsert(self, records)
+
+        monkeypatch.setattr(kind, "upsert", upsert_or_break)
+
+    return break_after
+
+
+def test_a_store_that_fails_in_the_middle_is_completed(home, breaks):
+    untouched = home.state()
+    home.blend()
+    whole = home.state()
+    rollback_in_store(home.spec, home_remedy(home), opening=home.opening)
+    breaks(home, 2)
+    with pytest.raises(ArgusError, match=r"80 of \d+ records of blend-\w+ are in it"):
+        home.blend()
+    assert {**home.state(), **untouched} == home.state() != whole
+    result = home.blend()
+    counts = result.summary["counts"]
+    assert counts["there_before"] == 80 and counts["written"] == counts["records"] - 80
+    assert home.state() == whole
+
+
+def home_remedy(home) -> str:
+    (remedy,) = list_in_store(home.spec, opening=home.opening)
+    return remedy["id"]
+
+
+def test_a_rollback_that_was_stopped_goes_on(home, monkeypatch):
+    before = home.state()
+    remedy = home.blend().remedy
+    monkeypatch.setattr("argus.remedies.writing.rollback.REMOVED", 30)
+    with open_store(home.spec, home.opening) as store:
+        kind = type(store)
+    delete, left = kind.delete, [2]
+
+    def delete_or_break(self, ids):
+        left[0] -= 1
+        if left[0] == -1:
+            raise ArgusError("the connection was lost")
+        delete(self, ids)
+
+    monkeypatch.setattr(kind, "delete", delete_or_break)
+    with pytest.raises(ArgusError, match="was lost"):
+        rollback_in_store(home.spec, remedy, opening=home.opening)
+    assert rollback_in_store(home.spec, remedy, opening=home.opening)["collection_removed"]
+    assert home.state() == before
+
+
+def test_the_same_command_again_writes_nothing(home):
+    home.blend()
+    state = home.state()
+    counts = home.blend().summary["counts"]
+    assert counts["written"] == 0 and counts["there_before"] == counts["records"]
+    assert home.state() == state
