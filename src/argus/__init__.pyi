@@ -337,6 +337,9 @@ from .indexes.job import (
     compact_index as compact_index,
     delete_documents as delete_documents,
 )
+from .indexes.words import (
+    Analyzer as Analyzer,
+)
 from .indexes.correction import (
     QueryCorrection as QueryCorrection,
 )

@@ -118,6 +118,10 @@ Config = Annotated[
     ),
 ]
 
+NeedProfiles = Annotated[
+    Path | None,
+    Doc("Profiles of documents (argus remedy scenarios), whose information needs are used."),
+]
 Hybrid = Annotated[
     list[str] | None,
     Doc(

@@ -20,10 +20,7 @@ from argus.settings import Doc, Option
 class LearntFrom:
     """Options that say where needs come from: one of --profiles, --needs and --from."""
 
-    profiles: Annotated[
-        Path | None,
-        Doc("Scenario profiles (argus remedy scenarios): their information needs are learnt."),
-    ] = None
+    profiles: o.NeedProfiles = None
     needs: Annotated[
         Path | None,
         Doc("Queries that say what documents are needed for; with --needs-qrels."),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
@@ -12,7 +9,6 @@ from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import Judging, Repaired
 from argus.remedies.repair.config import ReferenceConfig
 from argus.repair.config import RepairConfig
-from argus.settings import Doc
 
 
 @example("argus repair --index index/ --queries queries.jsonl --qrels qrels.tsv")
@@ -21,10 +17,7 @@ def repair(
     *,
     index: Repaired,
     judging: Judging,
-    profiles: Annotated[
-        Path | None,
-        Doc("What documents are needed for (argus remedy scenarios): tried, and judges."),
-    ] = None,
+    profiles: o.NeedProfiles = None,
     reference: ReferenceConfig | None,
     model: LanguageModel,
     measure: RepairConfig,

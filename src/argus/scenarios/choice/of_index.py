@@ -34,11 +34,11 @@ AnyWeight: TypeAlias = float | Literal["auto"] | None
 
 @dataclass(frozen=True)
 class Selection:
-    """What is indexed, and λ; None where none is kept. chosen: how, where needs chose."""
+    """What is indexed, and λ; None where none is kept. cell: how, where needs chose."""
 
     component: Component
     weight: float | None
-    chosen: ChosenCell | None = None
+    cell: ChosenCell | None = None
 
 
 def selection(
@@ -64,9 +64,9 @@ def selection(
     choice = choose(vectors, components, weights, seed=seed)
     profiled = sum(p.profile is not None for p in vectors.documents.profiles.values())
     without = len(vectors.documents.ids) - profiled
-    chosen = choice.summary(without_scenarios(vectors, choice.cell, without))
-    kept = choice.cell.weight if weight is not None else None
-    return Selection(choice.cell.component, kept, chosen)
+    cell = choice.summary(without_scenarios(vectors, choice.cell, without))
+    lasting = choice.cell.weight if weight is not None else None
+    return Selection(choice.cell.component, lasting, cell)
 
 
 def _vectors(

@@ -107,7 +107,7 @@ def add_scenarios(
     addition = _add(opened, remedy, own, using.component, model, home, record)
     if using.weight is not None:
         opened.prescribe(remedy, weight=using.weight)
-    summary = _summary(opened, remedy, own, addition, using.chosen)
+    summary = _summary(opened, remedy, own, addition, using.cell)
     write_profiles(folder / FILE, own.of_index.values())
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_section("summary.json", JOB, {**writer, **summary})
@@ -223,7 +223,7 @@ def _summary(
     remedy: str,
     profiles: _Profiles,
     addition: _Addition,
-    chosen: ChosenCell | None,
+    cell: ChosenCell | None,
 ) -> AddedScenarios:
     remedies = index.remedies()
     there = next(r for r in remedies if r.id == remedy)
@@ -241,5 +241,5 @@ def _summary(
         "views_failed": len(addition.failed),
         "documents_without": profiles.without,
         "profiles_of_other_documents": profiles.unknown,
-        "chosen": chosen,
+        "chosen": cell,
     }

@@ -117,8 +117,8 @@ def added_headline(summary: AddedScenarios) -> Iterator[str]:
         f"{summary['remedy']}: {summary['views']:,} views ({summary['bytes'] / 2**20:.1f} MiB) of "
         f"{summary['documents_with_views']:,} documents"
     )
-    if chosen := summary.get("chosen"):
-        yield from choice_lines(chosen)
+    if cell := summary.get("chosen"):
+        yield from choice_lines(cell)
     if known := summary["views_known"]:
         yield f"{known:,} more were in the index already"
     if others := summary["other_scenarios"]:
