@@ -51,7 +51,7 @@ def headline(summary: RepairSummary) -> Iterator[str]:
             "none (docs/results.md#blend)"
         )
     else:
-        yield f"judged by {summary['questions']:,} {summary['judged_by']}, nDCG@10:"
+        yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10:"
         yield from (_trial(trial) for trial in summary["trials"])
         figures = summary["cross_validated"]
         assert figures is not None
