@@ -262,3 +262,13 @@ def test_a_remedy_says_the_weight_of_scenarios_and_a_number_beats_it(index):
     assert error.value.where == "--lambda"
     index.rollback("scenarios-I")
     assert index.weight() == 0.7
+
+
+def test_another_blend_over_the_same_views_lays_nothing_out_anew():
+    snapshot = blended(np.random.default_rng(0), 40, 8, blend=Blend())
+    first, second = snapshot.blended(None), snapshot.blended(Blend(weight=0.2))
+    assert first._side_layout is second._side_layout is snapshot._side_layout
+    assert first.sentence_rows is second.sentence_rows
+    queries = unit(np.random.default_rng(1).normal(size=(3, 8)))
+    anew = Snapshot(snapshot.columns, snapshot.vectors, Blend(weight=0.2), snapshot.hubness)
+    assert second.search(queries, 10).scores == anew.search(queries, 10).scores

@@ -58,7 +58,9 @@ class Snapshot:
 
     def blended(self, blend: Blend | None) -> Snapshot:
         """Return the same documents and views under another blend, or under none."""
-        other = copy(self)  # with what was laid out already
+        if not self.layout().plain:
+            _ = self._side_layout  # made once, for all copies
+        other = copy(self)
         other.blend = blend
         return other
 
