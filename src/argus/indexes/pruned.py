@@ -3,16 +3,16 @@
 Side views are sentences, which a blend mixes in, and scenarios. All vectors are unit rows, so
 angles obey the triangle inequality on the sphere: a vector v within δ of an anchor a scores at
 most `cos(max(0, θ - δ))` for a query at angle θ from a. A document's side views are bounded twice:
-by its own views, whose scores are known, and by the mean direction of the side views, which lies
-near all of them since they tell of one thing. With s_doc its own score and b a bound on the side
-views, its score is at most `λ·s_doc + (1-λ)·max(s_doc, b)`, less what the blend takes off it.
+by its own views, whose scores are known, and by themselves in eight bits a number, where the norm
+of what rounding took is how far a score may be off. With s_doc its own score and b a bound on the
+side views, its score is at most `λ·s_doc + (1-λ)·max(s_doc, b)`, less what the blend takes off it.
 
 Documents are scored first. The side views of the best few give a score that k documents reach; then
 only documents whose bound reaches it can matter, best bound first, until the next one's lies below
 the k-th score. Results are those of `fold.top_documents`.
 
-Memory beyond the snapshot: the vectors of all views that are no side views once more, and one
-vector per document and kind of side view.
+Memory beyond the snapshot: the vectors of all views that are no side views once more, and of side
+views a quarter.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from argus.indexes.fold import Folded, Layout, ranked
 
 SEEDS = 64
 """Documents whose scenarios are looked at to begin with, or 2k where that is more."""
+CODED_ROWS = 16_384
+"""Rows that are coded at a time."""
 _UNIT = 1e-3  # vectors are taken for unit rows within this
 
 
@@ -38,15 +40,17 @@ _UNIT = 1e-3  # vectors are taken for unit rows within this
 class SideViews:
     """Views of one kind that are weighed against the others of their documents.
 
-    rows: their rows by document; starts: (n_documents + 1,) over those. middle: (n_documents, dim),
-    their mean direction; spread: (n_documents, 2), cosine and sine of the greatest angle between it
-    and one of them. angle: (n_documents, 2), the same of a side view and the nearest own view.
+    rows: their rows by document; starts: (n_documents + 1,) over those. codes: (n_rows, dim), the
+    vectors divided by `scale` and rounded; error: length of what that took, scale and error
+    (n_rows,). angle: (n_documents, 2), cosine and sine of the greatest angle between a side view
+    and the nearest own view.
     """
 
     rows: IntArray
     starts: IntArray
-    middle: FloatArray
-    spread: FloatArray
+    codes: npt.NDArray[np.int8]
+    scale: FloatArray
+    error: FloatArray
     angle: FloatArray
     widest: float
     """The greatest of those angles."""
@@ -54,9 +58,9 @@ class SideViews:
     @classmethod
     def none(cls, n: int) -> SideViews:
         """Return what stands for a kind that no document has."""
-        no_rows, no_angle = np.zeros(0, np.int64), np.zeros((0, 2), np.float32)
-        no_middle = np.zeros((0, 0), np.float32)
-        return cls(no_rows, np.zeros(n + 1, np.int64), no_middle, no_angle, no_angle, 0.0)
+        rows, starts = np.zeros(0, np.int64), np.zeros(n + 1, np.int64)
+        codes, numbers = np.zeros((0, 0), np.int8), np.zeros(0, np.float32)
+        return cls(rows, starts, codes, numbers, numbers, np.zeros((0, 2), np.float32), 0.0)
 
 
 @dataclass(frozen=True)
@@ -102,13 +106,10 @@ def _side_views(
         return SideViews.none(n)
     rows, starts = np.flatnonzero(mask), _starts(mask, view_starts)
     owner = np.repeat(np.arange(n), np.diff(starts))
-    middle, spread = _middle(vectors, rows, owner, n)
     nearest = _nearest_own(vectors, own, own_starts, rows, owner)
     angle = _widest(nearest, owner, n)
     widest = float(angle.max())
-    return SideViews(
-        rows, starts, middle, _cosine_and_sine(spread), _cosine_and_sine(angle), widest
-    )
+    return SideViews(rows, starts, *_coded(vectors, rows), _cosine_and_sine(angle), widest)
 
 
 def top_documents_pruned(
@@ -197,8 +198,8 @@ class _Search:
         sentences, scenarios = self.views.sentences, self.views.scenarios
         return _mixed(  # type: ignore[no-any-return]
             query, self.vectors,
-            sentences.rows, sentences.starts, sentences.middle, sentences.spread,
-            scenarios.rows, scenarios.starts, scenarios.middle, scenarios.spread,
+            sentences.rows, sentences.starts, sentences.codes, sentences.scale, sentences.error,
+            scenarios.rows, scenarios.starts, scenarios.codes, scenarios.scale, scenarios.error,
             np.float32(self.weights[0]), np.float32(self.weights[1]),
             own, self.penalty, documents, bound, self.k, np.float32(self.slack), np.float32(least),
         )  # fmt: skip
@@ -240,18 +241,17 @@ def reach(least: float, angle: float, weight: float) -> float:
 def _dot(left, right):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     total = np.float32(0)
     for i in range(len(left)):
-        total += left[i] * right[i]
+        total += left[i] * np.float32(right[i])
     return total
 
 
 @numba.njit(cache=True, nogil=True)
-def _most(query, middle, spread):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Return the most that a vector within the spread of a middle can score."""
-    cosine = _dot(query, middle)
-    if cosine >= spread[0]:
-        return np.float32(1)
-    sine = np.sqrt(max(np.float32(0), np.float32(1) - cosine * cosine))
-    return cosine * spread[0] + sine * spread[1]
+def _most(query, codes, scale, error, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return the most that any of some vectors can score, by their codes."""
+    most = np.float32(-np.inf)
+    for row in range(start, end):
+        most = max(most, scale[row] * _dot(query, codes[row]) + error[row])
+    return most
 
 
 @numba.njit(cache=True, nogil=True)
@@ -265,8 +265,8 @@ def _nearest(query, vectors, rows, start, end):  # type: ignore[no-untyped-def] 
 @numba.njit(cache=True, nogil=True)
 def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     query, vectors,
-    rows_1, starts_1, middle_1, spread_1,
-    rows_2, starts_2, middle_2, spread_2,
+    rows_1, starts_1, codes_1, scale_1, error_1,
+    rows_2, starts_2, codes_2, scale_2, error_2,
     weight_1, weight_2,
     own, penalty, documents, bound, k, slack, least,
 ):  # fmt: skip
@@ -285,10 +285,10 @@ def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
         some_1, some_2 = starts_1[d + 1] > starts_1[d], starts_2[d + 1] > starts_2[d]
         score, most_2 = own[d], np.float32(1)
         if some_1:
-            most_1 = max(own[d], _most(query, middle_1[d], spread_1[d]))
-            score = weight_1 * own[d] + rest_1 * most_1
+            most_1 = _most(query, codes_1, scale_1, error_1, starts_1[d], starts_1[d + 1])
+            score = weight_1 * own[d] + rest_1 * max(own[d], most_1)
         if some_2:
-            most_2 = _most(query, middle_2[d], spread_2[d])
+            most_2 = _most(query, codes_2, scale_2, error_2, starts_2[d], starts_2[d + 1])
             score = weight_2 * score + rest_2 * most_2
         if score - penalty[d] + slack < least:
             continue
@@ -319,17 +319,23 @@ def _starts(mask: npt.NDArray[np.bool_], starts: IntArray) -> IntArray:
     return np.asarray(before[starts], np.int64)
 
 
-def _middle(
-    vectors: FloatArray, scenarios: IntArray, owner: IntArray, n: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return the mean direction of each document's scenarios and the greatest angle to one."""
-    middle = np.zeros((n, vectors.shape[1]), np.float32)
-    rows = vectors[scenarios]
-    owners, first = np.unique(owner, return_index=True)
-    middle[owners] = np.add.reduceat(rows, first, axis=0)
-    middle /= np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), np.float32(1e-12))
-    cosine = np.einsum("ij,ij->i", rows, middle[owner])
-    return middle, _widest(cosine, owner, n)
+def _coded(
+    vectors: FloatArray, rows: IntArray
+) -> tuple[npt.NDArray[np.int8], FloatArray, FloatArray]:
+    """Return rows in eight bits a number, what a code counts, and how far a score may be off.
+
+    Shapes (n_rows, dim), (n_rows,) and (n_rows,); products of queries and codes round, too.
+    """
+    codes = np.empty((len(rows), vectors.shape[1]), np.int8)
+    scale, error = (np.empty(len(rows), np.float32) for _ in range(2))
+    for start in range(0, len(rows), CODED_ROWS):
+        part = slice(start, start + CODED_ROWS)
+        block = vectors[rows[part]]
+        scale[part] = np.maximum(np.abs(block).max(axis=1), np.float32(1e-12)) / np.float32(127)
+        rounded = np.rint(block / scale[part, None])
+        codes[part] = rounded
+        error[part] = np.linalg.norm(block - scale[part, None] * rounded, axis=1)
+    return codes, scale, error * np.float32(1 + _UNIT) + np.float32(_UNIT / 10)
 
 
 def _nearest_own(

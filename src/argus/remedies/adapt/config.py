@@ -18,8 +18,8 @@ class AdaptConfig:
     """What is learnt, from how much, and when it stops.
 
     Of the settings that the study measured (docs/results.md) these had the highest gain on needs
-    that were held out. Every fold is held out once: it stops one learning, and the mean of them
-    all, cut back to `rank`, is kept.
+    that were held out. Each fold is held out of one learning; all folds together stop
+    them, and the mean of the learnings, cut back to `rank`, is kept.
     """
 
     rank: Annotated[int, Ge(1), Doc("Directions of the correction.")] = 16

@@ -245,7 +245,7 @@ def _figures(
     return {
         "alpha": taught.alpha if difference.verdict == "better" else 0.0,
         "rank": taught.u.shape[1],
-        "epochs": taught.epochs,
+        "epoch": taught.epoch,
         "held_out": difference.figures(),
         "seconds": round(seconds, 2),
     }

@@ -1,16 +1,16 @@
 """Learning a correction of queries: `q' = unit(q + α·U Wᵀ q)`, by contrast, from what is needed.
 
 InfoNCE over the documents of a batch and random ones; U begins at zero, so that learning begins at
-the encoder's own queries. The documents with needs are cut into folds. Each fold is held out once:
-the mean reciprocal rank of its needs among all documents stops one learning, and what it says of
-every fold, by a learning that saw none of it, decides α, and whether there is a correction at all.
-What is kept is the mean of all learnings, cut back to the rank: it harms fewer queries than one of
-them does.
+the encoder's own queries. The documents with needs are cut into folds, and as many learnings go on
+side by side, each without the needs of one fold. What the mean reciprocal rank of all needs says,
+each asked with the learning that saw none of its fold, ends them all, decides α, and whether there
+is a correction at all. (One fold that ended its own learning would be a smaller, and so a more
+flattering, judge.) What is kept is the mean of the learnings, cut back to the rank.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -70,8 +70,8 @@ class Examples:
 class Learnt:
     """What the needs taught. u, w: (dim, rank). alpha: 0 where nothing is gained.
 
-    before, after: reciprocal rank of each query, held out, (n,); after: at `alpha`, or, where that
-    is 0, at the best of ALPHAS. epochs: of each fold, 0 where no epoch was better than none.
+    before, after: reciprocal rank of each query, held out, (n,). epoch: the best, which is kept;
+    0, where none was better than none.
     """
 
     u: FloatArray
@@ -79,45 +79,47 @@ class Learnt:
     alpha: float
     before: Ranks
     after: Ranks
-    epochs: list[int]
+    epoch: int
 
 
 def learn(examples: Examples, config: AdaptConfig, device: str = "cpu") -> Learnt:
-    """Return the mean of what each fold's learning found, and what held-out queries say of it.
+    """Return the mean of what the learnings found, and what held-out queries say of it.
 
     Results are equal for equal seeds, on a CPU. Raises ValueError with fewer than two documents
     that have queries.
     """
     folds = fold_of(examples, config)
-    n = len(examples.queries)
-    before, after = np.zeros(n), np.zeros((len(ALPHAS), n))
-    lefts: list[FloatArray] = []
-    rights: list[FloatArray] = []
-    epochs: list[int] = []
-    count = int(folds.max()) + 1
-    with progress("learning a correction of queries", count) as advance:
-        for fold in range(count):
-            held = np.flatnonzero(folds[examples.first] == fold)
-            touched = ((examples.targets >= 0) & (folds[examples.targets] == fold)).any(axis=1)
-            one = _Learning(examples.of(np.flatnonzero(~touched)), config, device, fold)
-            epoch, u, w, ranks = one.run(examples.of(held))
-            before[held], after[:, held] = ranks[0], ranks[1:]
-            lefts.append(u)
-            rights.append(w)
-            epochs.append(epoch)
+    learnings = [_Learning(examples, folds, n, config, device) for n in range(folds.max() + 1)]
+    before = reciprocal_ranks(examples, 0 * examples.queries)[0]
+    zero = np.zeros((examples.queries.shape[1], config.rank), np.float32)
+    best = Learnt(zero, zero, 0.0, before, before, 0)
+    score = by_document(before, examples.first).mean()
+    after = np.zeros((1 + len(ALPHAS), len(before)))
+    with progress("learning a correction of queries", config.epochs) as advance:
+        for epoch in range(1, config.epochs + 1):
+            weights = [learning.epoch() for learning in learnings]
+            if not all(np.isfinite(part).all() for pair in weights for part in pair):
+                break
+            for learning, (left, right) in zip(learnings, weights, strict=True):
+                moves = np.asarray((learning.held.queries @ right) @ left.T, np.float32)
+                after[:, learning.held_rows] = reciprocal_ranks(learning.held, moves)
+            means = by_document(after, examples.first).mean(axis=1)[1:]
+            if means.max() > score:
+                at = int(np.argmax(means))
+                score = means[at]
+                u, w = mean_of(weights, config.rank)
+                best = Learnt(u, w, ALPHAS[at], before, after[1 + at].copy(), epoch)
+            elif epoch - best.epoch >= config.patience:
+                break
             advance(1)
-    gains = by_document(after - before, examples.first).mean(axis=1)
-    best = int(np.argmax(gains))
-    u, w = mean_of(lefts, rights, config.rank)
-    alpha = ALPHAS[best] if gains[best] > 0 else 0.0
-    return Learnt(u, w, alpha, before, after[best], epochs)
+    return best
 
 
 def held_out_gain(learnt: Learnt, examples: Examples, seed: int) -> PairedDifference:
     """Return what the learnings did to the mean reciprocal rank of documents, needs held out.
 
     A correction is worth having where its verdict is "better": the interval is above zero. The
-    epochs and α were chosen on the same ranks, by which even needs without any meaning "gain".
+    epoch and α were chosen on the same ranks, by which even needs without any meaning "gain".
     """
     rows = [str(row) for row in np.unique(examples.first)]
     before, after = by_document(np.stack([learnt.before, learnt.after]), examples.first).tolist()
@@ -150,15 +152,17 @@ def by_document(values: Ranks, documents: IntArray) -> Ranks:
 
 
 def mean_of(
-    lefts: list[FloatArray], rights: list[FloatArray], rank: int
+    corrections: Sequence[tuple[FloatArray, FloatArray]], rank: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean of corrections u wᵀ, of the rank, and as strong as they are in the mean.
 
     Where they differ they cancel out, and a mean moves queries less than any of them: α was chosen
     on those.
     """
-    u, w = low_rank(np.hstack(lefts) / np.float32(len(lefts)), np.hstack(rights), rank)
-    strengths = [strength(*pair) for pair in zip(lefts, rights, strict=True)]
+    lefts: FloatArray = np.hstack([left / np.float32(len(corrections)) for left, _ in corrections])
+    rights: FloatArray = np.hstack([right for _, right in corrections])
+    u, w = low_rank(lefts, rights, rank)
+    strengths = [strength(*pair) for pair in corrections]
     own = strength(u, w)
     return u * np.float32(np.mean(strengths) / own if own else 0), w
 
@@ -179,12 +183,18 @@ def low_rank(u: FloatArray, w: FloatArray, rank: int) -> tuple[FloatArray, Float
 
 
 class _Learning:
-    """One learning, from the examples of all folds but one."""
+    """One learning, from the needs of all folds but one, which is held out."""
 
-    def __init__(self, examples: Examples, config: AdaptConfig, device: str, fold: int) -> None:
+    def __init__(
+        self, examples: Examples, folds: IntArray, fold: int, config: AdaptConfig, device: str
+    ) -> None:
         import torch
 
-        self.examples, self.config, self.device = examples, config, device
+        in_fold = (examples.targets >= 0) & (folds[examples.targets] == fold)
+        self.held_rows = np.flatnonzero(in_fold[:, 0])
+        self.held = examples.of(self.held_rows)
+        self.examples = examples.of(np.flatnonzero(~in_fold.any(axis=1)))
+        self.config, self.device = config, device
         self.rng = np.random.default_rng([config.seed, 1, fold])
         dim = examples.queries.shape[1]
         start = self.rng.normal(size=(dim, config.rank)) / np.sqrt(dim)
@@ -193,35 +203,13 @@ class _Learning:
         self.steps = torch.optim.AdamW(
             [self.u, self.w], lr=config.learning_rate, weight_decay=config.weight_decay
         )
-        self.queries = torch.from_numpy(examples.queries).to(device)
+        self.queries = torch.from_numpy(self.examples.queries).to(device)
         self.documents = torch.from_numpy(examples.documents).to(device)
         lengths = np.linalg.norm(examples.documents, axis=1)
         self.scale = 1 / (config.temperature * max(float(lengths.mean()), 1e-12))
 
-    def run(self, held: Examples) -> tuple[int, FloatArray, FloatArray, Ranks]:
-        """Return the best epoch, its weights, and the reciprocal ranks of held-out queries.
-
-        Ranks have shape (1 + len(ALPHAS), n_held): as they are, and at every α.
-        """
-        shape = tuple(self.w.shape)
-        unmoved = reciprocal_ranks(held, np.zeros_like(held.queries))
-        best = (0, np.zeros(shape, np.float32), np.zeros(shape, np.float32), unmoved)
-        score = _mean(unmoved, held)[0]
-        if not len(self.examples.queries):
-            return best
-        for epoch in range(1, self.config.epochs + 1):
-            self._epoch()
-            u, w = (p.detach().cpu().numpy().copy() for p in (self.u, self.w))
-            if not (np.isfinite(u).all() and np.isfinite(w).all()):
-                break
-            ranks = reciprocal_ranks(held, (held.queries @ w) @ u.T)
-            if (better := _mean(ranks, held).max()) > score:
-                score, best = better, (epoch, u, w, ranks)
-            elif epoch - best[0] >= self.config.patience:
-                break
-        return best
-
-    def _epoch(self) -> None:
+    def epoch(self) -> tuple[FloatArray, FloatArray]:
+        """Go through all examples once; return u and w."""
         query, document = self.examples.pairs()
         order = self.rng.permutation(len(query))
         for start in range(0, len(order), self.config.batch_size):
@@ -229,6 +217,8 @@ class _Learning:
             self.steps.zero_grad()
             self._loss(query[rows], document[rows]).backward()  # type: ignore[no-untyped-call]
             self.steps.step()
+        u, w = (part.detach().cpu().numpy().copy() for part in (self.u, self.w))
+        return u, w
 
     def _loss(self, query: IntArray, document: IntArray) -> torch.Tensor:
         """Return InfoNCE of pairs of query and document, rows of both: scalar."""
@@ -266,11 +256,6 @@ class _Learning:
         first = unit(self.documents[targets[:, 0]])
         same: torch.Tensor = first @ unit(others).T > 1 - SAME
         return own | same
-
-
-def _mean(ranks: Ranks, held: Examples) -> Ranks:
-    mean: Ranks = by_document(ranks, held.first).mean(axis=1)
-    return mean
 
 
 def reciprocal_ranks(examples: Examples, moves: FloatArray) -> Ranks:

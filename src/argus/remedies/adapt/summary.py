@@ -28,12 +28,12 @@ class LearntCorrection(TypedDict):
     """What was learnt. alpha: 0 where nothing was prescribed.
 
     held_out: mean reciprocal rank over documents, each asked for by its needs, by a learning that
-    saw none of them; its "queries" are documents. epochs: of each fold.
+    saw none of them; its "queries" are documents. epoch: the one that was kept.
     """
 
     alpha: float
     rank: int
-    epochs: list[int]
+    epoch: int
     held_out: DifferenceFigures
     seconds: float
 
