@@ -50,23 +50,23 @@ def _demo(home: Path, encoder: Encoder) -> dict[str, Any]:
     added = add_scenarios(
         index, corpus / "profiles.jsonl", component=AUTO, weight=AUTO, encoder=encoder
     )
-    chosen = added.summary["chosen"]
-    assert chosen is not None
+    choice = added.summary["choice"]
+    assert choice is not None
     qrels = corpus / "qrels" / "test.tsv"
     source = Source.read(corpus, corpus / "profiles.jsonl", corpus, qrels, None, None, encoder)
-    store = EmbeddingStore(home / "vectors", fingerprint=encoder.fingerprint, dim=encoder.dim)
+    store = EmbeddingStore(index / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim)
     with store:
         vectors = Vectors.of(source, None, tuple(Component), encoder, store)
     cells = grid(
         vectors.documents, vectors.texts, vectors.queries, vectors.judged.qrels, CELLS,
         measures=[MEASURE], depth=DEPTH,
     )  # fmt: skip
-    cell = Cell(Component(chosen["component"]), chosen["lambda"])
+    cell = Cell(Component(choice["component"]), choice["lambda"])
     served = open_retriever(index, encoder)
     asked = [q for q in read_queries(corpus) if q.id in set(vectors.queries.ids)]
     found = evaluate(served.search(asked, DEPTH), vectors.judged.qrels, [MEASURE])
     return {
-        "chosen": chosen,
+        "choice": choice,
         "judged": _judged(cells, cell),
         "index": {"lambda": served.weight, MEASURE: round(found.aggregate[MEASURE], 4)},
         "without": {str(c): _without(vectors, c) for c in (cell, usual_cell(CELLS))},
@@ -130,4 +130,4 @@ def _released(home: Path, encoder: Encoder) -> dict[str, Any]:
     index = home / "released"
     build_index([*read_corpus(released), *others(DISTRACTORS)], out=index, encoder=encoder)
     added = add_scenarios(index, released, component=AUTO, weight=AUTO, encoder=encoder)
-    return {"chosen": added.summary["chosen"]}
+    return {"choice": added.summary["choice"]}

@@ -96,14 +96,14 @@ def test_profiles_that_exist_are_added_without_a_model(argus, built, jsonl, tmp_
 def test_auto_is_told_kept_and_overruled_by_a_number(argus, asked, built):
     ran = argus("remedy", "scenarios", "--index", built, *asked, "--component", "auto",
                 "--lambda", "auto", "--json")  # fmt: skip
-    chosen = json.loads(ran.out)["chosen"]
-    assert chosen["needs"] == 12
+    choice = json.loads(ran.out)["choice"]
+    assert choice["needs"] == 12
 
     def ranked_by(*options):
         ran = argus("search", "priority queue", "--index", built, "--json", *options)
         return json.loads(ran.out)["ranked_by"]
 
-    named = ranked_by("--lambda", chosen["lambda"])
+    named = ranked_by("--lambda", choice["lambda"])
     assert ranked_by() == named
     assert ranked_by("--lambda", 0.35) != named
 

@@ -40,7 +40,9 @@ def search(
     ] = None,
     hybrid: Annotated[
         str | None,
-        Doc("Fuse vectors and BM25: min-max (0.8 to 0.2), rrf or z."),
+        Doc(
+            "Fuse vectors and BM25: rrf (the best measured for anchors), min-max (0.8 to 0.2) or z."
+        ),
     ] = None,
     places: Annotated[
         Places,

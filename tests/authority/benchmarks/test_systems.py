@@ -127,6 +127,22 @@ def test_dense_systems(dense) -> None:
     assert served("two-stage-hybrid", bench)[0] == "fix-1"
 
 
+def test_the_hybrid_fuses_by_reciprocal_ranks_unless_told_otherwise(dense) -> None:
+    stages = dense(BENCHMARK).stages
+    ranks = {
+        name: {id_: place for place, id_ in enumerate(stage.run["q2"], 1)}
+        for name, stage in (("bm25", stages.bm25), ("dense", stages.dense))
+    }
+    scores = stages.hybrid.run["q2"]
+    for id_, score in scores.items():
+        parts = [1 / (60 + places[id_]) for places in ranks.values() if id_ in places]
+        assert score == pytest.approx(sum(parts))
+    for weight, stage in ((0.0, stages.dense), (1.0, stages.bm25)):
+        alone = stages.fused("min-max", weight).run["q2"]
+        assert next(iter(alone)) == next(iter(stage.run["q2"]))
+        assert max(alone.values()) == pytest.approx(1.0)
+
+
 def test_documents_of_one_text_tie_by_id(dense) -> None:
     run = dense(BENCHMARK).stages.dense.run["q1"]
     assert run["fix-2"] == run["fix-3"]

@@ -139,16 +139,16 @@ def test_held_out_needs_choose_and_the_index_keeps_their_choice(built, minilm):
     summary = add_scenarios(
         built, two_each(), component="auto", weight="auto", encoder=minilm
     ).summary
-    chosen = summary["chosen"]
-    best = max(row["mrr"] for row in chosen["grid"])
-    worth = {(row["component"], row["lambda"]): row["mrr"] for row in chosen["grid"]}
-    assert worth[chosen["component"], chosen["lambda"]] == best
+    choice = summary["choice"]
+    best = max(row["mrr"] for row in choice["grid"])
+    worth = {(row["component"], row["lambda"]): row["mrr"] for row in choice["grid"]}
+    assert worth[choice["component"], choice["lambda"]] == best
     assert len(worth) == 55
-    assert (chosen["documents"], chosen["needs"]) == (3, 6)
-    assert chosen["without_scenarios"]["documents"] == 1
+    assert (choice["documents"], choice["needs"]) == (3, 6)
+    assert choice["without_scenarios"]["documents"] == 1
     retriever = open_retriever(built, minilm)
-    assert retriever.weight == chosen["lambda"]
-    named = open_retriever(built, minilm, weight=chosen["lambda"])
+    assert retriever.weight == choice["lambda"]
+    named = open_retriever(built, minilm, weight=choice["lambda"])
     question = [Query("q", QUESTION)]
     assert retriever.search(question, 4) == named.search(question, 4)
     assert open_retriever(built, minilm, weight=0.7).weight == 0.7
@@ -158,13 +158,13 @@ def test_held_out_needs_choose_and_the_index_keeps_their_choice(built, minilm):
 
 def test_a_number_is_kept_and_a_component_chosen_alone_keeps_none(built, minilm):
     result = add_scenarios(built, two_each(), weight=0.25, encoder=minilm)
-    assert result.summary["chosen"] is None
+    assert result.summary["choice"] is None
     assert open_retriever(built, minilm).weight == 0.25
     assert "λ = 0.25" in open_retriever(built, minilm).name
     rollback(built, result.remedy)
     assert open_retriever(built, minilm).weight == 0.7
-    chosen = add_scenarios(built, two_each(), component="auto", encoder=minilm).summary["chosen"]
-    assert {row["lambda"] for row in chosen["grid"]} == {0.7}
+    choice = add_scenarios(built, two_each(), component="auto", encoder=minilm).summary["choice"]
+    assert {row["lambda"] for row in choice["grid"]} == {0.7}
     assert ViewIndex.open(built).header.recipes == ()
 
 

@@ -19,7 +19,7 @@ from argus.data.types import FloatArray, IntArray, Run
 from argus.encoders import EmbeddingStore, Encoder, documents, embed, queries
 from argus.encoders.embed import Embedded, Item
 from argus.extras import naming_extras
-from argus.indexes.hybrid import fuse
+from argus.indexes.hybrid import BM25_WEIGHT, Fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import words
 
@@ -27,6 +27,9 @@ DEPTH = 100
 """How many documents of a ranking are kept, and fused in the hybrid."""
 BLOCK = 256
 """Questions whose scores over all documents are held at a time."""
+
+ANCHOR_FUSION: Fusion = "rrf"
+"""How the hybrid fuses: no weighted min-max was better and harmed nowhere (docs/results.md)."""
 
 Scores = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
@@ -125,12 +128,16 @@ class FirstStages:
 
     @cached_property
     def hybrid(self) -> Rankings:
-        """BM25 and dense fused by reciprocal ranks over the first 100 of each."""
-        parts = [
+        """BM25 and dense, fused by `ANCHOR_FUSION`."""
+        return self.fused()
+
+    def fused(self, method: Fusion = ANCHOR_FUSION, weight: float = BM25_WEIGHT) -> Rankings:
+        """Return dense and BM25 fused over the first 100 of each; weight: see `fuse_with_bm25`."""
+        dense, bm25 = (
             {q: dict(list(scores.items())[:DEPTH]) for q, scores in stage.run.items()}
-            for stage in (self.bm25, self.dense)
-        ]
-        fused = fuse(parts, self.depth, "rrf")
+            for stage in (self.dense, self.bm25)
+        )
+        fused = fuse_with_bm25(dense, bm25, self.depth, method, weight)
         return Rankings(
             {q: scores for q, scores in fused.items() if q not in self.dense.failures},
             self.dense.failures,

@@ -92,16 +92,19 @@ def _failed(failures: Mapping[str, str]) -> Outcomes:
     return {question: Outcome(failure=reason) for question, reason in failures.items()}
 
 
-def direct(bench: Bench, stage: str) -> Outcomes:
+def direct(bench: Bench, rankings: Rankings) -> Outcomes:
     """Serve a first stage as it is."""
-    rankings = _stage(bench, stage)
     served = {q: Outcome(tuple(scores)[: bench.k]) for q, scores in rankings.run.items()}
     return served | _failed(rankings.failures)
 
 
-def two_stage(bench: Bench, stage: str, places: Places, chains: Chains) -> Outcomes:
+def two_stage(
+    bench: Bench,
+    rankings: Rankings,
+    places: Places = Places.ANCHOR,
+    chains: Chains = Chains.ALL,
+) -> Outcomes:
     """Serve what controls the anchors of a first stage by the rules (TwoStage+RSSG)."""
-    rankings = _stage(bench, stage)
     outcomes = _failed(rankings.failures)
     for question, scores in rankings.run.items():
         anchors = dict(list(scores.items())[: bench.anchors])
@@ -219,7 +222,7 @@ HYDE = "hyde"
 
 
 def _direct(name: str, about: str, *, dense: bool = False) -> System:
-    return System(name, about, lambda bench: direct(bench, name), dense)
+    return System(name, about, lambda bench: direct(bench, _stage(bench, name)), dense)
 
 
 def _latest(stage: str, *, dense: bool) -> System:
@@ -231,7 +234,7 @@ def _two_stage(stage: str, way: str, *, dense: bool) -> System:
     suffix, about, places, chains = WAYS[way]
 
     def run(bench: Bench) -> Outcomes:
-        return two_stage(bench, stage, places, chains)
+        return two_stage(bench, _stage(bench, stage), places, chains)
 
     name = f"two-stage-{stage}{suffix}"
     about = f"what controls {stage}'s anchors by the rules, {about}"

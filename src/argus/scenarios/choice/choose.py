@@ -19,7 +19,7 @@ from argus.indexes.fold import DOCUMENTS_ALONE, RELEVANCE_WEIGHT
 from argus.measures.significance import bootstrap_interval
 from argus.progress import progress
 from argus.scenarios.ablation.grid import Cell
-from argus.scenarios.choice.summary import ChosenCell, WithoutScenarios
+from argus.scenarios.choice.summary import ChoiceFigures, WithoutScenarios
 from argus.scenarios.figures import Mean, MeanDifference
 from argus.scenarios.needs.findings import Vectors
 from argus.scenarios.needs.job import rank_needs
@@ -65,7 +65,7 @@ class Choice:
             values[half] = self.cells[self._best(other if len(other) else half)][half]
         return values
 
-    def summary(self, without: WithoutScenarios) -> ChosenCell:
+    def summary(self, without: WithoutScenarios) -> ChoiceFigures:
         """Return the figures of the choice; no value in it is NaN."""
         return {
             "component": str(self.cell.component),

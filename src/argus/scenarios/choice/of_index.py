@@ -18,7 +18,7 @@ from argus.jobs.workspace import require_some
 from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.cells import AUTO, WEIGHTS
 from argus.scenarios.choice.choose import choose, without_scenarios
-from argus.scenarios.choice.summary import ChosenCell
+from argus.scenarios.choice.summary import ChoiceFigures
 from argus.scenarios.needs.findings import Need, Vectors
 from argus.scenarios.profile import COMPONENT, Component, Profiled, needs
 
@@ -34,11 +34,11 @@ AnyWeight: TypeAlias = float | Literal["auto"] | None
 
 @dataclass(frozen=True)
 class Selection:
-    """What is indexed, and λ; None where none is kept. cell: how, where needs chose."""
+    """What is indexed, and λ; None where none is kept. choice: how, where needs chose."""
 
     component: Component
     weight: float | None
-    cell: ChosenCell | None = None
+    choice: ChoiceFigures | None = None
 
 
 def selection(
@@ -64,9 +64,9 @@ def selection(
     choice = choose(vectors, components, weights, seed=seed)
     profiled = sum(p.profile is not None for p in vectors.documents.profiles.values())
     without = len(vectors.documents.ids) - profiled
-    cell = choice.summary(without_scenarios(vectors, choice.cell, without))
-    lasting = choice.cell.weight if weight is not None else None
-    return Selection(choice.cell.component, lasting, cell)
+    figures = choice.summary(without_scenarios(vectors, choice.cell, without))
+    number = choice.cell.weight if weight is not None else None
+    return Selection(choice.cell.component, number, figures)
 
 
 def _vectors(

@@ -23,7 +23,7 @@ class WithoutScenarios(TypedDict):
     mrr: float
 
 
-class ChosenCell(CellName):
+class ChoiceFigures(CellName):
     """What was chosen. documents, needs: that asked; usual: M+E at 0.7.
 
     to_alone, to_usual: each half of the documents told by the best cell of the other half.
@@ -40,21 +40,21 @@ class ChosenCell(CellName):
     grid: list[CellWorth]
 
 
-def choice_lines(cell: ChosenCell) -> Iterator[str]:
+def choice_lines(choice: ChoiceFigures) -> Iterator[str]:
     """Yield what was chosen, what it is worth, and whom it costs something."""
     yield (
-        f"chosen by {cell['needs']:,} held-out needs of {cell['documents']:,} documents: "
-        f"{cell['component']} at λ = {cell['lambda']:g}, mean reciprocal rank "
-        f"{cell['mrr']['mean']:.3f} ({cell['mrr']['low']:.3f} to {cell['mrr']['high']:.3f}); "
-        f"M+E at 0.7 {cell['usual']['mean']:.3f}, documents alone {cell['alone']['mean']:.3f}"
+        f"chosen by {choice['needs']:,} held-out needs of {choice['documents']:,} documents: "
+        f"{choice['component']} at λ = {choice['lambda']:g}, mean reciprocal rank "
+        f"{choice['mrr']['mean']:.3f} ({choice['mrr']['low']:.3f} to {choice['mrr']['high']:.3f}); "
+        f"M+E at 0.7 {choice['usual']['mean']:.3f}, documents alone {choice['alone']['mean']:.3f}"
     )
-    gain = cell["to_usual"]
+    gain = choice["to_usual"]
     if gain["low"] is not None and gain["high"] is not None:
         yield (
             f"against M+E at 0.7 {gain['mean']:+.3f} ({gain['low']:+.3f} to {gain['high']:+.3f}), "
             "chosen on the other half of the documents"
         )
-    without = cell["without_scenarios"]
+    without = choice["without_scenarios"]
     if without["documents"]:
         yield (
             f"{without['documents']:,} documents have no scenarios: for the needs of such, "

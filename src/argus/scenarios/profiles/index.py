@@ -27,7 +27,7 @@ from argus.remedies.repair.receipt import RemedyResult, check_judged
 from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK
 from argus.reports import write_report
 from argus.scenarios.choice.of_index import AnyComponent, AnyWeight, selection
-from argus.scenarios.choice.summary import ChosenCell
+from argus.scenarios.choice.summary import ChoiceFigures
 from argus.scenarios.files import FILE, read_profiles, write_profiles
 from argus.scenarios.profile import COMPONENT, Component, Profiled
 from argus.scenarios.profiles.job import JOB, summarise
@@ -107,7 +107,7 @@ def add_scenarios(
     addition = _add(opened, remedy, own, using.component, model, home, record)
     if using.weight is not None:
         opened.prescribe(remedy, weight=using.weight)
-    summary = _summary(opened, remedy, own, addition, using.cell)
+    summary = _summary(opened, remedy, own, addition, using.choice)
     write_profiles(folder / FILE, own.of_index.values())
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_section("summary.json", JOB, {**writer, **summary})
@@ -223,7 +223,7 @@ def _summary(
     remedy: str,
     profiles: _Profiles,
     addition: _Addition,
-    cell: ChosenCell | None,
+    choice: ChoiceFigures | None,
 ) -> AddedScenarios:
     remedies = index.remedies()
     there = next(r for r in remedies if r.id == remedy)
@@ -241,5 +241,5 @@ def _summary(
         "views_failed": len(addition.failed),
         "documents_without": profiles.without,
         "profiles_of_other_documents": profiles.unknown,
-        "chosen": cell,
+        "choice": choice,
     }

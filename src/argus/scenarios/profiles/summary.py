@@ -8,7 +8,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.jobs.recorded_model import Answers, spent
-from argus.scenarios.choice.summary import ChosenCell, choice_lines
+from argus.scenarios.choice.summary import ChoiceFigures, choice_lines
 
 
 class ProfiledDocuments(TypedDict):
@@ -90,7 +90,7 @@ class AddedScenarios(ProfileCounts):
     views_failed: int
     documents_without: dict[str, int]
     profiles_of_other_documents: int
-    chosen: NotRequired[ChosenCell | None]
+    choice: NotRequired[ChoiceFigures | None]
     """How component and λ were chosen, where held-out needs did."""
 
 
@@ -117,8 +117,8 @@ def added_headline(summary: AddedScenarios) -> Iterator[str]:
         f"{summary['remedy']}: {summary['views']:,} views ({summary['bytes'] / 2**20:.1f} MiB) of "
         f"{summary['documents_with_views']:,} documents"
     )
-    if cell := summary.get("chosen"):
-        yield from choice_lines(cell)
+    if choice := summary.get("choice"):
+        yield from choice_lines(choice)
     if known := summary["views_known"]:
         yield f"{known:,} more were in the index already"
     if others := summary["other_scenarios"]:
