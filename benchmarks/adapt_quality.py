@@ -27,9 +27,9 @@ from argus.indexes.snapshot import Snapshot
 from argus.knowledge.stdlib import sample_questions, standard_library, standard_scenarios
 from argus.measures import evaluate
 from argus.measures.significance import paired_difference
-from argus.remedies.adapt.config import AdaptConfig
-from argus.remedies.adapt.job import adapt_index
-from argus.remedies.adapt.learning import Examples, Learnt, held_out_gain, learn
+from argus.scenarios.adapt.config import AdaptConfig
+from argus.scenarios.adapt.job import adapt_index
+from argus.scenarios.adapt.learning import Examples, Learnt, held_out_gain, learn
 from benchmarks.shared import collection
 
 MEASURE, FOLDS, NULLS = "nDCG@10", 5, 6

@@ -451,14 +451,14 @@ from .remedies.diagnosis.job import (
 from .remedies.diagnosis.summary import (
     DiagnosisSummary as DiagnosisSummary,
 )
-from .remedies.adapt.config import (
+from .scenarios.adapt.config import (
     AdaptConfig as AdaptConfig,
 )
-from .remedies.adapt.job import (
+from .scenarios.adapt.job import (
     AdaptResult as AdaptResult,
     adapt_index as adapt_index,
 )
-from .remedies.adapt.summary import (
+from .scenarios.adapt.summary import (
     AdaptSummary as AdaptSummary,
     JudgedNeeds as JudgedNeeds,
     LearntCorrection as LearntCorrection,

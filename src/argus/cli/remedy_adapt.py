@@ -12,7 +12,7 @@ from argus.cli.groups import example
 from argus.cli.remedy import Proof, Repaired, show_remedy
 from argus.cli.remedy_scenarios import app as app
 from argus.data.fields import CoerceIds
-from argus.remedies.adapt.config import AdaptConfig, Unlabelled
+from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.settings import Doc, Option
 
 
@@ -59,7 +59,7 @@ def adapt(
     decide how far queries are moved; where they do not improve beyond chance, nothing is
     prescribed. `argus remedy rollback` takes it out again.
     """
-    from argus.remedies.adapt.job import adapt_index
+    from argus.scenarios.adapt.job import adapt_index
 
     result = adapt_index(
         index, profiles=source.profiles, needs=source.needs, needs_qrels=source.needs_qrels,

@@ -17,10 +17,8 @@ views a quarter.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 
 import numba
 import numpy as np
@@ -33,8 +31,6 @@ from argus.indexes.fold import Folded, Layout, ranked
 
 SEEDS = 64
 """Documents whose scenarios are looked at to begin with, or 2k where that is more."""
-SHARED = 512
-"""Documents from which on threads share those of one query."""
 CODED_ROWS = 16_384
 """Rows that are coded at a time."""
 _UNIT = 1e-3  # vectors are taken for unit rows within this
@@ -133,17 +129,12 @@ def top_documents_pruned(
         scores = np.maximum.reduceat(scores, views.own_starts[:-1], axis=1)
     search = _Search(vectors, layout, views, min(k, n))
     if len(queries) == 1:
-        candidates = [search.candidates(queries[0], scores[0], _threads(os.getpid()))]
+        candidates = [search.candidates(queries[0], scores[0])]
     else:
-        candidates = list(_threads(os.getpid()).map(search.candidates, queries, scores))
+        with ThreadPoolExecutor(available_cores()) as threads:
+            candidates = list(threads.map(search.candidates, queries, scores))
     query = np.repeat(np.arange(len(queries)), [len(documents) for documents in candidates])
     return ranked(queries, vectors, layout, query, np.concatenate(candidates), k)
-
-
-@cache
-def _threads(process: int) -> ThreadPoolExecutor:
-    """Return the threads that search; a forked process has its own."""
-    return ThreadPoolExecutor(available_cores(), "argus-search")
 
 
 class _Search:
@@ -163,13 +154,10 @@ class _Search:
             if len(side.rows)
         ]
 
-    def candidates(
-        self, query: FloatArray, own: FloatArray, threads: ThreadPoolExecutor | None = None
-    ) -> IntArray:
+    def candidates(self, query: FloatArray, own: FloatArray) -> IntArray:
         """Return the documents that can be among the k best.
 
-        own: (n_documents,), their scores without side views, nothing taken off. threads: what
-        shares the work, where there is one query alone.
+        own: (n_documents,), their scores without side views, nothing taken off.
         """
         n = len(own)
         seeds = min(n, max(SEEDS, 2 * self.k))
@@ -184,19 +172,9 @@ class _Search:
         near, bound = near[bound >= least], bound[bound >= least]
         order = np.argsort(-bound, kind="stable")
         near, bound = near[order], bound[order]
-        if threads is None or len(near) < SHARED:
-            scores, least = self._best(query, own, near, bound, least)
-            return near[scores >= least]
-        cores = available_cores()
-        parts = [slice(i, None, cores) for i in range(cores)]
-        looks = [
-            threads.submit(self._best, query, own, near[part], bound[part], least) for part in parts
-        ]
-        scored = [look.result() for look in looks]
-        least = max(reached for _, reached in scored)
-        return np.concatenate(
-            [near[part][scores >= least] for part, (scores, _) in zip(parts, scored, strict=True)]
-        )
+        scores, least = self._best(query, own, near, bound, least)
+        documents: IntArray = near[scores >= least]
+        return documents
 
     def _bounds(self, own: FloatArray, documents: IntArray) -> FloatArray:
         """Return the most that documents can score, by the angles of their side views."""

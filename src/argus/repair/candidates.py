@@ -9,10 +9,10 @@ from pathlib import Path
 
 from argus.encoders import Encoder
 from argus.errors import ArgusError
-from argus.remedies.adapt.job import adapt_index
 from argus.remedies.blend.job import blend_index
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
+from argus.scenarios.adapt.job import adapt_index
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.index import add_scenarios
 

@@ -53,7 +53,7 @@ SECTIONS: dict[str, Home] = {
     "blend": Home("Blend", "argus.remedies.blend.section"),
     "written": Home("Written", "argus.remedies.writing.section"),
     "repair": Home("Chosen repair", "argus.repair.section"),
-    "adapt": Home("Queries corrected", "argus.remedies.adapt.section"),
+    "adapt": Home("Queries corrected", "argus.scenarios.adapt.section"),
     "scenarios": Home("Scenarios", "argus.scenarios.profiles.section"),
     "needs": Home("Needs", "argus.scenarios.needs.section"),
     "needs_served": Home("Needs served", "argus.scenarios.needs.served_section"),

@@ -23,7 +23,7 @@ from argus.data.types import FloatArray, IntArray
 from argus.encoders.protocol import unit_rows
 from argus.measures.significance import PairedDifference, paired_difference
 from argus.progress import progress
-from argus.remedies.adapt.config import AdaptConfig
+from argus.scenarios.adapt.config import AdaptConfig
 
 if TYPE_CHECKING:
     import torch

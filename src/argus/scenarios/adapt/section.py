@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argus.remedies.adapt.summary import AdaptSummary
 from argus.reports.section import Section
+from argus.scenarios.adapt.summary import AdaptSummary
 
 
 def section(folder: Path, adapt: AdaptSummary) -> Section:

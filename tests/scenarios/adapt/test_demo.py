@@ -13,9 +13,9 @@ from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.knowledge.stdlib import standard_library, standard_scenarios
 from argus.measures import evaluate
-from argus.remedies.adapt.config import AdaptConfig
-from argus.remedies.adapt.job import adapt_index
 from argus.remedies.repair.remedy import rollback
+from argus.scenarios.adapt.config import AdaptConfig
+from argus.scenarios.adapt.job import adapt_index
 from argus.scenarios.files import read_fields
 
 CONFIG = replace(AdaptConfig(), folds=3, epochs=12)

@@ -12,8 +12,8 @@ from argus.data.corpus import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
-from argus.remedies.adapt.config import Unlabelled
 from argus.retrievability.sentences import hold_out
+from argus.scenarios.adapt.config import Unlabelled
 from argus.scenarios.files import FILE, read_profiles
 from argus.scenarios.profile import Profiled
 

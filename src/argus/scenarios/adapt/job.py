@@ -30,25 +30,25 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.views import BEFORE, ORIGINAL, ViewIndex
 from argus.jobs.workspace import Record
-from argus.remedies.adapt.config import ADAPT, AdaptConfig, Unlabelled
-from argus.remedies.adapt.learning import (
+from argus.remedies.repair.receipt import RemedyResult, check_judged
+from argus.remedies.repair.remedy import MADE, ROLLED_BACK
+from argus.reports import write_report
+from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
+from argus.scenarios.adapt.learning import (
     Examples,
     Learnt,
     held_out_gain,
     learn,
     unit_examples,
 )
-from argus.remedies.adapt.needs import Need, Needs, Profiles, read_needs
-from argus.remedies.adapt.summary import (
+from argus.scenarios.adapt.needs import Need, Needs, Profiles, read_needs
+from argus.scenarios.adapt.summary import (
     AdaptSummary,
     JudgedNeeds,
     LearntCorrection,
     NeedCounts,
     headline,
 )
-from argus.remedies.repair.receipt import RemedyResult, check_judged
-from argus.remedies.repair.remedy import MADE, ROLLED_BACK
-from argus.reports import write_report
 
 LEARNT = "learnt"
 """Key of made.json under which stands what was learnt; without it the learning was not finished."""

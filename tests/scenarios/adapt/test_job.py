@@ -17,10 +17,10 @@ from argus.indexes.job import build_index
 from argus.indexes.prescribed import DocumentNumbers
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
-from argus.remedies.adapt import job
-from argus.remedies.adapt.config import AdaptConfig
-from argus.remedies.adapt.job import adapt_index
 from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.scenarios.adapt import job
+from argus.scenarios.adapt.config import AdaptConfig
+from argus.scenarios.adapt.job import adapt_index
 from tests.support.adapting import (
     DOCUMENTS,
     JUDGED,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.remedies.adapt.config import AdaptConfig
-from argus.remedies.adapt.learning import (
+from argus.scenarios.adapt.config import AdaptConfig
+from argus.scenarios.adapt.learning import (
     ALPHAS,
     Examples,
     fold_of,
@@ -138,7 +138,7 @@ def test_blocks_change_no_rank(monkeypatch):
     some = of_first(*twisted(), 50)
     moves = np.random.default_rng(1).normal(size=some.queries.shape).astype(np.float32)
     whole = reciprocal_ranks(some, moves)
-    monkeypatch.setattr("argus.remedies.adapt.learning.BLOCK_SCORES", 700)
+    monkeypatch.setattr("argus.scenarios.adapt.learning.BLOCK_SCORES", 700)
     np.testing.assert_array_equal(reciprocal_ranks(some, moves), whole)
 
 
