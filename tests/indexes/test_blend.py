@@ -272,3 +272,64 @@ def test_another_blend_over_the_same_views_lays_nothing_out_anew():
     queries = unit(np.random.default_rng(1).normal(size=(3, 8)))
     anew = Snapshot(snapshot.columns, snapshot.vectors, Blend(weight=0.2), snapshot.hubness)
     assert second.search(queries, 10).scores == anew.search(queries, 10).scores
+
+
+def test_a_blend_that_is_said_again_stays_in_its_place(index):
+    add_blend(index)
+    add_blend(index, "blend-2", Blend(weight=0.2, hubs=0.5), seed=2)
+    second, version = ranked(index), index.version
+    index.prescribe("blend-1", blend=Blend())
+    assert (ranked(index), index.version) == (second, version)
+
+
+def test_a_reader_between_a_commit_and_its_recipe_sees_the_recipe_when_it_reads_again(
+    index, monkeypatch
+):
+    from argus.indexes import views as module
+
+    reader, write = ViewIndex.open(index.path), module.write_header
+    before = ranked(reader)
+
+    def late(path, header):
+        reader.refresh()
+        assert ranked(reader) == before
+        write(path, header)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write_header", late)
+        add_blend(index)
+    reader.refresh()
+    assert ranked(reader) == ranked(index) != before
+
+
+def test_a_document_that_is_put_in_anew_is_another_one(index):
+    docs = [f"d{i}" for i in range(20)]
+    added = np.array([row["added"] for row in sorted(index.rows().to_pylist(), key=by_number)])
+    home = index.path / "remedies" / "blend-1"
+    home.mkdir(parents=True)
+    smooth = unit(np.random.default_rng(4).normal(size=(20, 8)))
+    hubness = np.linspace(0, 1, 20, dtype=np.float32)
+    DocumentNumbers(docs, hubness, smooth, added).save(home)
+    index.prescribe("blend-1", blend=Blend(weight=1, smoothing=0.4))
+    index.delete_documents(["d3"])
+    own = unit([[0, 0, 0, 0, 0, 0, 0, 1]])
+    index.add([View("d3", "d3", "original", "another text")], own)
+    snapshot = index.snapshot()
+    at = snapshot.doc_ids.index("d3")
+    assert np.array_equal(snapshot.vectors[at], own[0])
+    assert snapshot.hubness[at] == pytest.approx(hubness.mean())
+    assert np.array_equal(snapshot.vectors[snapshot.doc_ids.index("d4")], smooth[4])
+
+
+def by_number(row):
+    return int(row["doc_id"][1:])
+
+
+def test_sentences_of_another_blend_count_only_where_it_is_relied_on(index):
+    add_blend(index)
+    home = index.path / "remedies" / "blend-2"
+    home.mkdir(parents=True)
+    index.prescribe("blend-2", blend=Blend(hubs=0))
+    assert ranked(index) == ranked(index, "original")
+    index.prescribe("blend-2", blend=Blend(hubs=0), relied_on=["blend-1"])
+    assert ranked(index) != ranked(index, "original")

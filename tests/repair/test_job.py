@@ -12,6 +12,8 @@ from argus.indexes.views import ViewIndex
 from argus.remedies.repair.remedy import list_remedies, rollback
 from argus.repair.job import repair_index
 from argus.scenarios.files import read_fields
+from argus.scenarios.profile import Component
+from argus.scenarios.profiles.index import add_scenarios
 from tests.support.results import shown
 
 ASPECTS = {
@@ -61,7 +63,7 @@ def test_without_anything_that_judges_the_default_is_added_and_said_to_be_one(bu
     assert (result.summary["judged_by"], result.summary["kept"]) == ("nothing", "blend")
     assert ids(built) == result.summary["remedies"] and len(ids(built)) == 1
     lines = shown(result)
-    assert any("fixed default" in line for line in lines) and "rollback" in lines[-1]
+    assert any("fixed default" in line for line in lines)
     assert "fixed default" in result.report.read_text()
 
 
@@ -97,7 +99,8 @@ def test_needs_that_are_held_out_judge_and_are_no_views_then(built, minilm):
 def test_an_index_that_is_repaired_already_is_judged_as_it_is(built, minilm):
     first = repair_index(built, encoder=minilm)
     again = repair_index(built, encoder=minilm)
-    assert again.summary["remedies"] == first.summary["remedies"] == ids(built)
+    assert first.summary["remedies"] == ids(built) and not again.summary["remedies"]
+    assert "was in the index already" in shown(again)[-1]
     answers = open_retriever(built, minilm).search([Query("q", "waiting threads")], 3)
     assert answers["q"]
 
@@ -112,3 +115,56 @@ def test_profiles_of_other_documents_are_refused(built, minilm):
 def test_queries_without_judgements_are_refused(built, minilm):
     with pytest.raises(InputError):
         repair_index(built, queries=[Query("q", "x")], encoder=minilm)
+
+
+def test_a_step_that_fails_takes_those_before_it_out_again(built, minilm, monkeypatch):
+    from argus.errors import ArgusError
+    from argus.repair import candidates as module
+
+    def fails(*args, **options):
+        raise ArgusError("no space left")
+
+    materials = module.Materials(minilm, profiles=profiles())
+    tried, _ = module.candidates(materials)
+    mix = next(c for c in tried if c.name == "scenarios + blend")
+    monkeypatch.setattr(module, "blend_index", fails)
+    with pytest.raises(ArgusError, match="no space left"):
+        mix.apply(built)
+    assert not ids(built)
+
+
+def test_every_remedy_of_a_mix_is_told_how_to_be_undone(built, minilm):
+    from argus.repair.summary import headline
+
+    summary = repair_index(built, encoder=minilm).summary
+    both = {**summary, "kept": "scenarios + blend", "remedies": ["scenarios-1", "blend-2"]}
+    undo = [line for line in headline(both) if "rollback" in line]
+    assert [line.split()[3] for line in undo] == ["blend-2", "scenarios-1"]
+
+
+def test_scenarios_that_are_there_do_not_hold_the_needs_that_ask(built, minilm):
+    first = repair_index(built, profiles=profiles(), encoder=minilm).summary
+    for remedy in reversed(first["remedies"]):
+        rollback(built, remedy)
+    add_scenarios(built, profiles(), component=Component.I, encoder=minilm)
+    again = repair_index(built, profiles=profiles(), encoder=minilm).summary
+    assert (
+        first["trials"][0]["ndcg10"]["mean_before"] == (again["trials"][0]["ndcg10"]["mean_before"])
+    )
+
+
+def test_an_index_named_by_a_dot(built, minilm, monkeypatch):
+    monkeypatch.chdir(built)
+    assert repair_index(".", profiles=profiles(), encoder=minilm).summary["trials"]
+
+
+def test_an_index_that_cannot_be_written_is_named(built, minilm):
+    import shutil
+
+    shutil.rmtree(built / "embeddings")
+    (built / "embeddings").write_text("not a folder")
+    with pytest.raises(InputError, match="cannot be written") as error:
+        repair_index(
+            built, queries=[Query("q", "deque")], qrels={"q": {"deque": 1}}, encoder=minilm
+        )
+    assert error.value.where == built

@@ -151,7 +151,9 @@ def _weighed(
     """Score the documents of these views by all their views."""
     of_these = f"doc_id IN ({quoted(sorted({doc for _, doc, _ in rows}))})"
     where = f"({condition}) AND {of_these}" if condition else of_these
-    views = table.search().select(["id", "doc_id", "kind", "vector"]).where(where).to_arrow()
+    views = (
+        table.search().select(["id", "doc_id", "kind", "added", "vector"]).where(where).to_arrow()
+    )
     views = views.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
     vectors = views["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
     snapshot = recipe.over(views, vectors)

@@ -6,7 +6,7 @@ each kind counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.artifacts import replacing
-from argus.data.types import FloatArray
+from argus.data.types import FloatArray, IntArray
 from argus.errors import InputError
 from argus.indexes.blend import Blend
 from argus.indexes.correction import FILE as CORRECTION
@@ -35,28 +35,46 @@ class DocumentNumbers:
     """(n_documents,), r(d)."""
     smoothed: FloatArray | None = None
     """(n_documents, dim), unit rows in place of the documents' own."""
+    added: IntArray | None = None
+    """Number of the commit that each document came with; one that was put in anew is another."""
     position: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", {doc: i for i, doc in enumerate(self.ids)})
 
-    def hubness_of(self, doc_ids: Sequence[str]) -> FloatArray:
+    def of(self, columns: Any) -> dict[str, int]:
+        """Return the position of each document that is still the one that was measured.
+
+        columns: an Arrow table of views with `doc_id, kind, added`.
+        """
+        if self.added is None:
+            return self.position
+        import pyarrow.compute as pc
+
+        own = columns.filter(pc.equal(columns["kind"], ORIGINAL))
+        came = zip(own["doc_id"].to_pylist(), own["added"].to_pylist(), strict=True)
+        at = self.position
+        return {doc: at[doc] for doc, n in came if doc in at and self.added[at[doc]] == n}
+
+    def hubness_of(self, doc_ids: Sequence[str], position: Mapping[str, int]) -> FloatArray:
         """Return r(d) of these documents; of one that came later, the mean."""
         mean = float(self.hubness.mean()) if len(self.hubness) else 0.0
-        known = (self.position.get(doc) for doc in doc_ids)
+        known = (position.get(doc) for doc in doc_ids)
         return np.array([mean if i is None else self.hubness[i] for i in known], np.float32)
 
     def smooth(self, columns: Any, vectors: FloatArray) -> None:
         """Put smoothed vectors in the place of the documents' own, in `vectors`, (n_views, dim).
 
-        columns: an Arrow table of `doc_id, kind` in that order. Documents that came later stay.
+        columns: an Arrow table of `doc_id, kind, added` in that order. Documents that came later
+        stay.
         """
         if self.smoothed is None:
             return
+        position = self.of(columns)
         kinds, documents = columns["kind"].to_pylist(), columns["doc_id"].to_pylist()
         for row, (kind, doc) in enumerate(zip(kinds, documents, strict=True)):
-            if kind == ORIGINAL and doc in self.position:
-                vectors[row] = self.smoothed[self.position[doc]]
+            if kind == ORIGINAL and doc in position:
+                vectors[row] = self.smoothed[position[doc]]
 
     def save(self, folder: Path) -> None:
         """Write `documents.parquet`, whole or not at all."""
@@ -64,6 +82,8 @@ class DocumentNumbers:
         import pyarrow.parquet as pq
 
         columns = {"doc_id": pa.array(self.ids, pa.string()), "hubness": self.hubness}
+        if self.added is not None:
+            columns["added"] = pa.array(self.added, pa.int64())
         if self.smoothed is not None:
             flat = pa.array(self.smoothed.reshape(-1), pa.float32())
             width = self.smoothed.shape[1]
@@ -81,11 +101,13 @@ def read_numbers(folder: Path) -> DocumentNumbers:
     try:
         table = pq.read_table(file)
         hubness = table["hubness"].to_numpy().astype(np.float32)
-        smoothed = None
+        smoothed = added = None
+        if "added" in table.column_names:
+            added = table["added"].to_numpy()
         if "smoothed" in table.column_names:
             column = table["smoothed"].combine_chunks()
             smoothed = column.flatten().to_numpy().reshape(len(hubness), -1)
-        return DocumentNumbers(table["doc_id"].to_pylist(), hubness, smoothed)
+        return DocumentNumbers(table["doc_id"].to_pylist(), hubness, smoothed, added)
     except (OSError, KeyError, ValueError, pa.ArrowException) as error:
         raise InputError(
             f"cannot be read ({type(error).__name__}: {error})",
@@ -106,6 +128,8 @@ class ActiveRecipe:
     """Which remedies brought these."""
     weight: float | None = None
     """λ of documents against their scenarios, where a remedy says it."""
+    sentences_of: tuple[str, ...] = ()
+    """Remedies whose sentences count."""
 
     def correct(self, queries: FloatArray) -> FloatArray:
         """Return what is searched for: (n, dim)."""
@@ -115,7 +139,8 @@ class ActiveRecipe:
         """Return views, in the order of a snapshot, under this recipe."""
         snapshot = Snapshot(columns, vectors, self.blend)
         if self.numbers is not None:
-            snapshot.hubness = self.numbers.hubness_of(snapshot.doc_ids)
+            position = self.numbers.of(columns)
+            snapshot.hubness = self.numbers.hubness_of(snapshot.doc_ids, position)
         return snapshot
 
 
@@ -124,12 +149,16 @@ def active(recipes: Sequence[Recipe], index: Path) -> ActiveRecipe:
     blends = [r for r in recipes if r.blend is not None]
     corrections = [r for r in recipes if r.corrects]
     blend = numbers = correction = None
+    sentences: tuple[str, ...] = ()
     if blends:
         blend = blends[-1].blend
+        if blend is not None and blend.sentences:
+            sentences = (blends[-1].remedy, *blends[-1].relied_on)
         if blend is not None and blend.per_document:
             numbers = read_numbers(index / REMEDIES / blends[-1].remedy)
     if corrections:
         correction = read_correction(index / REMEDIES / corrections[-1].remedy / CORRECTION)
     used = dict.fromkeys(r.remedy for r in [*blends[-1:], *corrections[-1:]])
     weights = [r.weight for r in recipes if r.weight is not None]
-    return ActiveRecipe(blend, numbers, correction, tuple(used), weights[-1] if weights else None)
+    weight = weights[-1] if weights else None
+    return ActiveRecipe(blend, numbers, correction, tuple(used), weight, sentences)

@@ -35,6 +35,7 @@ class RecipeRecord(TypedDict):
     blend: NotRequired[BlendRecord]
     corrects: NotRequired[bool]
     weight: NotRequired[float]
+    relied_on: NotRequired[list[str]]
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Recipe:
     """Whether it has a correction of queries."""
     weight: float | None = None
     """λ of documents against their scenarios; None where it says nothing of it."""
+    relied_on: tuple[str, ...] = ()
+    """Remedies that hold sentences of its blend."""
 
     def record(self) -> RecipeRecord:
         """Return it as it stands in index.json."""
@@ -58,6 +61,8 @@ class Recipe:
             record["corrects"] = True
         if self.weight is not None:
             record["weight"] = self.weight
+        if self.relied_on:
+            record["relied_on"] = list(self.relied_on)
         return record
 
     @classmethod
@@ -68,4 +73,5 @@ class Recipe:
             record["remedy"], record["added"],
             None if blend is None else Blend(**blend), record.get("corrects", False),
             None if weight is None else check_weight(weight),
+            tuple(record.get("relied_on", ())),
         )  # fmt: skip

@@ -63,6 +63,7 @@ __all__ = ["BEFORE", "ORIGINAL", "RemedyViews", "ViewIndex", "served"]
 
 COLUMNS = ["id", "doc_id", "kind", "text", "source", "remedy", "added"]
 Batch = tuple[Sequence[View], FloatArray]
+_State = tuple[int, str | None, tuple[Recipe, ...]]
 
 
 class ViewIndex:
@@ -70,8 +71,8 @@ class ViewIndex:
 
     def __init__(self, path: Path, header: IndexHeader, table: Any) -> None:
         self.path, self.header, self.table = path, header, table
-        self._kept: tuple[tuple[int, str | None], Snapshot] | None = None
-        self._recipe: tuple[tuple[int, str | None], ActiveRecipe] | None = None
+        self._kept: tuple[_State, Snapshot] | None = None
+        self._recipe: tuple[_State, ActiveRecipe] | None = None
 
     @classmethod
     def create(
@@ -126,11 +127,11 @@ class ViewIndex:
         given and another encoder made the vectors.
         """
         path = Path(path)
-        header = read_header(path)
-        header.check_fingerprint(fingerprint, path)
+        read_header(path).check_fingerprint(fingerprint, path)
         with storage(path, "opening the index"):
             table = connect(path).open_table(NAME)
             width = table.schema.field("vector").type.list_size
+        header = read_header(path)  # after the table: what is prescribed counts in a later state
         if width != header.dim:
             raise InputError(
                 f"{FILE} says dim {header.dim}, the vectors have {width}",
@@ -240,21 +241,28 @@ class ViewIndex:
         blend: Blend | None = None,
         corrects: bool = False,
         weight: float | None = None,
+        relied_on: Sequence[str] = (),
     ) -> None:
         """Have this index searched as a remedy says, from now on.
 
         Its numbers must lie in `remedies/ID/` already. weight: λ of documents against their
-        scenarios, for searches that name none. What the remedy said before is replaced.
+        scenarios, for searches that name none. relied_on: remedies that hold sentences of its
+        blend. What the remedy said before is replaced, in its place among the others; said again,
+        nothing changes.
         """
         check_remedy_id(remedy)
         if weight is not None:
             check_weight(weight)
         with writing(self.path):
             self.refresh()
+            recipe = Recipe(remedy, 0, blend, corrects, weight, tuple(relied_on))
+            there = {r.remedy: r for r in self.header.recipes}
+            if remedy in there and replace(there[remedy], added=0) == recipe:
+                return
             self._delete("false")  # a commit that changes no row: the state has a new number
-            others = [r for r in self.header.recipes if r.remedy != remedy]
-            recipe = Recipe(remedy, self.version, blend, corrects, weight)
-            self._write_recipes([*others, recipe])
+            added = there[remedy].added if remedy in there else self.version
+            there[remedy] = replace(recipe, added=added)
+            self._write_recipes([*there.values()])
 
     def _write_recipes(self, recipes: Sequence[Recipe]) -> None:
         self.header = replace(self.header, recipes=tuple(recipes))
@@ -294,7 +302,7 @@ class ViewIndex:
 
     def recipe(self, as_of: str | None = None) -> ActiveRecipe:
         """Return how a state is searched beyond its views; errors as for `condition`."""
-        key = (self.version, as_of)
+        key = (self.version, as_of, self.header.recipes)
         if self._recipe is None or self._recipe[0] != key:
             there = self.remedies() if as_of is not None else ()
             recipes = recipes_of(as_of, self.header.recipes, there, self.path)
@@ -308,10 +316,10 @@ class ViewIndex:
 
     def _searched(self, as_of: str | None) -> str | None:
         """Return the condition of the views that are searched: sentences only under a blend."""
-        blend = self.recipe(as_of).blend
-        if blend is not None and blend.sentences:
-            return self.condition(as_of)
-        return _both(self.condition(as_of), f"kind != {quoted([SENTENCE])}")
+        recipe, kind = self.recipe(as_of), f"kind != {quoted([SENTENCE])}"
+        if recipe.sentences_of:
+            kind += f" OR remedy IN ({quoted(recipe.sentences_of)})"
+        return _both(self.condition(as_of), f"({kind})")
 
     def snapshot(self, as_of: str | None = None) -> Snapshot:
         """Read a state into memory; the last one read is kept until the index changes.
@@ -319,7 +327,7 @@ class ViewIndex:
         as_of: None (now), "original" (no remedy's views), a remedy (right after it), or
         "before:REMEDY" (that, less its own views). Memory: the vectors once, and the texts.
         """
-        key = (self.version, as_of)
+        key = (self.version, as_of, self.header.recipes)
         if self._kept is None or self._kept[0] != key:
             condition, recipe = self._searched(as_of), self.recipe(as_of)
             self._kept = None  # before reading, so that two are never held
@@ -407,7 +415,8 @@ class ViewIndex:
         queries = check_queries(queries, self.dim)
         check_k(k)
         weight = self.weight(as_of) if weight is None else check_weight(weight)
-        in_memory = self._kept is not None and self._kept[0] == (self.version, as_of)
+        key = (self.version, as_of, self.header.recipes)
+        in_memory = self._kept is not None and self._kept[0] == key
         if exact is None:
             exact = in_memory or not self.has_ann()
         if exact:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from argus.encoders import Encoder
 from argus.errors import ArgusError
+from argus.indexes.views import ViewIndex
 from argus.remedies.blend.job import blend_index
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
+from argus.remedies.repair.remedy import rollback
 from argus.scenarios.adapt.job import adapt_index
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.index import add_scenarios
@@ -40,8 +42,17 @@ class Candidate:
     steps: tuple[tuple[str, Apply], ...]
 
     def apply(self, index: Path) -> list[str]:
-        """Add it to an index; return the ids of its remedies."""
-        return [step(index) for _, step in self.steps]
+        """Add it to an index; return the ids of its remedies that were not there.
+
+        Where a step fails, those before it are taken out again.
+        """
+        before = {remedy.id for remedy in ViewIndex.open(index).remedies()}
+        try:
+            added = [step(index) for _, step in self.steps]
+        except BaseException:
+            take_out(index, before)
+            raise
+        return [remedy for remedy in added if remedy not in before]
 
 
 def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
@@ -82,6 +93,13 @@ def _sets(names: list[str]) -> list[tuple[str, ...]]:
     sets: list[tuple[str, ...]] = [(name,) for name in names]
     sets += [pair for pair in combinations(names, 2) if BLEND in pair]
     return [*sets, tuple(names)] if len(names) > 2 else sets
+
+
+def take_out(index: Path, but: Container[str]) -> None:
+    """Roll back all remedies of an index but these, the latest first."""
+    for remedy in reversed(ViewIndex.open(index).remedies()):
+        if remedy.id not in but:
+            rollback(index, remedy.id)
 
 
 def attempt(candidate: Candidate, index: Path) -> str | None:

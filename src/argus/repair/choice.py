@@ -9,8 +9,8 @@ import numpy as np
 
 from argus.measures import PairedDifference, paired_difference
 from argus.repair.config import GUARD, HARM, MEASURE
+from argus.repair.summary import NOTHING as NOTHING
 
-NOTHING = "nothing"
 PerQuery = Mapping[str, Mapping[str, float]]
 """Query to measure to value."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
 from argus.measures.significance import DifferenceFigures
+
+NOTHING = "nothing"
+"""In the place of a candidate that is kept."""
 
 
 class TrialFigures(TypedDict):
@@ -59,8 +63,12 @@ def headline(summary: RepairSummary) -> Iterator[str]:
     remedies = ", ".join(summary["remedies"])
     if remedies:
         yield f"kept: {summary['kept']} ({remedies})"
-        undo = f"argus remedy rollback {summary['remedies'][-1]} --index {summary['index']}"
-        yield f"search, evaluate and explain use it from now on. To undo it: {undo}"
+        yield "search, evaluate and explain use it from now on. To undo it:"
+        index = shlex.quote(summary["index"])
+        for remedy in reversed(summary["remedies"]):
+            yield f"  argus remedy rollback {remedy} --index {index}"
+    elif summary["kept"] != NOTHING:
+        yield f"kept: {summary['kept']}, which was in the index already"
     else:
         yield (
             "kept: nothing; no candidate gained more than chance without harm. More judged "

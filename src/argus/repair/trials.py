@@ -9,18 +9,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from argus.encoders import Encoder
+from argus.errors import InputError
+from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.measures import evaluate
 from argus.progress import announce
-from argus.remedies.repair.remedy import rollback
-from argus.repair.candidates import Candidate, attempt
+from argus.remedies.repair.remedy import list_remedies
+from argus.repair.candidates import ADAPT, SCENARIOS, Candidate, attempt, take_out
 from argus.repair.choice import PerQuery
 from argus.repair.config import GUARD, MEASURE
-from argus.repair.questions import Questions
+from argus.repair.questions import NEEDS, Questions
 
 DEPTH = 10
 VECTORS = "embeddings"
+OF_NEEDS = (SCENARIOS, ADAPT)
+"""Kinds of remedies that are made of needs."""
 
 
 def values_of(index: Path, encoder: Encoder, questions: Questions) -> PerQuery:
@@ -37,10 +41,13 @@ def try_all(
 
     The index itself is not touched, but for vectors of new texts, which are kept.
     """
-    before = values_of(index, encoder, questions)
     after: dict[str, PerQuery] = {}
     failed: dict[str, str] = {}
     with _copy(index) as trial:
+        if questions.kind == NEEDS:
+            _forget_needs(trial)
+        own = {remedy.id for remedy in ViewIndex.open(trial).remedies()}
+        before = values_of(trial, encoder, questions)
         for candidate in candidates:
             announce(f"repair: trying {candidate.name}")
             why = attempt(candidate, trial)
@@ -48,25 +55,36 @@ def try_all(
                 after[candidate.name] = values_of(trial, encoder, questions)
             else:
                 failed[candidate.name] = why
-            _take_out(trial, ViewIndex.open(index))
+            take_out(trial, own)
     return before, after, failed
 
 
-def _take_out(trial: Path, original: ViewIndex) -> None:
-    """Roll back what the original has not."""
-    own = {remedy.id for remedy in original.remedies()}
-    for remedy in reversed(ViewIndex.open(trial).remedies()):
-        if remedy.id not in own:
-            rollback(trial, remedy.id)
+def _forget_needs(trial: Path) -> None:
+    """Roll back what was made of needs, since some of them ask now."""
+    kinds = {r["id"]: r["kind"] for r in list_remedies(trial)}
+    take_out(trial, {remedy for remedy, kind in kinds.items() if kind not in OF_NEEDS})
 
 
 @contextmanager
 def _copy(index: Path) -> Iterator[Path]:
     """Copy an index for as long as it is tried on; vectors of texts are those of the index."""
     vectors = index / VECTORS
-    vectors.mkdir(exist_ok=True)
+    try:
+        vectors.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot be written ({error.strerror})",
+            expected="an index that can be repaired",
+            fix="Copy it to where you may write.",
+            where=index,
+        ) from error
     with TemporaryDirectory(prefix="argus-repair-") as folder:
-        trial = Path(folder) / index.name
-        shutil.copytree(index, trial, ignore=lambda at, _: [VECTORS] if Path(at) == index else [])
+        trial = Path(folder) / "index"
+        trial.mkdir()
+        for name in OWN_NAMES:
+            if (index / name).is_dir():
+                shutil.copytree(index / name, trial / name)
+            elif (index / name).exists():
+                shutil.copy2(index / name, trial / name)
         (trial / VECTORS).symlink_to(vectors.resolve(), target_is_directory=True)
         yield trial

@@ -18,6 +18,7 @@ from argus.errors import EncodingError, EndpointRefusal, InputError
 from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ViewIndex
+from argus.indexes.words import STEMMED
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.names import INDEX
 from argus.retrievers.protocol import RetrievalError
@@ -65,7 +66,10 @@ class AnsweringIndex:
         """What its answers are kept by: the index as it is now, and how it is searched."""
         retriever = self.retriever
         index = retriever.index
-        ways = (retriever.as_of, retriever.hybrid, retriever.weight, retriever.searches_exactly())
+        ways = (
+            retriever.as_of, retriever.hybrid, retriever.bm25, retriever.weight,
+            retriever.searches_exactly(), STEMMED.name, index.header.recipes,
+        )  # fmt: skip
         parts = (str(index.path.resolve()), retriever.encoder.fingerprint, str(index.version))
         return content_hash("index", *parts, repr(ways)).hex()
 

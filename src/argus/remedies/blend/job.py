@@ -162,7 +162,7 @@ def _add(opened: _Opened, making: Making) -> NewViews:
     row = {view.id: i for i, view in enumerate(making.views)}
     if new.views:
         index.add(new.views, making.vectors[[row[v.id] for v in new.views]], remedy=remedy)
-    index.prescribe(remedy, blend=blend)
+    index.prescribe(remedy, blend=blend, relied_on=new.relied_on)
     (opened.home / ROLLED_BACK).unlink(missing_ok=True)
     return new
 

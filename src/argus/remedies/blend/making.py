@@ -99,8 +99,16 @@ def make_blend(
             [d.id for d in documents],
             hubness(vectors, sentences, holders),
             smoothed(vectors, blend.smoothing) if blend.smoothing else None,
+            _commits(documents),
         )
     return Making(views, embedded.vectors, proposal, len(embedded.failures), sample, numbers)
+
+
+def _commits(documents: Sequence[Document]) -> IntArray | None:
+    """Return the number of the commit that each document came with, where an index says it."""
+    if any("added" not in d.metadata for d in documents):
+        return None
+    return np.array([d.metadata["added"] for d in documents], np.int64)
 
 
 def _sample(
