@@ -1,13 +1,17 @@
 """Retrievers over an index: what a hybrid search reads, and BM25 as it is kept."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from argus.data import View
+from argus.data import Document, View
 from argus.indexes.correction import FILE as CORRECTION
 from argus.indexes.correction import QueryCorrection
-from argus.indexes.retriever import search_index
+from argus.indexes.job import build_index, compact_index
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.retriever import IndexRetriever, search_index
+from argus.indexes.saved_words import FOLDER
 from argus.indexes.views import ViewIndex
 
 TEXTS = ["a river in France", "a mountain in Peru", "the painter of a red horse", "a steam engine"]
@@ -52,3 +56,66 @@ def test_a_hybrid_search_names_the_scenario_it_searched(index, minilm):
     moved.save(home / CORRECTION)
     index.prescribe("c-1", corrects=True)
     assert best() == "d0#1"
+
+
+@pytest.fixture
+def builds(monkeypatch):
+    """The number of documents of each BM25 that was built."""
+    sizes, build = [], LexicalIndex.from_batches
+
+    def counted(*args, **settings):
+        words = build(*args, **settings)
+        sizes.append(len(words))
+        return words
+
+    monkeypatch.setattr(LexicalIndex, "from_batches", counted)
+    return sizes
+
+
+def words_of(index, encoder, as_of=None):
+    return IndexRetriever(ViewIndex.open(index.path), encoder, as_of).lexical()
+
+
+def test_bm25_is_built_once_per_version_and_state(index, minilm, builds):
+    first, second = (words_of(index, minilm) for _ in range(2))
+    assert builds == [4] and second.analyzer is first.analyzer
+    assert second.search(["paintings of horses"], 9) == first.search(["paintings of horses"], 9)
+    index.add([View("new", "new", "original", "a zeppelin")], minilm.encode_documents(["a"]))
+    said = View("d0#r", "d0", "said", "a waterfall")
+    index.add([said], minilm.encode_documents(["a waterfall"]), remedy="r-1")
+    assert words_of(index, minilm).search(["zeppelins", "waterfall"], 9).ids == [["new"], ["d0"]]
+    for _ in range(2):
+        assert words_of(index, minilm, "before:r-1").search(["waterfall"], 9).ids == [[]]
+        assert words_of(index, minilm).search(["waterfall"], 9).ids == [["d0"]]
+    assert builds == [4, 5, 5] and len(list((index.path / FOLDER).iterdir())) == 2
+    index.rollback("r-1")
+    assert words_of(index, minilm).search(["waterfall"], 9).ids == [[]]
+    compact_index(index.path)
+    assert not (index.path / FOLDER).exists()
+
+
+def test_bm25_that_cannot_be_saved_is_built_each_time(index, minilm, builds):
+    (index.path / FOLDER).write_text("in the way")
+    for _ in range(2):
+        assert words_of(index, minilm).search(["painter"], 9).ids == [["d2"]]
+    assert builds == [4, 4] and (index.path / FOLDER).is_file()
+
+
+def test_many_save_and_open_one_bm25_at_once(index, tmp_path):
+    words = LexicalIndex.build(["a", "b"], ["a river", "a mountain"], made_of="it")
+    words.save(tmp_path / "words")
+
+    def save(_):
+        words.save(tmp_path / "words")
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(save, range(40)))
+    assert LexicalIndex.open(tmp_path / "words").search(["river"], 2).ids == [["a"]]
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_fresh_build_leaves_no_words_of_the_one_before(minilm, tmp_path):
+    for text in ("a river", "a mountain"):
+        index = build_index([Document("d", text)], out=tmp_path, encoder=minilm, fresh=True).index
+        assert words_of(index, minilm).search([text], 1).ids == [["d"]]
+    assert len(list((tmp_path / FOLDER).iterdir())) == 1

@@ -19,6 +19,7 @@ from argus.indexes.header import FILE, cosines
 from argus.indexes.hybrid import BM25_WEIGHT, FUSION, Fusion, check_fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.prescribed import ActiveRecipe
+from argus.indexes.saved_words import words_of
 from argus.indexes.snapshot import check_k
 from argus.indexes.sources import matched_scenario
 from argus.indexes.spec import IndexSpec, parse_index_spec
@@ -158,13 +159,12 @@ class IndexRetriever:
         return self.index.search(queries, k, self.as_of, exact=exact, weight=self.weight)
 
     def lexical(self) -> LexicalIndex:
-        """Return BM25 over the views of this state, built once per version of the index.
+        """Return BM25 over the views of this state, saved once per version of the index.
 
         Without scenarios and sentences, which λ weighs: λ = 1 searches documents alone.
         """
         if self._lexical is None or self._lexical[0] != self.index.version:
-            columns = self.index.texts(self.as_of, without=(SCENARIO, SENTENCE))
-            words = LexicalIndex.build(columns["doc_id"], columns["text"], STEMMED)
+            words = words_of(self.index, self.as_of, (SCENARIO, SENTENCE), STEMMED)
             self._lexical = (self.index.version, words)
         return self._lexical[1]
 

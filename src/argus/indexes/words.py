@@ -103,3 +103,5 @@ SURFACE = Analyzer("surface", words, words)
 """Words as they stand: names match as they are."""
 STEMMED = Analyzer("stemmed", stems, long_words)
 """Words of a question and of a text meet in their stems."""
+ANALYZERS = {analyzer.name: analyzer for analyzer in (SURFACE, STEMMED)}
+"""By the name that a saved index has."""
