@@ -3,8 +3,11 @@ import numpy as np
 from argus.data import Document, Query
 from argus.explanation.config import ExplainConfig
 from argus.explanation.job import explain
-from argus.explanation.types import Cause
+from argus.explanation.types import Cause, Verdict
+from argus.explanation.words import in_common, term_evidence
+from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import IndexRetriever
+from argus.indexes.words import STEMMED
 
 
 def test_words_that_vectors_miss_are_found_with_the_hybrid_rank(
@@ -40,3 +43,16 @@ def test_a_fusion_that_loses_what_dense_search_finds_is_named(retriever, minilm)
     assert lost
     found = explain(query, lost[0], hybrid)
     assert found.cause is Cause.LEXICAL and "fusion loses it" in found.verdict
+
+
+def test_terms_are_those_that_bm25_searches_for():
+    texts = ["call os.read_text here", "a language of languages", "nothing"]
+    lexical = LexicalIndex.build(["code", "c", "other"], texts, STEMMED)
+    code = term_evidence("read_text", texts[:1], lexical)
+    assert code["shared_terms"] == ["read_text"] and code["coverage"] == 1
+    assert not code["missing_terms"] and not code["terms_nowhere_in_the_corpus"]
+    spoken = term_evidence("C languages, language", texts[1:2], lexical)
+    assert spoken["documents_with_term"] == {"languages": 1}
+    assert spoken["shared_terms"] == ["languages"] and not spoken["missing_terms"]
+    letter = in_common(term_evidence("C", texts[1:2], lexical) | {"bm25_rank": None})
+    assert letter.state is Verdict.UNCHECKED

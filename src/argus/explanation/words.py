@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from argus.explanation.evidence import WordEvidence
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import query_words
 
 LOW_COVERAGE = 0.5
 """Share of the query's weight (idf) below which a document that lacks the rest counts as implicit:
@@ -35,6 +34,9 @@ def in_common(evidence: WordEvidence) -> Finding[WordEvidence]:
     """Conclude from `term_evidence`, and `bm25_rank`, how much question and document share."""
     shared, missing = evidence["shared_terms"], evidence["missing_terms"]
     share = evidence["coverage"]
+    if not shared and not missing:
+        text = "the question has no word that BM25 searches for"
+        return Finding(Cause.LEXICAL, Verdict.UNCHECKED, text, evidence)
     if not shared:
         return Finding(
             Cause.LEXICAL, Verdict.FOUND,
@@ -94,13 +96,16 @@ def _between(k: int, place: Standing, evidence: WordEvidence) -> Finding[WordEvi
 def term_evidence(query: str, texts: Iterable[str], lexical: LexicalIndex) -> WordEvidence:
     """Return shared, missing and unknown query terms, and the share of idf that is covered.
 
-    texts: of the document. idf is BM25's, ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of
-    `lexical`.
+    Terms are those that `lexical` searches for, shown by the query's words; of words that it leaves
+    out nothing is said. texts: of the document. idf is BM25's,
+    ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of `lexical`.
     """
-    terms, forms = list(dict.fromkeys(query_words(query))), lexical.analyzer.documents
-    counts = {term: int((lexical.scores(term) > 0).sum()) for term in terms}
-    here = {form for text in texts for form in forms(text)}
-    own = {term for term in terms if here.intersection(forms(term))}
+    analyzer = lexical.analyzer
+    forms = analyzer.query_forms(query)
+    terms = list(forms.values())
+    counts = {word: int((lexical.scores(word) > 0).sum()) for word in terms}
+    here = {term for text in texts for term in analyzer.documents(text)}
+    own = {word for term, word in forms.items() if term in here}
     n = len(lexical)
     weight = {t: math.log(1 + (n - c + 0.5) / (c + 0.5)) for t, c in counts.items()}
     total = sum(weight.values())

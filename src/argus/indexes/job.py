@@ -35,6 +35,7 @@ from argus.indexes.header import FILE, EncoderSettings, IndexHeader
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
 from argus.indexes.own_vectors import OwnVectors, own_vectors, vectors_of_store
 from argus.indexes.retriever import encoder_of
+from argus.indexes.saved_words import FOLDER, remove_words
 from argus.indexes.spec import index_folder
 from argus.indexes.summary import (
     BuildCounts,
@@ -52,7 +53,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, corpus_for, open_encoder, require_some, take_stored
 
 BATCH_VIEWS = 4096
-OWN_NAMES = (FILE, f"{NAME}.lance", "remedies")
+OWN_NAMES = (FILE, f"{NAME}.lance", "remedies", FOLDER)
 """What an index is made of, in its folder."""
 NO_TEXT = "no text"
 S = TypeVar("S", BuildSummary, DeleteSummary)
@@ -212,6 +213,7 @@ def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> CompactSummar
     there = ViewIndex.open(index_folder(index))
     before = bytes_in(there.path)
     there.compact(kept)
+    remove_words(there.path)
     return {
         "index": str(there.path),
         "views": len(there),
@@ -329,6 +331,7 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
 def _fill(index: ViewIndex, originals: _Originals) -> None:
     """Put the views into an empty index; leave one alone that holds exactly these."""
     if not len(index):
+        remove_words(index.path)  # of another index, whose versions have the same numbers
         index.add_batches(_batches(originals))
         return
     there = index.texts(ORIGINAL)

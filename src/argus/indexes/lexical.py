@@ -9,7 +9,10 @@ Lucene computes it, k1 = 1.5, b = 0.75.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import shutil
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +26,13 @@ from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
 from argus.indexes.postings import K1, B, Postings
 from argus.indexes.snapshot import check_k
-from argus.indexes.words import SURFACE, Analyzer
+from argus.indexes.words import ANALYZERS, SURFACE, Analyzer
 
 IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
 """Files of a saved index, beside bm25s' own."""
-MADE_OF = b"made of"
+MADE_OF, ANALYZER = b"made of", b"analyzer"
+ATTEMPTS = 10
+"""How often a folder is put in the place of one that others put there at the same time."""
 BATCH = 10_000
 """Texts whose words are counted at a time."""
 
@@ -67,7 +72,12 @@ class LexicalIndex:
 
     @classmethod
     def build(
-        cls, ids: Sequence[str], texts: Sequence[str], analyzer: Analyzer = SURFACE
+        cls,
+        ids: Sequence[str],
+        texts: Sequence[str],
+        analyzer: Analyzer = SURFACE,
+        *,
+        made_of: str = "",
     ) -> LexicalIndex:
         """Index `texts[i]` under `ids[i]`.
 
@@ -80,6 +90,7 @@ class LexicalIndex:
         parts = (order[at : at + BATCH] for at in range(0, len(order), BATCH))
         return cls.from_batches(
             (([ids[i] for i in part], [texts[i] for i in part]) for part in parts),
+            made_of=made_of,
             analyzer=analyzer,
         )
 
@@ -117,28 +128,34 @@ class LexicalIndex:
         return cls(ids, bounds, bm25, made_of=made_of, analyzer=analyzer)
 
     def save(self, folder: Path) -> None:
-        """Write the index to a folder, in the place of what is there; whole or not at all."""
-        temporary = folder.with_name(folder.name + ".part")
-        shutil.rmtree(temporary, ignore_errors=True)
+        """Write the index to a folder, in the place of what is there; whole or not at all.
+
+        Several may save to one folder at once: one of them stays.
+        """
+        temporary = _beside(folder)
         temporary.mkdir(parents=True)
-        if self._bm25 is not None:
-            self._bm25.save(temporary, show_progress=False)
-        names = pa.table({"id": pa.array(self.ids, pa.string())})
-        pq.write_table(names.replace_schema_metadata({MADE_OF: self.made_of}), temporary / IDS)
-        np.save(temporary / STARTS, self._starts)
-        shutil.rmtree(folder, ignore_errors=True)
-        temporary.rename(folder)
+        try:
+            if self._bm25 is not None:
+                self._bm25.save(temporary, show_progress=False)
+            names = pa.table({"id": pa.array(self.ids, pa.string())})
+            about = {MADE_OF: self.made_of, ANALYZER: self.analyzer.name}
+            pq.write_table(names.replace_schema_metadata(about), temporary / IDS)
+            np.save(temporary / STARTS, self._starts)
+            _put(temporary, folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
     @classmethod
     def open(cls, folder: Path) -> LexicalIndex:
         """Open a saved index, its postings memory-mapped. InputError for another folder."""
         try:
+            bm25 = None
+            if (folder / POSTINGS).exists():  # first: were the folder removed now, ids are missed
+                bm25 = _bm25s().BM25.load(folder, mmap=True, show_progress=False)
             names = pq.read_table(folder / IDS)
             ids = names["id"].to_pylist()
             starts = np.load(folder / STARTS)
-            bm25 = None
-            if (folder / POSTINGS).exists():
-                bm25 = _bm25s().BM25.load(folder, mmap=True, show_progress=False)
+            analyzer = ANALYZERS[_about(names.schema, ANALYZER) or SURFACE.name]
         except (OSError, ValueError, KeyError, pa.ArrowException) as error:
             raise InputError(
                 f"cannot be read as a BM25 index ({type(error).__name__}: {error})",
@@ -146,19 +163,20 @@ class LexicalIndex:
                 fix="Build it again.",
                 where=folder,
             ) from error
-        return cls(ids, starts, bm25, made_of=_made_of(names.schema))
+        made_of = _about(names.schema, MADE_OF)
+        return cls(ids, starts, bm25, made_of=made_of, analyzer=analyzer)
 
     @staticmethod
     def remove(folder: Path) -> None:
         """Remove a saved index; a folder that is none, or is not there, stays as it is."""
         if (folder / IDS).is_file():
-            shutil.rmtree(folder)
+            discard(folder)
 
     @staticmethod
     def is_saved(folder: Path, *, made_of: str) -> bool:
         """Return whether an index of that is saved in a folder, without opening it."""
         try:
-            return _made_of(pq.read_schema(folder / IDS)) == made_of
+            return _about(pq.read_schema(folder / IDS), MADE_OF) == made_of
         except (OSError, pa.ArrowException):
             return False
 
@@ -198,9 +216,33 @@ def _best(scores: FloatArray, k: int) -> IntArray:
     return best
 
 
-def _made_of(schema: pa.Schema) -> str:
+def _about(schema: pa.Schema, key: bytes) -> str:
     metadata: dict[bytes, bytes] = schema.metadata or {}
-    return metadata.get(MADE_OF, b"").decode("utf-8")
+    return metadata.get(key, b"").decode("utf-8")
+
+
+def discard(folder: Path) -> None:
+    """Remove a folder, which is there whole or not at all for who reads it; it may be missing."""
+    away = _beside(folder)
+    with contextlib.suppress(FileNotFoundError):
+        folder.rename(away)
+        shutil.rmtree(away)
+
+
+def _put(temporary: Path, folder: Path) -> None:
+    """Rename a folder, in the place of what is there."""
+    for attempt in range(ATTEMPTS):
+        discard(folder)
+        try:
+            temporary.rename(folder)
+            return
+        except OSError as error:  # another has put its own there this moment
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == ATTEMPTS - 1:
+                raise
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.{uuid.uuid4().hex}.part")
 
 
 def _bm25s() -> Any:

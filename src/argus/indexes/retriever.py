@@ -19,10 +19,12 @@ from argus.indexes.header import FILE, cosines
 from argus.indexes.hybrid import BM25_WEIGHT, FUSION, Fusion, check_fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.prescribed import ActiveRecipe
+from argus.indexes.saved_words import words_of
 from argus.indexes.snapshot import check_k
 from argus.indexes.sources import matched_scenario
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
+from argus.indexes.table import quoted, storage
 from argus.indexes.views import BEFORE, ViewIndex, served
 from argus.indexes.weighing import DENSE
 from argus.indexes.words import STEMMED, check_query
@@ -157,13 +159,12 @@ class IndexRetriever:
         return self.index.search(queries, k, self.as_of, exact=exact, weight=self.weight)
 
     def lexical(self) -> LexicalIndex:
-        """Return BM25 over the views of this state, built once per version of the index.
+        """Return BM25 over the views of this state, saved once per version of the index.
 
         Without scenarios and sentences, which λ weighs: λ = 1 searches documents alone.
         """
         if self._lexical is None or self._lexical[0] != self.index.version:
-            columns = self.index.texts(self.as_of, without=(SCENARIO, SENTENCE))
-            words = LexicalIndex.build(columns["doc_id"], columns["text"], STEMMED)
+            words = words_of(self.index, self.as_of, (SCENARIO, SENTENCE), STEMMED)
             self._lexical = (self.index.version, words)
         return self._lexical[1]
 
@@ -275,9 +276,25 @@ def _ranked(retriever: IndexRetriever, query: str, k: int) -> Iterator[tuple[str
         yield from zip(top.doc_ids[0], top.scores[0], top.view_ids[0], scenarios, strict=True)
         return
     vector = np.asarray(retriever.encoder.encode_queries([query]), np.float32)
-    snapshot = retriever.index.snapshot(retriever.as_of)
-    for doc, score in retriever.rank([Query("query", query)], vector, k)["query"].items():
-        yield doc, score, "", snapshot.best_scenario(vector[0], doc)
+    results = retriever.rank([Query("query", query)], vector, k)["query"]
+    scenarios = _best_scenarios(retriever, vector, list(results))
+    for (doc, score), scenario in zip(results.items(), scenarios, strict=True):
+        yield doc, score, "", scenario
+
+
+def _best_scenarios(retriever: IndexRetriever, vector: FloatArray, docs: list[str]) -> list[str]:
+    """Return what `Snapshot.best_scenario` does of each document; (1, dim) is what was asked."""
+    index, as_of = retriever.index, retriever.as_of
+    state, is_scenario = index.condition(as_of), f"kind = {quoted([SCENARIO])}"
+    with storage(index.path, "reading the index"):
+        count = index.table.count_rows(
+            is_scenario if state is None else f"({state}) AND {is_scenario}"
+        )
+    if not count:
+        return [""] * len(docs)
+    snapshot = index.snapshot(as_of)
+    searched = retriever.recipe.correct(vector)[0]
+    return [snapshot.best_scenario(searched, doc) for doc in docs]
 
 
 def _hit(

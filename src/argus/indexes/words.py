@@ -44,15 +44,26 @@ def query_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Analyzer:
-    """How BM25 takes texts apart. documents: every word; queries: those that say something."""
+    """How BM25 takes texts apart. documents: every word; queries: those that say something.
+
+    surfaces: the words of a text as they stand, one for each that `documents` returns.
+    """
 
     name: str
     documents: Callable[[str], list[str]]
+    surfaces: Callable[[str], list[str]]
 
     def queries(self, text: str) -> list[str]:
         """Return the words of a query without stop words, or all where nothing else is left."""
         everything = self.documents(text)
         return [word for word in everything if word not in _stop_words(self)] or everything
+
+    def query_forms(self, text: str) -> dict[str, str]:
+        """Return what `queries` returns, each with the first word of the query that it is of."""
+        forms: dict[str, str] = {}
+        for term, word in zip(self.documents(text), self.surfaces(text), strict=True):
+            forms.setdefault(term, word)
+        return {term: forms[term] for term in self.queries(text)}
 
 
 @cache
@@ -68,8 +79,12 @@ def stems(text: str) -> list[str]:
 
     "_" joins a name of code. A single letter says nothing of a topic; formulas are full of them.
     """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [_stem(word) for word in LONG_WORD.findall(folded)]
+    return [_stem(word) for word in long_words(text)]
+
+
+def long_words(text: str) -> list[str]:
+    """Return the words that `stems` takes, as they stand."""
+    return LONG_WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
 @lru_cache(maxsize=1 << 18)
@@ -84,7 +99,9 @@ def _stemmer() -> Any:
     return snowballstemmer.stemmer("english")
 
 
-SURFACE = Analyzer("surface", words)
+SURFACE = Analyzer("surface", words, words)
 """Words as they stand: names match as they are."""
-STEMMED = Analyzer("stemmed", stems)
+STEMMED = Analyzer("stemmed", stems, long_words)
 """Words of a question and of a text meet in their stems."""
+ANALYZERS = {analyzer.name: analyzer for analyzer in (SURFACE, STEMMED)}
+"""By the name that a saved index has."""

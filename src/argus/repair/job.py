@@ -102,7 +102,7 @@ def repair_index(
     if profiles is None and writer is not None:
         profiles = _written(opened, writer, config, folder.path / SAMPLE)
     own = _of_index(profiles, opened) if profiles is not None else None
-    of_people = None if judged is None else of_judged(judged)
+    of_people = None if judged is None else of_judged(judged, [d.id for d in originals(opened)])
     questions, materials = _questions(of_people, own, model, reference, config)
     with record.timed("trying candidates"):
         trials = _try(opened.path, questions, materials, config)

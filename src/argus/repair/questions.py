@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from argus.data.types import Qrels, Query
 from argus.evaluation.judged import JudgedQueries
+from argus.evaluation.systems import System, missing_gold
 from argus.scenarios.profile import Profiled
 
 JUDGED, NEEDS, DEFAULT = "judged questions", "held-out needs", "nothing"
@@ -23,10 +24,13 @@ class Questions:
     qrels: Qrels
 
 
-def of_judged(judged: JudgedQueries) -> Questions:
-    """Return the judged questions that can be measured."""
-    queries = judged.with_judgements
-    return Questions(JUDGED, queries, {q.id: judged.qrels[q.id] for q in queries})
+def of_judged(judged: JudgedQueries, documents: Iterable[str]) -> Questions:
+    """Return the judged questions that can be measured: those with a relevant document.
+
+    documents: ids of the index. InputError where it holds none of the relevant documents.
+    """
+    missing_gold(System("the index", {}, documents=frozenset(documents)), judged.judged)
+    return Questions(JUDGED, list(judged.judged.queries.values()), judged.judged.qrels)
 
 
 def hold_out_needs(

@@ -176,3 +176,14 @@ def test_an_index_of_a_dot_product_encoder_is_refused(tmp_path):
     ViewIndex.create(tmp_path / "ix", fingerprint="f", dim=4, similarity="dot")
     with pytest.raises(InputError, match="ranks by dot"):
         blend_index(tmp_path / "ix", encoder="m")
+
+
+def test_questions_that_cannot_be_measured_count_for_nothing(built, minilm):
+    version = ViewIndex.open(built).version
+    with pytest.raises(InputError, match="none of the 1 relevant"):
+        foreign = {"q1": {"elsewhere": 1}}
+        blend_index(built, encoder=minilm, queries=QUESTIONS, qrels=foreign)
+    assert ViewIndex.open(built).version == version
+    qrels = {"q1": {"deque": 1}, "q2": {"bisect": 0}}
+    summary = blend_index(built, encoder=minilm, queries=QUESTIONS, qrels=qrels).summary
+    assert {part["ndcg10"]["queries"] for part in summary["parts"]} == {1}

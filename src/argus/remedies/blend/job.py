@@ -20,6 +20,7 @@ from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.judged import JudgedQueries
+from argus.evaluation.systems import System, missing_gold
 from argus.indexes.blend import BLEND, Blend
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.originals import originals
@@ -84,6 +85,9 @@ def blend_index(
     """
     questions = check_judged(queries, qrels, corpus)
     opened = _open(index, blend or Blend(), sentences or SentenceSettings(), encoder, device)
+    if questions is not None:  # refused now, not when the index has been changed
+        documents = frozenset(document.id for document in opened.documents)
+        missing_gold(System(str(opened.index.path), {}, documents=documents), questions.judged)
     folder = ArtifactFolder(out or opened.home.path)
     opened.record.open(folder, about=(opened.index.path,))
     opened.home.open()
@@ -173,14 +177,14 @@ def _embedded(
     """Return judged questions with the vectors that are searched for; None where there is none."""
     if questions is None:
         return None
-    judged = questions.with_judgements
+    judged, qrels = list(questions.judged.queries.values()), questions.judged.qrels
     items = as_queries([query.text for query in judged])
     embedded = embed(items, opened.encoder, store, what="queries")
     able = [query for query, ok in zip(judged, embedded.ok, strict=True) if ok]
     if not able:
         return None
     vectors = opened.index.recipe(opened.plan.remedy).correct(embedded.vectors)
-    return JudgedVectors(able, vectors, {query.id: questions.qrels[query.id] for query in able})
+    return JudgedVectors(able, vectors, {query.id: qrels[query.id] for query in able})
 
 
 def _summary(
