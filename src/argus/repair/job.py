@@ -92,6 +92,7 @@ def repair_index(
     opened = ViewIndex.open(index_folder(index))
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
+    of_people = None if judged is None else of_judged(judged, [d.id for d in originals(opened)])
     if isinstance(profiles, (str, Path)):
         profiles = read_profiles(profiles)
     record = Record(JOB, {"index": str(index), **asdict(config)}, {})
@@ -102,7 +103,6 @@ def repair_index(
     if profiles is None and writer is not None:
         profiles = _written(opened, writer, config, folder.path / SAMPLE)
     own = _of_index(profiles, opened) if profiles is not None else None
-    of_people = None if judged is None else of_judged(judged, [d.id for d in originals(opened)])
     questions, materials = _questions(of_people, own, model, reference, config)
     with record.timed("trying candidates"):
         trials = _try(opened.path, questions, materials, config)
