@@ -169,24 +169,31 @@ def open_records(
     remedy: str | None,
     where: Filter | None = None,
     *,
+    own: str | None = None,
     id_field: str | None = None,
     exact: bool | None = None,
     most: int = MOST,
 ) -> BlendRecords:
-    """Read what the records of a remedy count; None takes the only one that there is.
+    """Read what the records of a remedy count.
+
+    None takes the index's `own` remedy where records of it are there, else the only one there is: a
+    store's remedy has another id than an index's, since it hashes fields and vectors as well.
 
     Raises InputError where there are none of it, of several remedies without a name, and for a
     store whose scores are no cosines.
     """
-    remedy, numbers, page = read_records(store, remedy, id_field)
+    remedy, numbers, page = read_records(store, remedy, id_field, own)
     cosines = cosines_of(store, page)
     return BlendRecords(store, remedy, cosines, numbers, where or {}, id_field, exact, most)
 
 
 def read_records(
-    store: Store, remedy: str | None, id_field: str | None
+    store: Store, remedy: str | None, id_field: str | None, own: str | None = None
 ) -> tuple[str, Numbers, Records]:
-    """Return the remedy, what its records count, and the first page that holds some of them."""
+    """Return the remedy, what its records count, and the first page that holds some of them.
+
+    remedy: None for `own` where it is there, else the only one.
+    """
     tables: dict[str, _Table] = {}
     page: Records | None = None
     with progress("reading the records of the blend", None) as advance:
@@ -197,10 +204,10 @@ def read_records(
                     tables.setdefault(of, _Table(store.name)).add(id_, payload, id_field)
             page = records if page is None and tables else page
             advance(len(records.ids))
-    if len(tables) != 1 or page is None:
+    name = own if own in tables else next(iter(tables), None)
+    if name is None or page is None or (len(tables) > 1 and name != own):
         raise _no_remedy(store, remedy, sorted(tables))
-    ((name, table),) = tables.items()
-    return name, table.numbers(), page
+    return name, tables[name].numbers(), page
 
 
 @dataclass

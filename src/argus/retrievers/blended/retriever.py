@@ -122,8 +122,9 @@ class BlendedRetriever:
         where = typed(own["where"], store, PAGE) if own["where"] else None
         records = open_records(
             store,
-            own["remedy"] or _remedy(self.index),
+            own["remedy"],
             where,
+            own=_remedy(self.index),
             id_field=id_field,
             exact=own["exact"],
             most=most,

@@ -1,0 +1,53 @@
+"""A blend that `blend_store` wrote beside an index's own, served in two lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from argus.corpora.names import StoreCorpus
+from argus.data.types import Document
+from argus.errors import InputError
+from argus.indexes.blend import Blend
+from argus.indexes.job import build_index
+from argus.remedies.blend.job import blend_index
+from argus.remedies.writing.job import blend_store
+from argus.retrievers.blended.retriever import BlendedRetriever
+from tests.support.blended import UnitWords, queries, texts
+from tests.support.stored_corpora import FILLS, opening
+
+QUERY = queries()[0]
+ENCODER = UnitWords()
+
+
+@pytest.fixture
+def chroma(tmp_path):
+    """A store of forty documents, and an index of it with a blend of its own."""
+    documents = [Document(id_, ". ".join(parts) + ".") for id_, parts in texts(40).items()]
+    vectors = ENCODER.encode_documents([document.content for document in documents])
+    spec = FILLS["chroma"](tmp_path / "store", documents, vectors)
+    build_index(StoreCorpus(spec, opening(spec)), out=tmp_path / "index", encoder=ENCODER)
+    blend_index(tmp_path / "index", encoder=ENCODER)
+    return spec
+
+
+def written(spec, tmp_path, **options):
+    return blend_store(spec, encoder=ENCODER, opening=opening(spec), out=tmp_path / "out", **options)
+
+
+def open_index(tmp_path):
+    from argus.indexes.retriever import open_retriever
+
+    return open_retriever(tmp_path / "index", ENCODER)
+
+
+def test_a_store_and_its_index_are_enough(chroma, tmp_path):
+    remedy = written(chroma, tmp_path).remedy
+    index = open_index(tmp_path)
+    assert remedy != index.recipe.remedies[0]
+    with BlendedRetriever(f"{chroma}_argus", index) as own:
+        assert remedy in own.name
+        assert list(own.search([QUERY], 5)[QUERY.id]) == list(index.search([QUERY], 5)[QUERY.id])
+    other = written(chroma, tmp_path, blend=Blend(weight=0.5)).remedy
+    with pytest.raises(InputError, match="records of 2 remedies") as error:
+        BlendedRetriever(f"{chroma}_argus", index)
+    assert remedy in error.value.expected and other in error.value.expected
