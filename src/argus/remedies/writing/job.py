@@ -78,8 +78,13 @@ class _Source:
 
     @cached_property
     def rows(self) -> list[int]:
-        """The documents that have a whole vector."""
-        return [i for i in range(len(self.vectors.documents)) if i not in self.vectors.broken]
+        """The documents that have a whole vector, by id: a store may hand them out anyhow.
+
+        So what is made of them, and its id, is the same when a run that was stopped goes on.
+        """
+        documents = self.vectors.documents
+        whole = (row for row in range(len(documents)) if row not in self.vectors.broken)
+        return sorted(whole, key=lambda row: documents[row].id)
 
     @cached_property
     def documents(self) -> list[Document]:
