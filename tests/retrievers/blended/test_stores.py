@@ -109,6 +109,20 @@ def test_a_filter_holds_in_vectors_and_words(store, index):
     assert all(set(few[q]) <= set(run[q]) for q in run)
 
 
+def test_a_text_may_stand_in_any_field(index):
+    there = [(i, v, {("says" if n == "text" else n): x for n, x in f.items()} | {"id": 7, "score": 9})
+             for i, v, f in numbered(index)]  # fmt: skip
+    with BlendedRetriever(in_memory(there), encoder=index.encoder) as own:
+        with pytest.warns(UserWarning, match="text_field=") as told:
+            assert not own.invoke(QUERIES[0].text)[0].page_content
+            own.invoke(QUERIES[1].text)
+        assert len([w for w in told if "text_field" in str(w.message)]) == 1
+    with BlendedRetriever(in_memory(there), encoder=index.encoder, text_field="says") as own:
+        page = own.invoke(QUERIES[0].text)[0]
+    assert page.page_content == f"text of {page.id}" and "says" not in page.metadata
+    assert (page.metadata["id"], page.metadata["score"]) == (7, 9)
+
+
 def test_records_of_another_remedy_count_for_nothing(index):
     other = [(i, np.roll(v, 1), f) for i, v, f in numbered(index, "blend-2")]
     name = in_memory([*numbered(index), *other])

@@ -47,6 +47,11 @@ def test_a_store_and_its_index_are_enough(chroma, tmp_path):
     with BlendedRetriever(f"{chroma}_argus", index) as own:
         assert remedy in own.name
         assert list(own.search([QUERY], 5)[QUERY.id]) == list(index.search([QUERY], 5)[QUERY.id])
+    texts_of = {id_: ". ".join(parts) + "." for id_, parts in texts(40).items()}
+    with BlendedRetriever(f"{chroma}_argus", encoder=ENCODER) as own:
+        for page in own.invoke(QUERY.text):
+            assert page.page_content == texts_of[page.id] and page.metadata["key"] == page.id
+            assert "document" not in page.metadata
     other = written(chroma, tmp_path, blend=Blend(weight=0.5)).remedy
     with pytest.raises(InputError, match="records of 2 remedies") as error:
         BlendedRetriever(f"{chroma}_argus", index)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -58,6 +58,7 @@ class BlendedRetriever:
     compare every vector, False to take what comes, None to compare all only where the first k are
     otherwise uncertain; `most`, records asked for at most; `opening`, what its name does not say.
     `id_field`: the field that holds the ids of the index, where a record's own id does not.
+    text_field: the field of a result's text, where it has none of the usual names.
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from whatever thread. Raises InputError for a source that is neither, a store without such
@@ -78,12 +79,13 @@ class BlendedRetriever:
         exact: bool | None = None,
         most: int = MOST,
         id_field: str | None = None,
+        text_field: str | None = None,
         opening: StoreConfig | None = None,
     ) -> None:
         check_k(k)
         check_k(depth)
         check_k(most)
-        self.k = k
+        self.k, self.text_field = k, text_field
         self._held, self._lock, self._told = ExitStack(), threading.RLock(), set[str]()
         is_records = _is_store(source)
         own = {"where": where, "remedy": remedy, "correction": correction, "exact": exact,
@@ -242,10 +244,16 @@ class BlendedRetriever:
             self._told.add(kind)
             warnings.warn(f"{self.name}: {text} (told once)", stacklevel=5)
 
-    def _passages(self, text: str) -> Iterator[Passage]:
+    def _passages(self, text: str) -> list[Passage]:
         if not text.strip():
-            return iter(())
-        return passages(self._rank([text], self.k)[0], self._text, self.k)
+            return []
+        ranked = self._rank([text], self.k)[0]
+        pages = list(passages(ranked, self._text, self.k, self.text_field))
+        empty = next((page for page in pages if not page.text), None)
+        if empty is not None:
+            fields = ", ".join(empty.metadata)
+            self._warn("text", f"{empty.id!r} has no text; name its field (text_field=): {fields}")
+        return pages
 
     def _text(self, document: str) -> tuple[str, str]:
         known = self._documents.get(document)
