@@ -145,6 +145,25 @@ def test_the_blend_of_the_index_names_the_remedy(index):
         same_ranking(run[query], expected, near=1e-4)
 
 
+def test_a_store_that_cannot_compare_all_says_so(index, tmp_path):
+    name = LOCAL["chroma"](tmp_path / "store", numbered(index))
+    with pytest.raises(InputError, match="cannot compare every vector") as error:
+        BlendedRetriever(name, index, exact=True)
+    assert error.value.where == name
+    with (
+        BlendedRetriever(name, encoder=index.encoder, most=12) as own,
+        pytest.warns(UserWarning, match="after 12 records") as told,
+    ):
+        own.search(QUERIES, 10)
+    assert "exact=True" not in str(told[0].message)
+
+
+def test_the_folder_of_an_index_is_a_correction(in_qdrant, index):
+    own = BlendedRetriever(in_qdrant, encoder=index.encoder, correction=index.index.path)
+    for query in QUERIES:
+        same_ranking(own.search([query], 3)[query.id], defined(index, query))
+
+
 def test_what_was_written_or_removed_since_is_seen(in_qdrant, index):
     own = BlendedRetriever(in_qdrant, encoder=index.encoder)
     query = QUERIES[0]
@@ -197,6 +216,9 @@ def test_other_bad_input_is_refused(in_qdrant, index):
         BlendedRetriever(in_memory(long, "Dot"), encoder=index.encoder)
     with pytest.raises(InputError, match="neither an index nor an encoder"):
         BlendedRetriever(in_qdrant)
+    with pytest.raises(InputError, match="argus_kind") as error:
+        BlendedRetriever(in_qdrant, index, where={"argus_kind": "document"})
+    assert error.value.where == "where"
     with pytest.raises(InputError, match="tenants"):
         BlendedRetriever(in_qdrant, index, where={"tenants": "1"})
 

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 from argus.data.types import Document, Query, Run
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import InputError
-from argus.indexes.correction import QueryCorrection, read_correction
+from argus.indexes.correction import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
 from argus.indexes.spec import IndexSpec
 from argus.indexes.views import ORIGINAL
 from argus.retrievers.blended.candidates import open_candidates
+from argus.retrievers.blended.fields import FIELDS
 from argus.retrievers.blended.pages import Passage, langchain_pages, llama_nodes, passages
 from argus.retrievers.blended.ranking import CandidateRanking, Ranked, Ranking, RecordRanking
 from argus.retrievers.blended.records import MOST, PAGE, open_records
@@ -32,6 +33,7 @@ from argus.stores.config import StoreConfig
 from argus.stores.errors import check_dimension
 from argus.stores.filters import typed
 from argus.stores.opening import open_store
+from argus.stores.protocol import Store
 from argus.stores.spec import is_store
 
 if TYPE_CHECKING:
@@ -55,8 +57,8 @@ class BlendedRetriever:
 
     Of a store alone: `where`, the filter that every result must pass (`{"tenant": 7}`); `remedy`,
     which blend, where it holds several; `correction`, where no index has it; `exact`, True to
-    compare every vector, False to take what comes, None to compare all only where the first k are
-    otherwise uncertain; `most`, records asked for at most; `opening`, what its name does not say.
+    compare every vector, where the store can; False to take what comes; None to compare all only
+    where the first k are otherwise uncertain; `most`, records asked for at most; `opening`, what its name does not say.
     `id_field`: the field that holds the ids of the index, where a record's own id does not.
     text_field: the field of a result's text, where it has none of the usual names.
 
@@ -121,6 +123,7 @@ class BlendedRetriever:
     ) -> RecordRanking:
         store = self._held.enter_context(open_store(source, own["opening"]))
         check_dimension(encoder.dim, store.describe(), store.name)
+        _check_asked(store, own)
         where = typed(own["where"], store, PAGE) if own["where"] else None
         records = open_records(
             store,
@@ -133,7 +136,7 @@ class BlendedRetriever:
         )
         correction = own["correction"]
         if isinstance(correction, str | Path):
-            correction = read_correction(Path(correction))
+            correction = read_correction(find_correction(Path(correction)))
         if correction is None and self.index is not None:
             correction = self.index.recipe.correction
         if correction is not None:
@@ -233,10 +236,12 @@ class BlendedRetriever:
             )  # fmt: skip
             self._warn("unknown", doubt.format(len(unknown), unknown[0]) if unknown else "")
         elif isinstance(ranking, RecordRanking) and ranking.records.uncertain:
+            records = ranking.records
+            fix = ", or exact=True" * (records.exact is None and records.store.can_search_exactly)
             self._warn(
                 "uncertain",
-                f"after {ranking.records.most:,} records a document that was not seen might still "
-                "be among the first: give a larger most=, or exact=True",
+                f"after {records.most:,} records a document that was not seen might still be among "
+                f"the first: give a larger most={fix}",
             )
 
     def _warn(self, kind: str, text: str) -> None:
@@ -296,6 +301,21 @@ def _encoder(index: IndexRetriever | None, encoder: AnyEncoder | None) -> Encode
             where="encoder",
         )  # fmt: skip
     return loaded_encoder(encoder)
+
+
+def _check_asked(store: Store, own: Mapping[str, Any]) -> None:
+    """Raise InputError for a search that a store cannot make, or that no record would pass."""
+    if own["exact"] and not (store.can_search_exactly or store.describe().is_exact):
+        raise InputError(
+            "cannot compare every vector", expected="one that can, or exact= left out",
+            fix="Leave it out, and give a larger most= where results are told to be uncertain.",
+            where=store.name,
+        )  # fmt: skip
+    if ours := FIELDS.intersection(own["where"] or ()):
+        raise InputError(
+            f"a filter of {', '.join(sorted(ours))}", expected="fields of your own documents",
+            fix="Leave it out; remedy= names the remedy.", where="where",
+        )  # fmt: skip
 
 
 def _check(source: Any, index: object, own: Mapping[str, Any], *, is_records: bool) -> None:
