@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.blend import Blend
 from argus.indexes.retriever import IndexRetriever
+from argus.retrievers.blended.records import Bound, Numbers
 from argus.retrievers.blended.retriever import BlendedRetriever
 from argus.stores.protocol import Records
 from tests.support.blended import (
@@ -175,6 +176,37 @@ def test_what_was_written_or_removed_since_is_seen(in_qdrant, index):
     assert next(iter(own.search([query], 3)["q0"])) == "new"
     in_qdrant.delete(ids)
     assert "new" not in own.search([query], 3)["q0"]
+
+
+def test_opening_and_new_records_read_little(in_qdrant, index):
+    pages, read = [], []
+    iterate, payloads = in_qdrant.iterate, in_qdrant.payloads
+    in_qdrant.iterate = lambda *a: (pages.append(1) or page for page in iterate(20))
+    in_qdrant.payloads = lambda *a: read.append(1) or payloads(*a)
+    own = BlendedRetriever(in_qdrant, encoder=index.encoder)
+    assert len(pages) == len(read) == 1  # vectors of one page only
+    query = QUERIES[0]
+    before = own.search([query], 3)[query.id]
+    row = own._ranking.records.numbers.row
+    missing = {row.pop(id_) for id_ in list(row)[:50]}
+    own._ranking.records.refresh = lambda: read.append(1)  # they stay unknown
+    for _ in range(3):
+        assert own.search([query], 3)[query.id]
+    assert len(read) == 2 and missing and before
+
+
+@given(st.integers(0, 10**6), st.floats(-1, 1), st.integers(0, 30))
+@settings(max_examples=examples(60), deadline=None)
+def test_the_bound_is_above_all_that_was_not_seen(seed, cosine, n):
+    rng = np.random.default_rng(seed)
+    scale, penalty, shown = rng.random(30), rng.normal(size=30), rng.random(30) < 0.7
+    bound = Bound.of(Numbers({}, [], scale, penalty, {}), shown)
+    seen = rng.choice(30, n, replace=False).tolist()
+    others = shown & ~np.isin(np.arange(30), seen)
+    if not others.any():
+        assert bound.beyond(cosine, frozenset(seen)) == -np.inf
+        return
+    assert bound.beyond(cosine, frozenset(seen)) >= (cosine * scale - penalty)[others].max()
 
 
 def test_a_document_that_only_the_index_has_never_comes_back(index):
