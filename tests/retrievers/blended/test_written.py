@@ -6,7 +6,7 @@ import pytest
 
 from argus.corpora.names import StoreCorpus
 from argus.data.types import Document
-from argus.errors import InputError
+from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.remedies.blend.job import blend_index
@@ -32,6 +32,16 @@ def chroma(tmp_path):
 
 def written(spec, tmp_path, **options):
     return blend_store(spec, encoder=ENCODER, opening=opening(spec), out=tmp_path / "out", **options)
+
+
+def test_another_encoder_is_refused(chroma, tmp_path):
+    class Other(UnitWords):
+        fingerprint = "other words"
+
+    written(chroma, tmp_path)
+    with pytest.raises(FingerprintMismatch) as error:
+        BlendedRetriever(f"{chroma}_argus", encoder=Other())
+    assert (error.value.stored, error.value.given) == ("unit words", "other words")
 
 
 def open_index(tmp_path):

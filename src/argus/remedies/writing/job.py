@@ -138,7 +138,7 @@ def blend_store(
             with record.timed("embedding sentences, measuring hubness"):
                 own = source.vectors.vectors[source.rows]
                 making = make_blend(plan, source.documents, own, model, vectors)
-        records = _records(plan, making, source)
+        records = _records(plan, making, source, model.fingerprint)
         with record.timed("writing"):
             written = write(target, records, source.payloads)
         with record.timed("asking for what was written"):
@@ -182,7 +182,7 @@ def _source(store: WritableStore, origin: StoredCorpus, record: Record) -> _Sour
     return _Source(store, origin.vectors, parent_payloads(store), sha256)
 
 
-def _records(plan: BlendPlan, making: Making, source: _Source) -> RemedyRecords:
+def _records(plan: BlendPlan, making: Making, source: _Source, encoder: str) -> RemedyRecords:
     """Return the records of what a blend is made of."""
     ids, own = [d.id for d in source.documents], source.vectors.vectors[source.rows]
     penalties = np.zeros(len(ids), np.float32)
@@ -190,9 +190,9 @@ def _records(plan: BlendPlan, making: Making, source: _Source) -> RemedyRecords:
         penalties = np.float32(plan.blend.hubs) * making.numbers.hubness
         own = own if making.numbers.smoothed is None else making.numbers.smoothed
     if not plan.blend.sentences:
-        return blend_records(plan.remedy, ids, own, penalties, [], own[:0], 1.0)
+        return blend_records(plan.remedy, ids, own, penalties, [], own[:0], 1.0, encoder)
     return blend_records(
-        plan.remedy, ids, own, penalties, making.views, making.vectors, plan.blend.weight
+        plan.remedy, ids, own, penalties, making.views, making.vectors, plan.blend.weight, encoder
     )
 
 

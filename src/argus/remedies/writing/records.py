@@ -19,7 +19,7 @@ import numpy as np
 
 from argus.data.types import FloatArray, IntArray, View
 from argus.stores.protocol import Payload, Records
-from argus.stores.writable import KIND, PARENT, PENALTY, REMEDY, SCALE, WritableStore
+from argus.stores.writable import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE, WritableStore
 
 DOCUMENT = "document"
 """Kind of the record that stands for a document's own vector."""
@@ -42,6 +42,8 @@ class RemedyRecords:
     """(n, dim), unit rows."""
     scales: FloatArray
     penalties: FloatArray
+    encoder: str
+    """Fingerprint of the one that made the vectors."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -53,6 +55,7 @@ class RemedyRecords:
             REMEDY: self.remedy,
             PARENT: self.parents[row],
             KIND: self.kinds[row],
+            ENCODER: self.encoder,
             SCALE: float(self.scales[row]),
             PENALTY: float(self.penalties[row]),
         }
@@ -88,11 +91,12 @@ def blend_records(
     views: Sequence[View],
     sentences: FloatArray,
     weight: float,
+    encoder: str,
 ) -> RemedyRecords:
     """Return the records of a blend.
 
     ids, documents (n, dim), penalties (n,): of the documents; views, sentences (m, dim): of their
-    sentences; weight: λ. A sentence that points against its document, so that nothing is left of
+    sentences; weight: λ; encoder: its fingerprint. A sentence that points against its document, so that nothing is left of
     both, is left out.
     """
     place = {doc: row for row, doc in enumerate(ids)}
@@ -111,6 +115,7 @@ def blend_records(
         np.asarray(whole, np.float32),
         np.asarray(scales, np.float32),
         np.asarray(np.concatenate([penalties, penalties[owner[rows]]]), np.float32),
+        encoder,
     )
 
 

@@ -22,7 +22,7 @@ from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.progress import progress
 from argus.retrievers.blended.cosines import Cosines, Float64Array, cosines_of
-from argus.retrievers.blended.fields import FIELDS, PARENT, PENALTY, REMEDY, SCALE
+from argus.retrievers.blended.fields import ENCODER, FIELDS, PARENT, PENALTY, REMEDY, SCALE
 from argus.stores.filters import matches, values_of
 from argus.stores.protocol import Filter, Hits, Payload, Records, Store
 from argus.stores.writable import Entries, WritableStore
@@ -52,6 +52,8 @@ class Numbers:
     penalty: Float64Array
     fields: Mapping[str, Payload]
     """The user's own fields of each document."""
+    encoder: str | None = None
+    """Fingerprint of the encoder of their vectors; None where no record says it."""
 
 
 @dataclass(frozen=True)
@@ -268,6 +270,7 @@ class _Table:
     scale: list[float] = field(default_factory=list)
     penalty: list[float] = field(default_factory=list)
     fields: dict[str, Payload] = field(default_factory=dict)
+    encoder: str | None = None
 
     def add(self, id_: str, payload: Payload, id_field: str | None) -> None:
         document = next(iter(values_of(payload, id_field or PARENT)), None)
@@ -275,6 +278,7 @@ class _Table:
             raise self._broken(id_, id_field or PARENT, payload)
         self.scale.append(self._number(id_, payload, SCALE))
         self.penalty.append(self._number(id_, payload, PENALTY))
+        self.encoder = self.encoder or payload.get(ENCODER)
         self.row[id_] = len(self.document)
         self.document.append(str(document))
         if str(document) not in self.fields:
@@ -298,7 +302,7 @@ class _Table:
 
     def numbers(self) -> Numbers:
         scale, penalty = np.array(self.scale, np.float64), np.array(self.penalty, np.float64)
-        return Numbers(self.row, self.document, scale, penalty, self.fields)
+        return Numbers(self.row, self.document, scale, penalty, self.fields, self.encoder)
 
 
 def _no_remedy(store: Store, remedy: str | None, there: Sequence[str]) -> InputError:

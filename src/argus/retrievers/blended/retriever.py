@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from argus.data.types import Document, Query, Run
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
-from argus.errors import InputError
+from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.correction import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
@@ -64,7 +64,8 @@ class BlendedRetriever:
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from whatever thread. Raises InputError for a source that is neither, a store without such
-    records, no encoder, or settings that the source does not take.
+    records, no encoder, or settings that the source does not take; FingerprintMismatch for records
+    that another encoder made.
     """
 
     def __init__(
@@ -134,6 +135,11 @@ class BlendedRetriever:
             exact=own["exact"],
             most=most,
         )
+        stored = records.numbers.encoder
+        if stored not in (None, encoder.fingerprint):
+            raise FingerprintMismatch(
+                Path(store.name), stored=str(stored), given=encoder.fingerprint
+            )
         correction = own["correction"]
         if isinstance(correction, str | Path):
             correction = read_correction(find_correction(Path(correction)))
