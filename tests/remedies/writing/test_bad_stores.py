@@ -130,7 +130,7 @@ def test_records_that_cannot_be_reached_are_told(make_home, encoder, vectors, wi
         "copy"
     }
     assert any(line.startswith("WARNING") for line in result.headline())
-    assert (result.folder / "unreached.csv").exists()
+    assert (result.folder / result.remedy / "unreached.csv").exists()
 
 
 def test_a_record_without_a_vector_is_left_out(postgres_home):

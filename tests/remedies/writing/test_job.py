@@ -105,8 +105,9 @@ def test_a_store_that_fails_in_the_middle_is_completed(home, breaks):
     whole = home.state()
     rollback_in_store(home.spec, home_remedy(home), opening=home.opening)
     breaks(home, 2)
-    with pytest.raises(ArgusError, match=r"80 of \d+ records of blend-\w+ are in it"):
+    with pytest.raises(ArgusError, match=r"80 of \d+ records of blend-\w+ are in it") as error:
         home.blend()
+    assert f" --store {home.spec.partition('?')[0]}" in str(error.value)
     assert {**home.state(), **untouched} == home.state() != whole
     result = home.blend()
     counts = result.summary["counts"]

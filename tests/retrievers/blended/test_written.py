@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from argus.corpora.names import StoreCorpus
@@ -9,6 +11,7 @@ from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
+from argus.reach.job import reach
 from argus.remedies.blend.job import blend_index
 from argus.remedies.writing.job import blend_store
 from argus.retrievers.blended.retriever import BlendedRetriever
@@ -32,6 +35,16 @@ def chroma(tmp_path):
 
 def written(spec, tmp_path, **options):
     return blend_store(spec, encoder=ENCODER, opening=opening(spec), out=tmp_path / "out", **options)
+
+
+def test_a_receipt_of_reach_is_not_overwritten(chroma, tmp_path):
+    reach(chroma, out=tmp_path / "out")
+    before = json.loads((tmp_path / "out/summary.json").read_text())["reach"]
+    remedy = written(chroma, tmp_path).remedy
+    after = json.loads((tmp_path / "out/summary.json").read_text())
+    assert after["reach"] == before and after["written"]["remedy"] == remedy
+    own = json.loads((tmp_path / "out" / remedy / "summary.json").read_text())["reach"]
+    assert own["store"] != before["store"]
 
 
 def test_another_encoder_is_refused(chroma, tmp_path):
