@@ -12,6 +12,7 @@ and a document as its best record: any store that groups can serve it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -66,21 +67,41 @@ class RemedyRecords:
         payloads: Mapping[str, Payload],
         size: int,
         *,
+        weight: int,
         without: Collection[str] = (),
     ) -> Iterator[Records]:
         """Yield records as a store takes them, but for those with ids of `without`.
 
-        payloads: of the parents, by id.
+        payloads: of the parents, by id. size, weight: how many records, and about how many bytes of
+        payloads as JSON, are in a batch at most.
         """
         ids = [store.record_id(name) for name in self.names]
         rows = [row for row, id_ in enumerate(ids) if id_ not in without]
-        for start in range(0, len(rows), size):
-            part = rows[start : start + size]
+        for part in self._parts(rows, payloads, size, weight):
             yield Records(
                 [ids[row] for row in part],
                 self.vectors[part],
                 [self.payload(row, payloads[self.parents[row]]) for row in part],
             )
+
+    def _parts(
+        self, rows: Sequence[int], payloads: Mapping[str, Payload], size: int, weight: int
+    ) -> Iterator[list[int]]:
+        """Yield rows in batches; one whose payload alone is over the weight goes alone."""
+        weights: dict[str, int] = {}
+        part: list[int] = []
+        total = 0
+        for row in rows:
+            parent = self.parents[row]
+            if parent not in weights:
+                weights[parent] = len(json.dumps(payloads[parent], default=str))
+            if part and (len(part) == size or total + weights[parent] > weight):
+                yield part
+                part, total = [], 0
+            part.append(row)
+            total += weights[parent]
+        if part:
+            yield part
 
 
 def blend_records(

@@ -14,6 +14,8 @@ from argus.stores.writable import WritableStore, is_of_remedy
 
 MOST, NUMBERS = 1_000, 400_000
 """Records, and numbers of vectors, that are sent at once: servers bound a request's size."""
+BYTES = 8_000_000
+"""Of payloads as JSON that are sent at once."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ def write(
     size = max(1, min(MOST, NUMBERS // max(1, records.vectors.shape[1])))
     done = len(before)
     with progress(f"writing into {store.name}", len(records), done=done) as advance:
-        for batch in records.batches(store, payloads, size, without=before):
+        for batch in records.batches(store, payloads, size, weight=BYTES, without=before):
             try:
                 store.upsert(batch)
             except ArgusError as error:
