@@ -34,7 +34,9 @@ def chroma(tmp_path):
 
 
 def written(spec, tmp_path, **options):
-    return blend_store(spec, encoder=ENCODER, opening=opening(spec), out=tmp_path / "out", **options)
+    return blend_store(
+        spec, encoder=ENCODER, opening=opening(spec), out=tmp_path / "out", **options
+    )
 
 
 def test_a_receipt_of_reach_is_not_overwritten(chroma, tmp_path):
