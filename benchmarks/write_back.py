@@ -37,6 +37,7 @@ from benchmarks import empty_stores
 RECORDS = int(os.environ.get("WRITE_BACK_RECORDS", "100000"))
 DIM, PER_DOCUMENT, ROUNDS, BAR = 384, 5, 3, 1.3
 REMEDY = "blend-0a1b2c3d"
+ENCODER = "an encoder"
 COLUMNS = ("text", "tenant", *FIELDS)
 
 
@@ -78,7 +79,7 @@ def _records(vectors: FloatArray) -> RemedyRecords:
     ]
     kinds = ["sentence" if i % PER_DOCUMENT else DOCUMENT for i in numbers]
     scales = np.full(len(vectors), 0.9, np.float32)
-    return RemedyRecords(REMEDY, names, parents, kinds, vectors, scales, scales / 10)
+    return RemedyRecords(REMEDY, names, parents, kinds, vectors, scales, scales / 10, ENCODER)
 
 
 def _measured(
@@ -95,7 +96,7 @@ def _measured(
             times["bare_whole"].append(_seconds(lambda name=name: target.bare(name, RECORDS)))
             target.empty(name)
         there = target.store.make_sibling("docs_argus")
-        times["argus"].append(_seconds(lambda there=there: write(there, records, parents)))
+        times["argus"].append(_seconds(lambda there=there: write(there, records, parents, undo="")))
         times["rollback"].append(_seconds(lambda: rollback_in_store(target.store, REMEDY)))
         assert target.store.sibling("docs_argus") is None
     middle = {name: statistics.median(seconds) for name, seconds in times.items() if seconds}
@@ -118,6 +119,7 @@ def _rows(
             {
                 **parents[records.parents[i]], "argus_remedy": REMEDY,
                 "argus_parent": records.parents[i], "argus_kind": records.kinds[i],
+                "argus_encoder": ENCODER,
                 "argus_scale": float(records.scales[i]),
                 "argus_penalty": float(records.penalties[i]),
             }

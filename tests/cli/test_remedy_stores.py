@@ -34,7 +34,9 @@ def test_a_store_is_blended_listed_and_undone(argus, store, tmp_path):
     assert last == f"To undo it: argus remedy rollback {remedy} --store {store}"
     assert "7 of 7 come back in the top 10: 100.00%" in ran.out
     summary = json.loads((tmp_path / "argus-out" / "summary.json").read_text())
-    assert summary["written"]["remedy"] == remedy and summary["reach"]["hidden"] == 0
+    assert summary["written"]["remedy"] == remedy and "reach" not in summary
+    own = json.loads((tmp_path / "argus-out" / remedy / "summary.json").read_text())
+    assert own["reach"]["hidden"] == 0
     assert (tmp_path / "argus-out" / "report.html").exists()
     again = argus("remedy", "blend", "--store", store, *encoder, "--lambda", "0.6", "--json")
     assert json.loads(again.out)["counts"]["there_before"] == 7

@@ -88,6 +88,14 @@ def test_numbers_of_16_bits_are_read_and_searched(postgres, database):
         assert store.search(vectors()[5:6], 1)[0][0][0] in {"d0", "d5"}
 
 
+def test_arrays_of_json_are_written_back(postgres, database):
+    database.execute(f"CREATE TABLE half (id text PRIMARY KEY, embedding vector({DIM}), m jsonb[])")
+    with open_store(f"pgvector:{postgres}/half") as store:
+        payloads = [{"m": [{"k": 1}, [2, "a"], None]}, {"m": None}]
+        store.upsert(Records(["a", "b"], vectors()[:2], payloads))
+        assert [payload for _, page in store.payloads(9) for payload in page] == payloads
+
+
 def test_a_column_of_nulls_has_no_dimensions(postgres, database):
     database.execute("CREATE TABLE bare (id int PRIMARY KEY, embedding vector)")
     database.execute("INSERT INTO bare VALUES (1, NULL)")

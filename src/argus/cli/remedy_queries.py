@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 def queries(
     *,
     remedy: Annotated[
-        str | None, Doc("Which blend; default: the one by which --index is searched.")
+        str | None,
+        Doc("Which blend; default: the only one of --store. A store's differs from an index's."),
     ] = None,
     index: Annotated[
         Path | None,
-        Doc("Index that has the blend: how much BM25 counts is taken from it."),
+        Doc("Index that has a blend: how much BM25 counts is taken from it."),
         o.INDEX,
     ] = None,
     store: Annotated[
@@ -41,19 +42,14 @@ def queries(
 ) -> None:
     """Print the queries by which an engine serves a blend itself, and what each is equal to.
 
-    Nothing is searched and nothing is opened but the index. For stores that cannot do it
-    themselves, argus.BlendedRetriever asks as much as is needed.
+    Nothing is searched. Without --remedy the records in --store tell which it is. For stores that
+    cannot do it themselves, argus.BlendedRetriever asks as much as is needed.
     """
     from argus.retrievers.blended.queries import engine_queries
 
     engine, collection = _place(store, settings)
     own, blend = _blend(index)
-    name = remedy or own
-    if name is None:
-        raise InputError(
-            "neither a remedy nor an index with a blend", expected="the id of a blend",
-            fix="Give --remedy, as `argus remedy list` names it, or --index.", where="--remedy",
-        )  # fmt: skip
+    name = remedy or _written(store, own)
     made = engine_queries(
         engine, collection, name,
         field=settings.field, k=settings.k, records=settings.records, blend=blend,
@@ -77,6 +73,31 @@ def _place(store: str | None, settings: QueriesConfig) -> tuple[str, str]:
             fix="Name what searches the records.", where="--engine",
         )  # fmt: skip
     return settings.engine, settings.collection
+
+
+def _written(store: str | None, own: str | None) -> str:
+    """Return the remedy whose records are in a store; own: the index's, if they are of it."""
+    if store is None:
+        raise InputError(
+            "neither a remedy nor the store that holds its records", expected="the id of a blend",
+            fix="Give --remedy, as `argus remedy list --store` names it, or --store.",
+            where="--remedy",
+        )  # fmt: skip
+    from argus.remedies.writing.collection import remedies_in
+    from argus.stores.opening import open_store
+    from argus.stores.writable import writable
+
+    with open_store(store) as opened:
+        there = list(remedies_in(writable(opened)))
+    if own is not None and own in there:
+        return own
+    if len(there) == 1:
+        return there[0]
+    raise InputError(
+        f"records of {len(there)} remedies",
+        expected=f"one of {', '.join(there)}" if there else "the collection of a blend's records",
+        fix="Name it with --remedy.", where="--store",
+    )  # fmt: skip
 
 
 def _blend(index: Path | None) -> tuple[str | None, Blend | None]:

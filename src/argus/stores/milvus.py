@@ -21,6 +21,8 @@ _FIELD = re.compile(r"[^\W\d]\w*")
 EXACT = ("FLAT", "")
 FLOAT_VECTOR, VARCHAR = 101, 21
 """Of pymilvus.DataType."""
+STRONG = {"consistency_level": "Strong"}
+"""What was written is seen at once, in the collections that Argus makes."""
 LONGEST_ID = 4_096
 """Of a record of a remedy, in bytes: the id of its parent and some more."""
 
@@ -49,6 +51,8 @@ class MilvusStore:
                 raise no_collection(name, collection, names)
             schema = client.describe_collection(collection)
             client.load_collection(collection)
+        is_ours = dict(schema.get("properties") or {}).get("argus") == MARK
+        self._reads: dict[str, Any] = STRONG if is_ours else {}
         fields = schema["fields"]
         self._columns = [f["name"] for f in fields]
         self._is_open = bool(schema.get("enable_dynamic_field"))
@@ -73,7 +77,9 @@ class MilvusStore:
         """Return what is known of it now."""
         assert self._metric is not None
         with reported(self.name, self._hidden):
-            rows = self._client.query(self.collection, filter="", output_fields=["count(*)"])
+            rows = self._client.query(
+                self.collection, filter="", output_fields=["count(*)"], **self._reads
+            )
         return StoreFacts(
             records=int(rows[0]["count(*)"]),
             dim=self._dims[self.field],
@@ -100,7 +106,11 @@ class MilvusStore:
     def _pages(self, size: int, condition: str) -> Iterator[list[dict[str, Any]]]:
         with reported(self.name, self._hidden):
             pages = self._client.query_iterator(
-                self.collection, batch_size=size, filter=condition, output_fields=["*"]
+                self.collection,
+                batch_size=size,
+                filter=condition,
+                output_fields=["*"],
+                **self._reads,
             )
         try:
             while True:
@@ -130,6 +140,7 @@ class MilvusStore:
             answers = self._client.search(
                 self.collection, data=[v.tolist() for v in vectors], limit=k,
                 anns_field=self.field, filter=self._condition(matching), output_fields=[self._key],
+                **self._reads,
             )  # fmt: skip
         sign = -1 if self._metric is Metric.L2 else 1
         return [
@@ -196,7 +207,7 @@ class MilvusStore:
             params = self._client.prepare_index_params()
             params.add_index(self.field, index_type=kind, metric_type="COSINE")
             self._client.create_collection(
-                name, schema=schema, index_params=params, properties={"argus": MARK}
+                name, schema=schema, index_params=params, properties={"argus": MARK}, **STRONG
             )
         store = self.sibling(name)
         assert store is not None
@@ -207,7 +218,7 @@ class MilvusStore:
         with reported(self.name, self._hidden):
             facts = self._client.describe_collection(name)
             is_ours = dict(facts.get("properties") or {}).get("argus") == MARK
-            rows = self._client.query(name, filter="", output_fields=["count(*)"])
+            rows = self._client.query(name, filter="", output_fields=["count(*)"], **STRONG)
             if not is_ours or int(rows[0]["count(*)"]):
                 return False
             self._client.drop_collection(name)

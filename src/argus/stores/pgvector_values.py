@@ -56,6 +56,8 @@ def prepared(connection: psycopg.Connection[Any]) -> Iterator[None]:
 
 def as_column(value: Any, kind: str) -> Any:
     """Return a payload's value for a column of a type: what JSON holds is told from an array."""
+    if value is not None and kind in ("json[]", "jsonb[]"):
+        return [as_column(part, kind[:-2]) for part in value]
     if value is None or kind not in ("json", "jsonb"):
         return value
     from psycopg.types.json import Json, Jsonb

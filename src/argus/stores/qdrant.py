@@ -14,7 +14,7 @@ from argus.stores.errors import closed_on_error, no_collection, no_folder, repor
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import secrets, shown
 from argus.stores.vectors import stacked
-from argus.stores.writable import MARK, Entries, sibling_name, uuid_of
+from argus.stores.writable import MARK, PARENT, REMEDY, Entries, sibling_name, uuid_of
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -168,7 +168,7 @@ class QdrantStore:
         )  # fmt: skip
 
     def make_sibling(self, name: str) -> QdrantStore:
-        """Make one, indexed as the server does by itself."""
+        """Make one, indexed as the server does by itself, its payloads as this one's are."""
         from qdrant_client import models
 
         dim = self._fields[self.field].size
@@ -179,9 +179,18 @@ class QdrantStore:
                 vectors_config={self.field: params} if self.field else params,
                 metadata={"argus": MARK},
             )
+            if self._is_served:  # the client's own modes filter without
+                for field, schema in self._filtered().items():
+                    self._client.create_payload_index(name, field, schema, wait=True)
         store = self.sibling(name)
         assert store is not None
         return store
+
+    def _filtered(self) -> dict[str, Any]:
+        """Return the fields by which a remedy's records are filtered, and how each is indexed."""
+        own = self._client.get_collection(self.collection).payload_schema or {}
+        fields = {name: info.params or info.data_type for name, info in own.items()}
+        return {**fields, REMEDY: "keyword", PARENT: "keyword"}
 
     def drop_sibling(self, name: str) -> bool:
         """Remove one that Argus made, once it is empty."""

@@ -17,6 +17,7 @@ from argus.stores.errors import closed_on_error, no_collection, no_folder, repor
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.vectors import stacked
 from argus.stores.writable import (
+    ENCODER,
     KIND,
     MARK,
     PARENT,
@@ -34,7 +35,8 @@ _KEY = re.compile(r"(\w+)\s+(\w+)\s+primary\s+key", re.IGNORECASE)
 _COLUMN = re.compile(r"(?P<plus>\+?)\s*(?P<name>\w+)\s+(?P<type>\w+)")
 METRICS = {"cosine": Metric.COSINE, "l2": Metric.L2}
 OF_REMEDIES = {
-    REMEDY: "TEXT", PARENT: "+TEXT", KIND: "+TEXT", SCALE: "+FLOAT", PENALTY: "+FLOAT",
+    REMEDY: "TEXT", PARENT: "+TEXT", KIND: "+TEXT", ENCODER: "+TEXT", SCALE: "+FLOAT",
+    PENALTY: "+FLOAT",
 }  # fmt: skip
 """The columns of FIELDS. A search filters by those without a plus, of which there are 16."""
 

@@ -12,7 +12,9 @@ from argus.stores.protocol import Filter, Payload, Store
 S = TypeVar("S", bound="WritableStore")
 REMEDY, PARENT, KIND = "argus_remedy", "argus_parent", "argus_kind"
 SCALE, PENALTY = "argus_scale", "argus_penalty"
-TEXTS, NUMBERS = (REMEDY, PARENT, KIND), (SCALE, PENALTY)
+ENCODER = "argus_encoder"
+"""Fingerprint of the encoder that made the vector, and has to embed queries."""
+TEXTS, NUMBERS = (REMEDY, PARENT, KIND, ENCODER), (SCALE, PENALTY)
 FIELDS = (*TEXTS, *NUMBERS)
 """What a remedy's records say beside the payload of their parents; flat, so that any store takes
 and filters them."""

@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 
-from argus.data.types import Document
+from argus.data.types import Document, View
 from argus.errors import InputError
 from argus.indexes.blend import Blend
 from argus.indexes.correction import FILE, QueryCorrection
+from argus.indexes.fold import RELEVANCE_WEIGHT
 from argus.indexes.job import build_index
 from argus.indexes.recipes import REMEDIES
 from argus.indexes.views import ORIGINAL, ViewIndex
@@ -82,6 +83,20 @@ def test_the_recipe_says_formula_and_weights(built, minilm, tmp_path):
     assert "m = 0.7·d + 0.3·t" in text and "0.8 to 0.2" in text and minilm.fingerprint in text
     assert "Embed the texts" in text
     assert all("vector" not in row for row in lines(tmp_path / "out" / "views.jsonl"))
+
+
+@pytest.mark.parametrize(("weight", "shown"), [(0.3, 0.3), (None, RELEVANCE_WEIGHT)])
+def test_the_weight_of_scenarios_is_the_one_chosen(built, minilm, tmp_path, weight, shown):
+    index = ViewIndex.open(built)
+    views = [View("zlib#s-0", "zlib", "scenario", "a backup must shrink")]
+    index.add(views, minilm.encode_documents([views[0].text]), remedy="scenarios-1")
+    if weight is not None:
+        index.prescribe("scenarios-1", weight=weight)
+    export_remedy(built, "scenarios-1", out=tmp_path / "out")
+    recipe = json.loads((tmp_path / "out" / "recipe.json").read_text())
+    assert recipe["weight"] == shown
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert f"scores {shown:g} times" in text and f"{1 - shown:g} times the best" in text
 
 
 def test_an_expansion_goes_by_its_best_view(index, repairable, tmp_path):

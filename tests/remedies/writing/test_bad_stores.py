@@ -46,6 +46,19 @@ def test_a_table_without_the_columns_is_left_alone(postgres_home):
     assert "--into" in error.value.fix and postgres_home.state() == before
 
 
+def test_argus_own_table_is_made_again(postgres_home):
+    import psycopg
+
+    remedy = postgres_home.blend().remedy
+    with psycopg.connect(postgres_home.spec[len("pgvector:") :].rpartition("/")[0]) as database:
+        database.execute("ALTER TABLE chunks ADD COLUMN lang text")
+    with pytest.raises(InputError, match="no column lang") as error:
+        postgres_home.blend()
+    assert "--into" not in error.value.fix and "argus remedy rollback" in error.value.fix
+    rollback_in_store(postgres_home.spec, remedy)
+    assert postgres_home.blend().summary["counts"]["written"]
+
+
 def test_a_collection_of_other_vectors_is_refused(qdrant):
     from qdrant_client import QdrantClient, models
 
@@ -117,7 +130,7 @@ def test_records_that_cannot_be_reached_are_told(make_home, encoder, vectors, wi
         "copy"
     }
     assert any(line.startswith("WARNING") for line in result.headline())
-    assert (result.folder / "unreached.csv").exists()
+    assert (result.folder / result.remedy / "unreached.csv").exists()
 
 
 def test_a_record_without_a_vector_is_left_out(postgres_home):

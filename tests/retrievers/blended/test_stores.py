@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.blend import Blend
 from argus.indexes.retriever import IndexRetriever
+from argus.retrievers.blended.records import Bound, Numbers
 from argus.retrievers.blended.retriever import BlendedRetriever
 from argus.stores.protocol import Records
 from tests.support.blended import (
@@ -109,6 +110,20 @@ def test_a_filter_holds_in_vectors_and_words(store, index):
     assert all(set(few[q]) <= set(run[q]) for q in run)
 
 
+def test_a_text_may_stand_in_any_field(index):
+    there = [(i, v, {("says" if n == "text" else n): x for n, x in f.items()} | {"id": 7, "score": 9})
+             for i, v, f in numbered(index)]  # fmt: skip
+    with BlendedRetriever(in_memory(there), encoder=index.encoder) as own:
+        with pytest.warns(UserWarning, match="text_field=") as told:
+            assert not own.invoke(QUERIES[0].text)[0].page_content
+            own.invoke(QUERIES[1].text)
+        assert len([w for w in told if "text_field" in str(w.message)]) == 1
+    with BlendedRetriever(in_memory(there), encoder=index.encoder, text_field="says") as own:
+        page = own.invoke(QUERIES[0].text)[0]
+    assert page.page_content == f"text of {page.id}" and "says" not in page.metadata
+    assert (page.metadata["id"], page.metadata["score"]) == (7, 9)
+
+
 def test_records_of_another_remedy_count_for_nothing(index):
     other = [(i, np.roll(v, 1), f) for i, v, f in numbered(index, "blend-2")]
     name = in_memory([*numbered(index), *other])
@@ -131,6 +146,25 @@ def test_the_blend_of_the_index_names_the_remedy(index):
         same_ranking(run[query], expected, near=1e-4)
 
 
+def test_a_store_that_cannot_compare_all_says_so(index, tmp_path):
+    name = LOCAL["chroma"](tmp_path / "store", numbered(index))
+    with pytest.raises(InputError, match="cannot compare every vector") as error:
+        BlendedRetriever(name, index, exact=True)
+    assert error.value.where == name
+    with (
+        BlendedRetriever(name, encoder=index.encoder, most=12) as own,
+        pytest.warns(UserWarning, match="after 12 records") as told,
+    ):
+        own.search(QUERIES, 10)
+    assert "exact=True" not in str(told[0].message)
+
+
+def test_the_folder_of_an_index_is_a_correction(in_qdrant, index):
+    own = BlendedRetriever(in_qdrant, encoder=index.encoder, correction=index.index.path)
+    for query in QUERIES:
+        same_ranking(own.search([query], 3)[query.id], defined(index, query))
+
+
 def test_what_was_written_or_removed_since_is_seen(in_qdrant, index):
     own = BlendedRetriever(in_qdrant, encoder=index.encoder)
     query = QUERIES[0]
@@ -142,6 +176,37 @@ def test_what_was_written_or_removed_since_is_seen(in_qdrant, index):
     assert next(iter(own.search([query], 3)["q0"])) == "new"
     in_qdrant.delete(ids)
     assert "new" not in own.search([query], 3)["q0"]
+
+
+def test_opening_and_new_records_read_little(in_qdrant, index):
+    pages, read = [], []
+    iterate, payloads = in_qdrant.iterate, in_qdrant.payloads
+    in_qdrant.iterate = lambda *a: (pages.append(1) or page for page in iterate(20))
+    in_qdrant.payloads = lambda *a: read.append(1) or payloads(*a)
+    own = BlendedRetriever(in_qdrant, encoder=index.encoder)
+    assert len(pages) == len(read) == 1  # vectors of one page only
+    query = QUERIES[0]
+    before = own.search([query], 3)[query.id]
+    row = own._ranking.records.numbers.row
+    missing = {row.pop(id_) for id_ in list(row)[:50]}
+    own._ranking.records.refresh = lambda: read.append(1)  # they stay unknown
+    for _ in range(3):
+        assert own.search([query], 3)[query.id]
+    assert len(read) == 2 and missing and before
+
+
+@given(st.integers(0, 10**6), st.floats(-1, 1), st.integers(0, 30))
+@settings(max_examples=examples(60), deadline=None)
+def test_the_bound_is_above_all_that_was_not_seen(seed, cosine, n):
+    rng = np.random.default_rng(seed)
+    scale, penalty, shown = rng.random(30), rng.normal(size=30), rng.random(30) < 0.7
+    bound = Bound.of(Numbers({}, [], scale, penalty, {}), shown)
+    seen = rng.choice(30, n, replace=False).tolist()
+    others = shown & ~np.isin(np.arange(30), seen)
+    if not others.any():
+        assert bound.beyond(cosine, frozenset(seen)) == -np.inf
+        return
+    assert bound.beyond(cosine, frozenset(seen)) >= (cosine * scale - penalty)[others].max()
 
 
 def test_a_document_that_only_the_index_has_never_comes_back(index):
@@ -183,6 +248,9 @@ def test_other_bad_input_is_refused(in_qdrant, index):
         BlendedRetriever(in_memory(long, "Dot"), encoder=index.encoder)
     with pytest.raises(InputError, match="neither an index nor an encoder"):
         BlendedRetriever(in_qdrant)
+    with pytest.raises(InputError, match="argus_kind") as error:
+        BlendedRetriever(in_qdrant, index, where={"argus_kind": "document"})
+    assert error.value.where == "where"
     with pytest.raises(InputError, match="tenants"):
         BlendedRetriever(in_qdrant, index, where={"tenants": "1"})
 

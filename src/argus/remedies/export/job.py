@@ -15,7 +15,7 @@ from argus.errors import InputError
 from argus.indexes.blend import SENTENCE
 from argus.indexes.correction import FILE as CORRECTION
 from argus.indexes.correction import read_correction
-from argus.indexes.fold import SCENARIO
+from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO
 from argus.indexes.prescribed import read_numbers
 from argus.indexes.recipes import REMEDIES, BlendRecord, Recipe
 from argus.indexes.remedy_views import find_remedy
@@ -110,9 +110,16 @@ def _summary(index: ViewIndex, recipe: Recipe, facts: _Facts) -> ExportSummary:
         "with_vectors": facts.with_vectors,
         "documents": facts.documents,
         "blend": None if recipe.blend is None else record_of(BlendRecord, recipe.blend),
+        "weight": _weight(recipe, facts),
         "corrects": recipe.corrects,
         "folds": {"sentences": SENTENCE in facts.kinds, "scenarios": SCENARIO in facts.kinds},
     }
+
+
+def _weight(recipe: Recipe, facts: _Facts) -> float | None:
+    if SCENARIO not in facts.kinds:
+        return recipe.weight
+    return RELEVANCE_WEIGHT if recipe.weight is None else recipe.weight
 
 
 def _views(

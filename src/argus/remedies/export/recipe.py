@@ -5,7 +5,6 @@ from __future__ import annotations
 from argus.indexes.hybrid import BM25_WEIGHT
 from argus.indexes.recipes import BlendRecord
 from argus.indexes.retriever import FUSED_DEPTH
-from argus.indexes.weighing import RELEVANCE_WEIGHT
 from argus.remedies.export.summary import ExportSummary
 
 
@@ -58,11 +57,11 @@ def _scores(summary: ExportSummary) -> str:
         lines.append(_blended(blend))
     else:
         lines.append("s(q, d), the best cosine of a document's own vector and its views.")
-    if summary["folds"]["scenarios"]:
+    weight = summary["weight"]
+    if summary["folds"]["scenarios"] and weight is not None:
         lines.append(
-            f"\nWhere a document has views of kind scenario, it scores {RELEVANCE_WEIGHT:g} times "
-            f"that, of its other views, and {1 - RELEVANCE_WEIGHT:g} times the best of its "
-            "scenarios."
+            f"\nWhere a document has views of kind scenario, it scores {weight:g} times that, of "
+            f"its other views, and {1 - weight:g} times the best of its scenarios."
         )
     return "\n".join(lines)
 

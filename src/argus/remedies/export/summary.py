@@ -31,6 +31,8 @@ class ExportSummary(TypedDict):
     documents: int
     """That have numbers of their own."""
     blend: BlendRecord | None
+    weight: float | None
+    """λ of documents against their scenarios; None without scenarios."""
     corrects: bool
     folds: Folds
 

@@ -70,9 +70,19 @@ def _check_columns(store: WritableStore, there: WritableStore) -> None:
         raise InputError(
             f"no column {', '.join(missing)}",
             expected="the columns of the documents, and those of a remedy's records",
-            fix="Add them (texts; argus_scale and argus_penalty are numbers), or leave --into out.",
+            fix=_way_out(store, there),
             where=there.name,
         )
+
+
+def _way_out(store: WritableStore, there: WritableStore) -> str:
+    """Return how a table gets its columns; one that Argus made can be made again."""
+    if there.name == sibling_name(store.name, store.collection + SUFFIX):
+        return (
+            "Roll back what is in it (argus remedy list, argus remedy rollback): it is made again "
+            "with them; or add them to the table."
+        )
+    return "Add them (texts; argus_scale and argus_penalty are numbers), or leave --into out."
 
 
 def ids_of(store: WritableStore, remedy: str) -> list[str]:

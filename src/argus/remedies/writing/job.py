@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -62,7 +63,7 @@ class WrittenResult(Result):
         if missing := reached["asked"] - reached["reached"]:
             yield (
                 f"WARNING: {missing:,} of {reached['asked']:,} records cannot be reached by their "
-                f"own vectors: {self.folder / 'unreached.csv'} names them, and why"
+                f"own vectors: {self.folder / self.remedy / 'unreached.csv'} names them, and why"
             )
 
 
@@ -78,8 +79,13 @@ class _Source:
 
     @cached_property
     def rows(self) -> list[int]:
-        """The documents that have a whole vector."""
-        return [i for i in range(len(self.vectors.documents)) if i not in self.vectors.broken]
+        """The documents that have a whole vector, by id: a store may hand them out anyhow.
+
+        So what is made of them, and its id, is the same when a run that was stopped goes on.
+        """
+        documents = self.vectors.documents
+        whole = (row for row in range(len(documents)) if row not in self.vectors.broken)
+        return sorted(whole, key=lambda row: documents[row].id)
 
     @cached_property
     def documents(self) -> list[Document]:
@@ -114,8 +120,8 @@ def blend_store(
 
     store: `KIND:PLACE/COLLECTION`, or one that is opened; its records stay as they are. encoder:
     the one that made its vectors. into: the collection of the new records; None makes NAME_argus.
-    out: folder for the receipt, and for the vectors of the sentences. A run that was stopped goes
-    on when it is called again. Raises InputError for bad input, and for vectors that another
+    out: folder for the receipt, and for the vectors of the sentences; what reach tells of the
+    records stands in OUT/REMEDY. A run that was stopped goes on when it is called again. Raises InputError for bad input, and for vectors that another
     encoder made; ArgusError where the store cannot be written.
     """
     blend, folder = blend or Blend(), ArtifactFolder(Path(out), fresh=fresh)
@@ -133,11 +139,11 @@ def blend_store(
             with record.timed("embedding sentences, measuring hubness"):
                 own = source.vectors.vectors[source.rows]
                 making = make_blend(plan, source.documents, own, model, vectors)
-        records = _records(plan, making, source)
+        records = _records(plan, making, source, model.fingerprint)
         with record.timed("writing"):
-            written = write(target, records, source.payloads)
+            written = write(target, records, source.payloads, undo=_undo(base, plan, into))
         with record.timed("asking for what was written"):
-            reached = _reached(target, records, folder.path)
+            reached = _reached(target, records, folder.path / plan.remedy)
         summary = _summary(source, target, records, plan, making, written, reached, record)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
@@ -177,7 +183,7 @@ def _source(store: WritableStore, origin: StoredCorpus, record: Record) -> _Sour
     return _Source(store, origin.vectors, parent_payloads(store), sha256)
 
 
-def _records(plan: BlendPlan, making: Making, source: _Source) -> RemedyRecords:
+def _records(plan: BlendPlan, making: Making, source: _Source, encoder: str) -> RemedyRecords:
     """Return the records of what a blend is made of."""
     ids, own = [d.id for d in source.documents], source.vectors.vectors[source.rows]
     penalties = np.zeros(len(ids), np.float32)
@@ -185,10 +191,16 @@ def _records(plan: BlendPlan, making: Making, source: _Source) -> RemedyRecords:
         penalties = np.float32(plan.blend.hubs) * making.numbers.hubness
         own = own if making.numbers.smoothed is None else making.numbers.smoothed
     if not plan.blend.sentences:
-        return blend_records(plan.remedy, ids, own, penalties, [], own[:0], 1.0)
+        return blend_records(plan.remedy, ids, own, penalties, [], own[:0], 1.0, encoder)
     return blend_records(
-        plan.remedy, ids, own, penalties, making.views, making.vectors, plan.blend.weight
+        plan.remedy, ids, own, penalties, making.views, making.vectors, plan.blend.weight, encoder
     )
+
+
+def _undo(store: WritableStore, plan: BlendPlan, into: str | None) -> str:
+    """Return the command that takes out what a store holds of a remedy."""
+    words = ["argus", "remedy", "rollback", plan.remedy, "--store", store.name]
+    return shlex.join([*words, *(() if into is None else ("--into", into))])
 
 
 def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachSummary:

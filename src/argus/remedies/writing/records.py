@@ -12,6 +12,7 @@ and a document as its best record: any store that groups can serve it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from argus.data.types import FloatArray, IntArray, View
 from argus.stores.protocol import Payload, Records
-from argus.stores.writable import KIND, PARENT, PENALTY, REMEDY, SCALE, WritableStore
+from argus.stores.writable import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE, WritableStore
 
 DOCUMENT = "document"
 """Kind of the record that stands for a document's own vector."""
@@ -42,6 +43,8 @@ class RemedyRecords:
     """(n, dim), unit rows."""
     scales: FloatArray
     penalties: FloatArray
+    encoder: str
+    """Fingerprint of the one that made the vectors."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -53,6 +56,7 @@ class RemedyRecords:
             REMEDY: self.remedy,
             PARENT: self.parents[row],
             KIND: self.kinds[row],
+            ENCODER: self.encoder,
             SCALE: float(self.scales[row]),
             PENALTY: float(self.penalties[row]),
         }
@@ -63,21 +67,41 @@ class RemedyRecords:
         payloads: Mapping[str, Payload],
         size: int,
         *,
+        weight: int,
         without: Collection[str] = (),
     ) -> Iterator[Records]:
         """Yield records as a store takes them, but for those with ids of `without`.
 
-        payloads: of the parents, by id.
+        payloads: of the parents, by id. size, weight: how many records, and about how many bytes of
+        payloads as JSON, are in a batch at most.
         """
         ids = [store.record_id(name) for name in self.names]
         rows = [row for row, id_ in enumerate(ids) if id_ not in without]
-        for start in range(0, len(rows), size):
-            part = rows[start : start + size]
+        for part in self._parts(rows, payloads, size, weight):
             yield Records(
                 [ids[row] for row in part],
                 self.vectors[part],
                 [self.payload(row, payloads[self.parents[row]]) for row in part],
             )
+
+    def _parts(
+        self, rows: Sequence[int], payloads: Mapping[str, Payload], size: int, weight: int
+    ) -> Iterator[list[int]]:
+        """Yield rows in batches; one whose payload alone is over the weight goes alone."""
+        weights: dict[str, int] = {}
+        part: list[int] = []
+        total = 0
+        for row in rows:
+            parent = self.parents[row]
+            if parent not in weights:
+                weights[parent] = len(json.dumps(payloads[parent], default=str))
+            if part and (len(part) == size or total + weights[parent] > weight):
+                yield part
+                part, total = [], 0
+            part.append(row)
+            total += weights[parent]
+        if part:
+            yield part
 
 
 def blend_records(
@@ -88,11 +112,12 @@ def blend_records(
     views: Sequence[View],
     sentences: FloatArray,
     weight: float,
+    encoder: str,
 ) -> RemedyRecords:
     """Return the records of a blend.
 
     ids, documents (n, dim), penalties (n,): of the documents; views, sentences (m, dim): of their
-    sentences; weight: λ. A sentence that points against its document, so that nothing is left of
+    sentences; weight: λ; encoder: its fingerprint. A sentence that points against its document, so that nothing is left of
     both, is left out.
     """
     place = {doc: row for row, doc in enumerate(ids)}
@@ -111,6 +136,7 @@ def blend_records(
         np.asarray(whole, np.float32),
         np.asarray(scales, np.float32),
         np.asarray(np.concatenate([penalties, penalties[owner[rows]]]), np.float32),
+        encoder,
     )
 
 

@@ -14,6 +14,8 @@ from argus.stores.writable import WritableStore, is_of_remedy
 
 MOST, NUMBERS = 1_000, 400_000
 """Records, and numbers of vectors, that are sent at once: servers bound a request's size."""
+BYTES = 8_000_000
+"""Of payloads as JSON that are sent at once."""
 
 
 @dataclass(frozen=True)
@@ -24,31 +26,33 @@ class Written:
     before: int
 
 
-def write(store: WritableStore, records: RemedyRecords, payloads: Mapping[str, Payload]) -> Written:
+def write(
+    store: WritableStore, records: RemedyRecords, payloads: Mapping[str, Payload], *, undo: str
+) -> Written:
     """Write the records that are not in the store yet; no other record is touched.
 
-    payloads: of the parents, by id. Raises ArgusError where the store fails; it says how many are
-    in it then: the same call again writes the rest.
+    payloads: of the parents, by id. undo: the command that takes the records out. Raises ArgusError
+    where the store fails; it says how many are in it then: the same call again writes the rest.
     """
     before = frozenset(ids_of(store, records.remedy))
     size = max(1, min(MOST, NUMBERS // max(1, records.vectors.shape[1])))
     done = len(before)
     with progress(f"writing into {store.name}", len(records), done=done) as advance:
-        for batch in records.batches(store, payloads, size, without=before):
+        for batch in records.batches(store, payloads, size, weight=BYTES, without=before):
             try:
                 store.upsert(batch)
             except ArgusError as error:
-                raise _stopped(records, done, error) from error
+                raise _stopped(records, done, undo, error) from error
             done += len(batch.ids)
             advance(len(batch.ids))
     return Written(done - len(before), len(before))
 
 
-def _stopped(records: RemedyRecords, done: int, error: ArgusError) -> ArgusError:
+def _stopped(records: RemedyRecords, done: int, undo: str, error: ArgusError) -> ArgusError:
     return ArgusError(
         f"{error}\n{done:,} of {len(records):,} records of {records.remedy} are in it, and no "
-        "record of yours was changed. Run the same command again to write the rest, or `argus "
-        f"remedy rollback {records.remedy}` to take them out."
+        "record of yours was changed. Run the same command again to write the rest, or "
+        f"`{undo}` to take them out."
     )
 
 

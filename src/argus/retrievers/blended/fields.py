@@ -10,4 +10,5 @@ DOCUMENT, SENTENCE = "document", "sentence"
 SCALE = "argus_scale"
 PENALTY = "argus_penalty"
 """A record scores `cosine · scale - penalty`, a document as its best record."""
-FIELDS = frozenset((REMEDY, PARENT, KIND, SCALE, PENALTY))
+ENCODER = "argus_encoder"
+FIELDS = frozenset((REMEDY, PARENT, KIND, ENCODER, SCALE, PENALTY))

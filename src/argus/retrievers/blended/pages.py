@@ -5,18 +5,21 @@ What the user's own retriever returned is handed on as it came, in its new order
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from argus.errors import InputError
 from argus.retrievers.blended.ranking import Ranked
 from argus.retrievers.results import TEXT_NAMES
+from argus.stores.filters import values_of
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as Page
     from llama_index.core.schema import NodeWithScore
 
+NAMES = (*TEXT_NAMES, "document")
+"""Fields of texts; the last is Chroma's own."""
 Texts = Callable[[str], tuple[str, str]]
 """Of a document: its text and title, "" where they are not known."""
 
@@ -32,25 +35,32 @@ class Passage:
     metadata: Mapping[str, Any]
 
 
-def passages(ranked: Iterable[Ranked], texts: Texts, k: int) -> Iterator[Passage]:
-    """Yield the k best items of a ranking, all chunks of a document together."""
+def passages(
+    ranked: Iterable[Ranked], texts: Texts, k: int, text_field: str | None = None
+) -> Iterator[Passage]:
+    """Yield the k best items of a ranking, all chunks of a document together.
+
+    text_field: of their texts, where it has none of NAMES.
+    """
+    names = NAMES if text_field is None else (text_field,)
     items = ((document, item) for document in ranked for item in document.items or (None,))
     for (document, item), _ in zip(items, range(k), strict=False):
-        yield _passage(document, item, texts)
+        yield _passage(document, item, texts, names)
 
 
-def _passage(document: Ranked, item: Any, texts: Texts) -> Passage:
+def _passage(document: Ranked, item: Any, texts: Texts, names: Sequence[str]) -> Passage:
     fields = document.fields if document.fields is not None else _fields(item)
-    text = next((v for n in TEXT_NAMES if isinstance(v := fields.get(n), str)), None)
+    values = ((name, next(iter(values_of(fields, name)), None)) for name in names)
+    used, text = next(((n, v) for n, v in values if isinstance(v, str)), (None, None))
     own, title = ("", "") if text is not None else texts(document.id)
     inner = fields.get("metadata")
     metadata = (
         dict(inner) if isinstance(inner, Mapping)
-        else {name: value for name, value in fields.items() if name not in TEXT_NAMES}
+        else {name: value for name, value in fields.items() if name not in (*TEXT_NAMES, used)}
     )  # fmt: skip
     if title:
         metadata.setdefault("title", title)
-    metadata |= {"id": document.id, "score": document.score}
+    metadata = {"id": document.id, "score": document.score} | metadata  # the user's own stay
     return Passage(document.id, document.score, item, own if text is None else text, metadata)
 
 

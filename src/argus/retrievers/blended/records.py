@@ -10,7 +10,8 @@ are certain, given what the store returned. Until then twice as many records are
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,9 +22,10 @@ from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.progress import progress
 from argus.retrievers.blended.cosines import Cosines, Float64Array, cosines_of
-from argus.retrievers.blended.fields import FIELDS, PARENT, PENALTY, REMEDY, SCALE
+from argus.retrievers.blended.fields import ENCODER, FIELDS, PARENT, PENALTY, REMEDY, SCALE
 from argus.stores.filters import matches, values_of
 from argus.stores.protocol import Filter, Hits, Payload, Records, Store
+from argus.stores.writable import Entries, WritableStore
 
 PAGE = 1000
 """Records read at a time."""
@@ -33,6 +35,8 @@ MOST = 4096
 """Records asked for at most, per query: what every store gives at once."""
 ROUNDING = 1e-6
 """By how much scores of one vector may differ, as stores reckon in float32."""
+AGAIN = 30.0
+"""Seconds between readings of all records for the sake of some that are unknown."""
 Scores = dict[str, float]
 
 
@@ -48,11 +52,39 @@ class Numbers:
     penalty: Float64Array
     fields: Mapping[str, Payload]
     """The user's own fields of each document."""
+    encoder: str | None = None
+    """Fingerprint of the encoder of their vectors; None where no record says it."""
 
-    def bound(self, cosine: float, others: npt.NDArray[np.bool_]) -> float:
-        """Return what the highest of these records scores at most, with no higher cosine."""
-        scores = cosine * self.scale[others] - self.penalty[others]
-        return float(scores.max(initial=-np.inf))
+
+@dataclass(frozen=True)
+class Bound:
+    """What records that were not returned score at most; rows in order, so it costs no pass."""
+
+    scale: Float64Array
+    penalty: Float64Array
+    by_scale: npt.NDArray[np.intp]
+    """Rows that a filter shows, the largest scale first."""
+    by_penalty: npt.NDArray[np.intp]
+    """The same rows, the smallest penalty first."""
+
+    @classmethod
+    def of(cls, numbers: Numbers, shown: npt.NDArray[np.bool_]) -> Bound:
+        """Sort the rows that are shown."""
+        rows = np.flatnonzero(shown)
+        return cls(
+            numbers.scale, numbers.penalty,
+            rows[np.argsort(-numbers.scale[rows], kind="stable")],
+            rows[np.argsort(numbers.penalty[rows], kind="stable")],
+        )  # fmt: skip
+
+    def beyond(self, cosine: float, seen: Collection[int]) -> float:
+        """Return it for those outside `seen`, of no higher cosine; -inf where there are none."""
+        cheapest = next((row for row in self.by_penalty if row not in seen), None)
+        if cheapest is None:
+            return -np.inf
+        order = self.by_scale if cosine > 0 else self.by_scale[::-1]
+        extreme = next(row for row in order if row not in seen)
+        return float(cosine * self.scale[extreme] - self.penalty[cheapest])
 
 
 @dataclass
@@ -74,9 +106,11 @@ class BlendRecords:
     uncertain: int = 0
     """Queries whose first k were not certain after `most` records."""
     matching: Filter = field(init=False)
-    shown: npt.NDArray[np.bool_] = field(init=False)
-    """(n,), the records that the filter showed when they were read."""
+    bound: Bound = field(init=False)
+    """Of the records that the filter showed when they were read."""
     total: int = field(init=False)
+    _reread: float = field(default=-np.inf, init=False)
+    """When records that were unknown had all read again."""
 
     def __post_init__(self) -> None:
         self.matching = {REMEDY: self.remedy, **self.where}
@@ -129,16 +163,20 @@ class BlendRecords:
         return answers, left
 
     def _hits(self, vectors: FloatArray, limit: int, *, exact: bool) -> list[Hits]:
-        """Return records that are known; what was written since is read."""
+        """Search; where it returns what was written since, all is read, once in AGAIN seconds."""
         answers = self.store.search(vectors, limit, matching=self.matching, exact=exact)
-        if any(id_ not in self.numbers.row for hits in answers for id_, _ in hits):
-            self.refresh()
-        row = self.numbers.row  # what is still unknown was removed meanwhile
-        return [[hit for hit in hits if hit[0] in row] for hits in answers]
+        row = self.numbers.row
+        if any(id_ not in row for hits in answers for id_, _ in hits):
+            if time.monotonic() - self._reread > AGAIN:
+                self.refresh()
+                self._reread = time.monotonic()
+        return answers
 
     def _fold(self, hits: Hits, k: int) -> tuple[Scores, bool]:
         """Return the k best documents of some records, and whether no other record changes them."""
         numbers = self.numbers
+        lowest = hits[-1:]
+        hits = [hit for hit in hits if hit[0] in numbers.row]  # others: removed, or too new
         rows = [numbers.row[id_] for id_, _ in hits]
         cosines = self.cosines(np.array([score for _, score in hits], np.float64))
         best: Scores = {}
@@ -148,9 +186,8 @@ class BlendRecords:
             document = numbers.document[row]
             best[document] = max(score, best.get(document, -np.inf))
         order = sorted(best, key=lambda document: (-best[document], document))[:k]
-        others = self.shown.copy()
-        others[rows] = False
-        bound = numbers.bound(float(cosines[-1]), others) if hits else np.inf
+        last = self.cosines(np.array([score for _, score in lowest], np.float64))
+        bound = self.bound.beyond(float(last[0]), frozenset(rows)) if lowest else np.inf
         kth = best[order[-1]] if len(order) == k else -np.inf
         is_certain = bound + ROUNDING < kth or bound == -np.inf
         return {document: best[document] for document in order}, is_certain
@@ -160,8 +197,9 @@ class BlendRecords:
             document for document, fields in self.numbers.fields.items()
             if not self.where or matches(fields, self.where)
         }  # fmt: skip
-        self.shown = np.array([document in shown for document in self.numbers.document], bool)
-        self.total = int(self.shown.sum())
+        is_shown = np.array([document in shown for document in self.numbers.document], bool)
+        self.bound = Bound.of(self.numbers, is_shown)
+        self.total = int(is_shown.sum())
 
 
 def open_records(
@@ -169,38 +207,57 @@ def open_records(
     remedy: str | None,
     where: Filter | None = None,
     *,
+    own: str | None = None,
     id_field: str | None = None,
     exact: bool | None = None,
     most: int = MOST,
 ) -> BlendRecords:
-    """Read what the records of a remedy count; None takes the only one that there is.
+    """Read what the records of a remedy count.
+
+    None takes the index's `own` remedy where records of it are there, else the only one there is: a
+    store's remedy has another id than an index's, since it hashes fields and vectors as well.
 
     Raises InputError where there are none of it, of several remedies without a name, and for a
     store whose scores are no cosines.
     """
-    remedy, numbers, page = read_records(store, remedy, id_field)
-    cosines = cosines_of(store, page)
+    remedy, numbers = read_records(store, remedy, id_field, own)
+    cosines = cosines_of(store, _some(store, numbers))
     return BlendRecords(store, remedy, cosines, numbers, where or {}, id_field, exact, most)
 
 
 def read_records(
-    store: Store, remedy: str | None, id_field: str | None
-) -> tuple[str, Numbers, Records]:
-    """Return the remedy, what its records count, and the first page that holds some of them."""
+    store: Store, remedy: str | None, id_field: str | None, own: str | None = None
+) -> tuple[str, Numbers]:
+    """Return the remedy, and what its records count.
+
+    remedy: None for `own` where it is there, else the only one.
+    """
     tables: dict[str, _Table] = {}
-    page: Records | None = None
     with progress("reading the records of the blend", None) as advance:
-        for records in store.iterate(PAGE):
-            for id_, payload in zip(records.ids, records.payloads, strict=True):
+        for ids, payloads in _entries(store, remedy):
+            for id_, payload in zip(ids, payloads, strict=True):
                 of = payload.get(REMEDY)
                 if isinstance(of, str) and remedy in (None, of):
                     tables.setdefault(of, _Table(store.name)).add(id_, payload, id_field)
-            page = records if page is None and tables else page
-            advance(len(records.ids))
-    if len(tables) != 1 or page is None:
+            advance(len(ids))
+    name = own if own in tables else next(iter(tables), None)
+    if name is None or (len(tables) > 1 and name != own):
         raise _no_remedy(store, remedy, sorted(tables))
-    ((name, table),) = tables.items()
-    return name, table.numbers(), page
+    return name, tables[name].numbers()
+
+
+def _entries(store: Store, remedy: str | None) -> Iterator[Entries]:
+    """Yield ids and payloads; without vectors, and of the remedy alone, where a store can."""
+    if not isinstance(store, WritableStore):
+        yield from ((page.ids, page.payloads) for page in store.iterate(PAGE))
+    elif store.columns is None or REMEDY in store.columns:
+        yield from store.payloads(PAGE, None if remedy is None else {REMEDY: remedy})
+
+
+def _some(store: Store, numbers: Numbers) -> Records:
+    """Return the first page, with vectors, that holds some of the records."""
+    pages = store.iterate(PAGE)
+    return next(page for page in pages if any(id_ in numbers.row for id_ in page.ids))
 
 
 @dataclass
@@ -213,6 +270,7 @@ class _Table:
     scale: list[float] = field(default_factory=list)
     penalty: list[float] = field(default_factory=list)
     fields: dict[str, Payload] = field(default_factory=dict)
+    encoder: str | None = None
 
     def add(self, id_: str, payload: Payload, id_field: str | None) -> None:
         document = next(iter(values_of(payload, id_field or PARENT)), None)
@@ -220,6 +278,7 @@ class _Table:
             raise self._broken(id_, id_field or PARENT, payload)
         self.scale.append(self._number(id_, payload, SCALE))
         self.penalty.append(self._number(id_, payload, PENALTY))
+        self.encoder = self.encoder or payload.get(ENCODER)
         self.row[id_] = len(self.document)
         self.document.append(str(document))
         if str(document) not in self.fields:
@@ -243,7 +302,7 @@ class _Table:
 
     def numbers(self) -> Numbers:
         scale, penalty = np.array(self.scale, np.float64), np.array(self.penalty, np.float64)
-        return Numbers(self.row, self.document, scale, penalty, self.fields)
+        return Numbers(self.row, self.document, scale, penalty, self.fields, self.encoder)
 
 
 def _no_remedy(store: Store, remedy: str | None, there: Sequence[str]) -> InputError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from argus.data.types import Document, Query, Run
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
-from argus.errors import InputError
-from argus.indexes.correction import QueryCorrection, read_correction
+from argus.errors import FingerprintMismatch, InputError
+from argus.indexes.correction import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
 from argus.indexes.spec import IndexSpec
 from argus.indexes.views import ORIGINAL
 from argus.retrievers.blended.candidates import open_candidates
+from argus.retrievers.blended.fields import FIELDS
 from argus.retrievers.blended.pages import Passage, langchain_pages, llama_nodes, passages
 from argus.retrievers.blended.ranking import CandidateRanking, Ranked, Ranking, RecordRanking
 from argus.retrievers.blended.records import MOST, PAGE, open_records
@@ -32,6 +33,7 @@ from argus.stores.config import StoreConfig
 from argus.stores.errors import check_dimension
 from argus.stores.filters import typed
 from argus.stores.opening import open_store
+from argus.stores.protocol import Store
 from argus.stores.spec import is_store
 
 if TYPE_CHECKING:
@@ -55,13 +57,15 @@ class BlendedRetriever:
 
     Of a store alone: `where`, the filter that every result must pass (`{"tenant": 7}`); `remedy`,
     which blend, where it holds several; `correction`, where no index has it; `exact`, True to
-    compare every vector, False to take what comes, None to compare all only where the first k are
-    otherwise uncertain; `most`, records asked for at most; `opening`, what its name does not say.
+    compare every vector, where the store can; False to take what comes; None to compare all only
+    where the first k are otherwise uncertain; `most`, records asked for at most; `opening`, what its name does not say.
     `id_field`: the field that holds the ids of the index, where a record's own id does not.
+    text_field: the field of a result's text, where it has none of the usual names.
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from whatever thread. Raises InputError for a source that is neither, a store without such
-    records, no encoder, or settings that the source does not take.
+    records, no encoder, or settings that the source does not take; FingerprintMismatch for records
+    that another encoder made.
     """
 
     def __init__(
@@ -78,12 +82,13 @@ class BlendedRetriever:
         exact: bool | None = None,
         most: int = MOST,
         id_field: str | None = None,
+        text_field: str | None = None,
         opening: StoreConfig | None = None,
     ) -> None:
         check_k(k)
         check_k(depth)
         check_k(most)
-        self.k = k
+        self.k, self.text_field = k, text_field
         self._held, self._lock, self._told = ExitStack(), threading.RLock(), set[str]()
         is_records = _is_store(source)
         own = {"where": where, "remedy": remedy, "correction": correction, "exact": exact,
@@ -119,18 +124,25 @@ class BlendedRetriever:
     ) -> RecordRanking:
         store = self._held.enter_context(open_store(source, own["opening"]))
         check_dimension(encoder.dim, store.describe(), store.name)
+        _check_asked(store, own)
         where = typed(own["where"], store, PAGE) if own["where"] else None
         records = open_records(
             store,
-            own["remedy"] or _remedy(self.index),
+            own["remedy"],
             where,
+            own=_remedy(self.index),
             id_field=id_field,
             exact=own["exact"],
             most=most,
         )
+        stored = records.numbers.encoder
+        if stored not in (None, encoder.fingerprint):
+            raise FingerprintMismatch(
+                Path(store.name), stored=str(stored), given=encoder.fingerprint
+            )
         correction = own["correction"]
         if isinstance(correction, str | Path):
-            correction = read_correction(Path(correction))
+            correction = read_correction(find_correction(Path(correction)))
         if correction is None and self.index is not None:
             correction = self.index.recipe.correction
         if correction is not None:
@@ -230,10 +242,12 @@ class BlendedRetriever:
             )  # fmt: skip
             self._warn("unknown", doubt.format(len(unknown), unknown[0]) if unknown else "")
         elif isinstance(ranking, RecordRanking) and ranking.records.uncertain:
+            records = ranking.records
+            fix = ", or exact=True" * (records.exact is None and records.store.can_search_exactly)
             self._warn(
                 "uncertain",
-                f"after {ranking.records.most:,} records a document that was not seen might still "
-                "be among the first: give a larger most=, or exact=True",
+                f"after {records.most:,} records a document that was not seen might still be among "
+                f"the first: give a larger most={fix}",
             )
 
     def _warn(self, kind: str, text: str) -> None:
@@ -241,10 +255,16 @@ class BlendedRetriever:
             self._told.add(kind)
             warnings.warn(f"{self.name}: {text} (told once)", stacklevel=5)
 
-    def _passages(self, text: str) -> Iterator[Passage]:
+    def _passages(self, text: str) -> list[Passage]:
         if not text.strip():
-            return iter(())
-        return passages(self._rank([text], self.k)[0], self._text, self.k)
+            return []
+        ranked = self._rank([text], self.k)[0]
+        pages = list(passages(ranked, self._text, self.k, self.text_field))
+        empty = next((page for page in pages if not page.text), None)
+        if empty is not None:
+            fields = ", ".join(empty.metadata)
+            self._warn("text", f"{empty.id!r} has no text; name its field (text_field=): {fields}")
+        return pages
 
     def _text(self, document: str) -> tuple[str, str]:
         known = self._documents.get(document)
@@ -287,6 +307,21 @@ def _encoder(index: IndexRetriever | None, encoder: AnyEncoder | None) -> Encode
             where="encoder",
         )  # fmt: skip
     return loaded_encoder(encoder)
+
+
+def _check_asked(store: Store, own: Mapping[str, Any]) -> None:
+    """Raise InputError for a search that a store cannot make, or that no record would pass."""
+    if own["exact"] and not (store.can_search_exactly or store.describe().is_exact):
+        raise InputError(
+            "cannot compare every vector", expected="one that can, or exact= left out",
+            fix="Leave it out, and give a larger most= where results are told to be uncertain.",
+            where=store.name,
+        )  # fmt: skip
+    if ours := FIELDS.intersection(own["where"] or ()):
+        raise InputError(
+            f"a filter of {', '.join(sorted(ours))}", expected="fields of your own documents",
+            fix="Leave it out; remedy= names the remedy.", where="where",
+        )  # fmt: skip
 
 
 def _check(source: Any, index: object, own: Mapping[str, Any], *, is_records: bool) -> None:

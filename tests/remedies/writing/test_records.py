@@ -1,0 +1,35 @@
+"""Records of a blend in batches: none is heavier than a server takes."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from qdrant_client import QdrantClient, models
+
+from argus.data.types import View
+from argus.remedies.writing.records import blend_records
+from argus.remedies.writing.write import BYTES, write
+from argus.stores.qdrant import QdrantStore
+
+
+def test_a_batch_is_bounded_by_its_payloads(monkeypatch):
+    client = QdrantClient(":memory:")
+    params = models.VectorParams(size=4, distance=models.Distance.COSINE)
+    client.create_collection("docs_argus", vectors_config=params)
+    store = QdrantStore(client, "docs_argus", "qdrant:memory/docs_argus", is_served=False)
+    ids = [f"d{i}" for i in range(6)]
+    views = [View(f"{id_}#r-{i}", id_, "sentence", "x") for id_ in ids for i in range(40)]
+    rows = np.eye(4, dtype=np.float32)
+    documents, sentences = rows[np.arange(6) % 4], rows[np.arange(240) % 4]
+    zeros = np.zeros(6, np.float32)
+    records = blend_records("r", ids, documents, zeros, views, sentences, 0.7, "words")
+    payloads = {id_: {"text": "word " * 20_000} for id_ in ids}
+    payloads["d3"] = {"text": "w" * (BYTES + 1)}
+    batches, upsert = [], store.upsert
+    monkeypatch.setattr(store, "upsert", lambda batch: batches.append(batch) or upsert(batch))
+    written = write(store, records, payloads, undo="argus remedy rollback r")
+    assert written.now == len(records) == client.count("docs_argus").count
+    for batch in batches:
+        heavy = sum(len(json.dumps(p)) for p in batch.payloads)
+        assert heavy <= BYTES + 300 * len(batch.ids) or len(batch.ids) == 1
