@@ -111,7 +111,7 @@ def test_a_filter_holds_in_vectors_and_words(store, index):
 
 
 def test_a_text_may_stand_in_any_field(index):
-    there = [(i, v, {("says" if n == "text" else n): x for n, x in f.items()} | {"id": 7, "score": 9})
+    there = [(i, v, {"says": f["text"], "id": 7, "score": 9} | {n: f[n] for n in f if n != "text"})
              for i, v, f in numbered(index)]  # fmt: skip
     with BlendedRetriever(in_memory(there), encoder=index.encoder) as own:
         with pytest.warns(UserWarning, match="text_field=") as told:

@@ -121,8 +121,9 @@ def blend_store(
     store: `KIND:PLACE/COLLECTION`, or one that is opened; its records stay as they are. encoder:
     the one that made its vectors. into: the collection of the new records; None makes NAME_argus.
     out: folder for the receipt, and for the vectors of the sentences; what reach tells of the
-    records stands in OUT/REMEDY. A run that was stopped goes on when it is called again. Raises InputError for bad input, and for vectors that another
-    encoder made; ArgusError where the store cannot be written.
+    records stands in OUT/REMEDY. A run that was stopped goes on when it is called again. Raises
+    InputError for bad input, and for vectors that another encoder made; ArgusError where the store
+    cannot be written.
     """
     blend, folder = blend or Blend(), ArtifactFolder(Path(out), fresh=fresh)
     with open_store(store, opening) as opened:

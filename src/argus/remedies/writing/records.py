@@ -117,8 +117,8 @@ def blend_records(
     """Return the records of a blend.
 
     ids, documents (n, dim), penalties (n,): of the documents; views, sentences (m, dim): of their
-    sentences; weight: λ; encoder: its fingerprint. A sentence that points against its document, so that nothing is left of
-    both, is left out.
+    sentences; weight: λ; encoder: its fingerprint. A sentence that points against its
+    document, so that nothing is left of both, is left out.
     """
     place = {doc: row for row, doc in enumerate(ids)}
     owner: IntArray = np.array([place[view.doc_id] for view in views], np.int64)

@@ -166,10 +166,10 @@ class BlendRecords:
         """Search; where it returns what was written since, all is read, once in AGAIN seconds."""
         answers = self.store.search(vectors, limit, matching=self.matching, exact=exact)
         row = self.numbers.row
-        if any(id_ not in row for hits in answers for id_, _ in hits):
-            if time.monotonic() - self._reread > AGAIN:
-                self.refresh()
-                self._reread = time.monotonic()
+        is_new = any(id_ not in row for hits in answers for id_, _ in hits)
+        if is_new and time.monotonic() - self._reread > AGAIN:
+            self.refresh()
+            self._reread = time.monotonic()
         return answers
 
     def _fold(self, hits: Hits, k: int) -> tuple[Scores, bool]:

@@ -58,9 +58,9 @@ class BlendedRetriever:
     Of a store alone: `where`, the filter that every result must pass (`{"tenant": 7}`); `remedy`,
     which blend, where it holds several; `correction`, where no index has it; `exact`, True to
     compare every vector, where the store can; False to take what comes; None to compare all only
-    where the first k are otherwise uncertain; `most`, records asked for at most; `opening`, what its name does not say.
-    `id_field`: the field that holds the ids of the index, where a record's own id does not.
-    text_field: the field of a result's text, where it has none of the usual names.
+    where the first k are otherwise uncertain; `most`, records asked for at most; `opening`, what
+    its name does not say. `id_field`: the field that holds the ids of the index, where a record's
+    own id does not. text_field: the field of a result's text, if it has none of the usual names.
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from whatever thread. Raises InputError for a source that is neither, a store without such
