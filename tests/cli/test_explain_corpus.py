@@ -35,7 +35,7 @@ def test_place_and_matched_terms_are_printed(searched: Callable[..., Any], tmp_p
     assert ran.code == 0, ran.err
     lines = ran.out.splitlines()
     assert lines[0].startswith("d03 ") and max(map(len, lines)) <= 100
-    for start in ("encoder  ", "BM25  ", "encoder and BM25 (rrf)", "matched terms  "):
+    for start in ("encoder  ", "BM25  ", "encoder and BM25 (min-max)", "matched terms  "):
         assert any(line.startswith(start) for line in lines), start
     assert (tmp_path / "store" / "store.json").is_file()
 
