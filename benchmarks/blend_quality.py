@@ -29,7 +29,7 @@ from argus.remedies.blend.job import blend_index
 from argus.remedies.blend.parts import DENSE, JudgedVectors, Searched
 from benchmarks.shared import collection
 
-COLLECTIONS = ("hotpot100", "wiki2", "theoremqa_theorems", "cranfield", "demo",
+COLLECTIONS = ("hotpot100", "theoremqa_theorems", "cranfield", "wiki2", "demo",
                "impliret_wknow_multi")  # fmt: skip
 NDCG, RECALL, DEPTH = "nDCG@10", "R@10", 100
 BAR = 0.035
