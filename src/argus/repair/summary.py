@@ -51,8 +51,8 @@ def headline(summary: RepairSummary) -> Iterator[str]:
     if not summary["trials"]:
         yield (
             "no judged questions and no information needs: nothing was chosen. "
-            f"{summary['kept']} is the fixed default; on judged collections it gained and harmed "
-            "none (docs/results.md#blend)"
+            f"{summary['kept']} is the fixed default; on judged collections it gained, or changed "
+            "little (docs/results.md#blend)"
         )
     else:
         yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10:"

@@ -84,7 +84,7 @@ def headline(summary: BlendSummary) -> Iterator[str]:
     if parts[0]["ndcg10"] is None:
         yield (
             "not judged here: with --queries and --qrels it says what each part changes. On judged "
-            "collections it gained and harmed none (docs/results.md#blend)"
+            "collections it gained, or changed little (docs/results.md#blend)"
         )
     yield (
         "search, evaluate, explain and compare use it from now on; "
