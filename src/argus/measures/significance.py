@@ -50,6 +50,13 @@ class DifferenceFigures(TypedDict):
     verdict: str
 
 
+def with_interval(figures: DifferenceFigures) -> str:
+    """Return a mean difference with its 95% interval, where it has one, in words."""
+    low, high = figures["low"], figures["high"]
+    interval = f" ({low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
+    return f"{figures['mean_difference']:+.3f}{interval}"
+
+
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
     """What two systems' values on the same queries say. No field is ever NaN."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argus.measures.significance import DifferenceFigures
+from argus.measures.significance import with_interval
 from argus.repair.summary import RepairSummary
 from argus.reports.section import Section, table
 
@@ -18,17 +18,9 @@ def section(folder: Path, repair: RepairSummary) -> Section:
         verdict = "passes" if trial["passes"] else "harms" if trial["harms"] else "not proven"
         mark = ", kept" if trial["candidate"] == repair["kept"] else ""
         rows.append([
-            trial["candidate"], f"{ndcg['mean_after']:.3f}", difference(ndcg),
+            trial["candidate"], f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
             f"{ndcg['improved']}, {ndcg['harmed']}", f"{recall['mean_difference']:+.3f}",
             verdict + mark,
         ])  # fmt: skip
     tables = {"repair_trials": table(dict.fromkeys(columns, "text"), rows)} if rows else {}
     return Section({}, tables, f"kept {repair['kept']}, judged by {repair['judged_by']}")
-
-
-def difference(figures: DifferenceFigures) -> str:
-    """Return a mean difference with its interval, where it has one."""
-    if figures["low"] is None or figures["high"] is None:
-        return f"{figures['mean_difference']:+.3f}"
-    low, high = figures["low"], figures["high"]
-    return f"{figures['mean_difference']:+.3f} ({low:+.3f} to {high:+.3f})"

@@ -17,8 +17,6 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import queries as as_queries
 from argus.encoders.protocol import COSINE
 from argus.errors import InputError
-from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.job import evaluate
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.systems import System, missing_gold
 from argus.indexes.blend import BLEND, Blend
@@ -28,13 +26,13 @@ from argus.indexes.prescribed import DOCUMENTS
 from argus.indexes.recipes import REMEDIES, BlendRecord
 from argus.indexes.retriever import IndexRetriever, encoder_of
 from argus.indexes.spec import index_folder
-from argus.indexes.views import BEFORE, ORIGINAL, ViewIndex
+from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.blend.making import BlendPlan, Making, make_blend
 from argus.remedies.blend.parts import JudgedVectors, Searched, parts, spread_rows, timed
 from argus.remedies.blend.summary import BlendSummary, Hubness, headline
-from argus.remedies.repair.receipt import RemedyResult, check_judged
+from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.repair.remedy import MADE, ROLLED_BACK
 from argus.reports import write_report
 
@@ -95,14 +93,10 @@ def blend_index(
     folder.write_section("summary.json", BLEND, summary)
     folder.write_section("manifest.json", BLEND, opened.record.manifest(summary["documents"]))
     report = write_report(folder.path)
-    evaluation = None
-    if queries is not None and qrels is not None:
-        remedy = opened.plan.remedy
-        evaluation = evaluate(
-            queries, qrels, out=folder.path, corpus=corpus, encoder=opened.encoder,
-            indexes=(f"{opened.index.path}@{BEFORE}{remedy}", f"{opened.index.path}@{remedy}"),
-            config=EvaluateConfig(),
-        ).summary  # fmt: skip
+    evaluation = evaluate_remedy(
+        opened.index, opened.plan.remedy, queries, qrels,
+        corpus=corpus, encoder=opened.encoder, out=folder.path,
+    )  # fmt: skip
     return BlendResult(opened.plan.remedy, folder.path, report, opened.index, summary, evaluation)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argus.measures.significance import DifferenceFigures
+from argus.measures.significance import with_interval
 from argus.remedies.blend.summary import BlendSummary
 from argus.reports.section import Section, table
 
@@ -21,16 +21,9 @@ def section(folder: Path, blend: BlendSummary) -> Section:
         if judged:
             ndcg, recall = part["ndcg10"], part["recall10"]
             assert ndcg is not None and recall is not None
-            row += [f"{ndcg['mean_after']:.3f}", _difference(ndcg)]
+            row += [f"{ndcg['mean_after']:.3f}", with_interval(ndcg)]
             row.append(f"{recall['mean_after']:.3f}")
         rows.append(row)
     documents = blend["documents"]
     brief = f"{blend['views']:,} sentence views of {documents['with_views']:,} documents"
     return Section({}, {"blend_parts": table(dict.fromkeys(columns, "text"), rows)}, brief)
-
-
-def _difference(figures: DifferenceFigures) -> str:
-    if figures["low"] is None or figures["high"] is None:
-        return f"{figures['mean_difference']:+.3f}"
-    low, high = figures["low"], figures["high"]
-    return f"{figures['mean_difference']:+.3f} ({low:+.3f} to {high:+.3f})"

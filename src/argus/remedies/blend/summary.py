@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from argus.indexes.recipes import BlendRecord
 from argus.indexes.remedy_views import BEFORE
-from argus.measures.significance import DifferenceFigures
+from argus.measures.significance import DifferenceFigures, with_interval
 
 
 class BlendDocuments(TypedDict):
@@ -110,9 +110,7 @@ def _left_out(summary: BlendSummary) -> Iterator[str]:
 def _gain(part: Part) -> str:
     figures = part["ndcg10"]
     assert figures is not None
-    low, high = figures["low"], figures["high"]
-    interval = f"({low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
     return (
-        f"{part['part']}: nDCG@10 {figures['mean_after']:.3f}, {figures['mean_difference']:+.3f} "
-        f"{interval} to the vectors alone"
-    ).replace("  ", " ")
+        f"{part['part']}: nDCG@10 {figures['mean_after']:.3f}, {with_interval(figures)} to the "
+        "vectors alone"
+    )

@@ -16,10 +16,11 @@ import pyarrow.parquet as pq
 from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import open_corpus
 from argus.data.types import Qrels, Query, State, View
-from argus.encoders import EmbeddingStore, embed
+from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
-from argus.evaluation.job import evaluate_states
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate, evaluate_states
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.summary import EvaluationSummary, change
 from argus.indexes.retriever import before_and_after
@@ -177,6 +178,26 @@ def check_judged(
     if corpus is not None:
         open_corpus(corpus)
     return None if queries is None or qrels is None else read_judged(queries, qrels, corpus)
+
+
+def evaluate_remedy(
+    index: ViewIndex,
+    remedy: str,
+    queries: Path | str | Sequence[Query] | None,
+    qrels: Path | str | Qrels | None,
+    *,
+    corpus: NamedCorpus | None,
+    encoder: Encoder,
+    out: Path,
+) -> EvaluationSummary | None:
+    """Evaluate an index before a remedy and with it; None where no questions are judged."""
+    if queries is None or qrels is None:
+        return None
+    return evaluate(
+        queries, qrels, out=out, corpus=corpus, encoder=encoder,
+        indexes=(f"{index.path}@{BEFORE}{remedy}", f"{index.path}@{remedy}"),
+        config=EvaluateConfig(),
+    ).summary  # fmt: skip
 
 
 def states(index: ViewIndex, remedy: str) -> tuple[Snapshot, Snapshot]:

@@ -20,17 +20,15 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.job import evaluate
 from argus.evaluation.judged import JudgedQueries
 from argus.indexes.correction import FILE, QueryCorrection, read_correction
 from argus.indexes.originals import originals
 from argus.indexes.recipes import REMEDIES
 from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
-from argus.indexes.views import BEFORE, ORIGINAL, ViewIndex
+from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.workspace import Record
-from argus.remedies.repair.receipt import RemedyResult, check_judged
+from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.repair.remedy import MADE, ROLLED_BACK
 from argus.reports import write_report
 from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
@@ -142,12 +140,10 @@ def adapt_index(
     folder.write_section("manifest.json", ADAPT, record.manifest(summary["needs"]))
     report = write_report(folder.path)
     evaluation = None
-    if summary["prescribed"] and queries is not None and qrels is not None:
-        evaluation = evaluate(
-            queries, qrels, out=folder.path, corpus=corpus, encoder=model,
-            indexes=(f"{views.path}@{BEFORE}{home.path.name}", f"{views.path}@{home.path.name}"),
-            config=EvaluateConfig(),
-        ).summary  # fmt: skip
+    if summary["prescribed"]:
+        evaluation = evaluate_remedy(
+            views, opened.remedy, queries, qrels, corpus=corpus, encoder=model, out=folder.path
+        )
     return AdaptResult(opened.remedy, folder.path, report, views, summary, evaluation)
 
 

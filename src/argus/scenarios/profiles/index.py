@@ -15,15 +15,13 @@ from argus.data.types import Document, Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.errors import ArgusError, InputError
-from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.job import evaluate
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.originals import originals
 from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
-from argus.indexes.views import BEFORE, ViewIndex
+from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
-from argus.remedies.repair.receipt import RemedyResult, check_judged
+from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK
 from argus.reports import write_report
 from argus.scenarios.choice.of_index import AnyComponent, AnyWeight, selection
@@ -113,13 +111,9 @@ def add_scenarios(
     folder.write_section("summary.json", JOB, {**writer, **summary})
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
     report = write_report(folder.path)
-    judged = None
-    if queries is not None and qrels is not None:
-        judged = evaluate(
-            queries, qrels, out=folder.path, corpus=corpus, encoder=model,
-            indexes=(f"{opened.path}@{BEFORE}{remedy}", f"{opened.path}@{remedy}"),
-            config=EvaluateConfig(),
-        ).summary  # fmt: skip
+    judged = evaluate_remedy(
+        opened, remedy, queries, qrels, corpus=corpus, encoder=model, out=folder.path
+    )
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
 
 
