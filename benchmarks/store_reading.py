@@ -1,5 +1,7 @@
 """Reading 200,000 vectors of 384 with a payload from each local store, beside its client's loop.
 
+Of Qdrant's client in memory 50,000: each of its pages looks at every record.
+
 Bare is what the client does alone: the same pages, until each vector is an array and each payload a
 dictionary, which is what a person who reads it would want. Memory is what Python and numpy hold at
 most while Argus reads the first 10,000 and the first 40,000 of them.
@@ -28,6 +30,8 @@ from benchmarks import empty_stores
 RECORDS, DIM, BATCH, BAR = 200_000, 384, 1_000, 1.5
 ROUNDS = {"milvus lite": 1}
 """Where not two: of Milvus Lite one is a matter of minutes."""
+FEWER = {"qdrant (memory)": 50_000}
+"""Where not `RECORDS`."""
 
 Bare = Callable[[], Iterable[Records]]
 """Yields the same records as Argus, by the client alone."""
@@ -39,25 +43,27 @@ def run() -> dict[str, Any]:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     results: dict[str, Any] = {"records": RECORDS, "dim": DIM, "page": BATCH, "bar": BAR}
     for name, opened in STORES.items():
-        with tempfile.TemporaryDirectory() as folder, opened(Path(folder), vectors) as filled:
-            results[name] = _measured(*filled, rounds=ROUNDS.get(name, 2))
+        some = vectors[: FEWER.get(name, RECORDS)]
+        with tempfile.TemporaryDirectory() as folder, opened(Path(folder), some) as filled:
+            results[name] = _measured(*filled, len(some), rounds=ROUNDS.get(name, 2))
             print(name, results[name], flush=True)
     return results
 
 
-def _measured(store: Store, bare: Bare, rounds: int) -> dict[str, Any]:
+def _measured(store: Store, bare: Bare, records: int, rounds: int) -> dict[str, Any]:
     seconds: dict[str, list[float]] = {"bare": [], "argus": []}
     for _ in range(rounds):
         for name, pages in (("bare", bare), ("argus", lambda: store.iterate(BATCH))):
             start = time.perf_counter()
             read = sum(len(page.ids) for page in pages())
             seconds[name].append(time.perf_counter() - start)
-            assert read == RECORDS, f"{read} records"
+            assert read == records, f"{read} records"
     ratios = [argus / bare_ for argus, bare_ in zip(seconds["argus"], seconds["bare"], strict=True)]
     return {
+        "records": records,
         "times_bare": round(statistics.median(ratios), 2),
         "ratios": [round(ratio, 2) for ratio in ratios],
-        "records_per_s": round(RECORDS / statistics.median(seconds["argus"])),
+        "records_per_s": round(records / statistics.median(seconds["argus"])),
         "peak_mib": [_peak_mib(store, n) for n in (10_000, 40_000)],
     }
 

@@ -25,7 +25,8 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.remedies.writing.records import DOCUMENT, RemedyRecords
+from argus.remedies.writing.mixtures import DOCUMENT
+from argus.remedies.writing.records import RemedyRecords
 from argus.remedies.writing.rollback import rollback_in_store
 from argus.remedies.writing.write import MOST, write
 from argus.stores.lancedb import open_lancedb

@@ -504,8 +504,13 @@ from .repair.job import (
 from .repair.summary import (
     RepairSummary as RepairSummary,
 )
-from .remedies.writing.job import (
+from .remedies.writing.delivery import (
     WrittenResult as WrittenResult,
+)
+from .remedies.writing.of_index import (
+    write_index as write_index,
+)
+from .remedies.writing.of_store import (
     blend_store as blend_store,
 )
 from .remedies.writing.rollback import (

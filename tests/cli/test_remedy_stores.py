@@ -29,7 +29,7 @@ def test_a_store_is_blended_listed_and_undone(argus, store, tmp_path):
     ran = argus("remedy", "blend", "--store", store, *encoder, "--lambda", "0.6")
     assert ran.code == 0
     first, *_, last = ran.out.splitlines()
-    remedy = re.match(r"(blend-\w{8}): 7 records in \S+/docs_argus \(3 documents, 4 sen", first)[1]
+    remedy = re.match(r"(blend-\w{8}): 7 records in \S+/docs_argus \(3 documents, 4 sent", first)[1]
     assert "λ = 0.6" in first
     assert last == f"To undo it: argus remedy rollback {remedy} --store {store}"
     assert "7 of 7 come back in the top 10: 100.00%" in ran.out
@@ -78,6 +78,24 @@ def test_what_does_not_fit_is_told(argus, store, index, arguments, where):
     names = {"INDEX": str(index), "STORE": store}
     ran = argus("remedy", *(names.get(a, a) for a in arguments))
     assert ran.code == 2 and where in ran.err.replace("\n", " ")
+
+
+def test_a_repaired_index_is_written_and_undone(argus, store, tmp_path):
+    documents = [{"_id": doc, "text": text} for doc, text in TEXTS.items()]
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(f"{json.dumps(d)}\n" for d in documents), encoding="utf-8")
+    assert argus("index", "build", "--corpus", corpus, "--out", "index").code == 0
+    assert argus("remedy", "blend", "--index", "index").code == 0
+    ran = argus("remedy", "write", "--index", "index", "--store", store)
+    assert ran.code == 0
+    first, second, *_, last = ran.out.splitlines()
+    remedy = re.match(r"(index-\w{8}): 7 records in \S+/docs_argus \(3 documents, 4 sent", first)[1]
+    assert re.fullmatch(r"what index holds: blend-\w+", second)
+    assert last == f"To undo it: argus remedy rollback {remedy} --store {store}"
+    ran = argus("remedy", "rollback", remedy, "--store", store)
+    assert ran.out.startswith(f"removed 7 records of {remedy} from {store}_argus\n")
+    ran = argus("remedy", "write", "--index", "index@blend-0", "--store", store)
+    assert ran.code == 2 and "blend-0" in ran.err
 
 
 def test_a_remedy_is_handed_out(argus, index, tmp_path):

@@ -155,4 +155,7 @@ K = Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))]
 Queries = Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")]
 Qrels = Annotated[Path, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC).")]
 Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost."), ALONE]
+IndexState = Annotated[
+    str, Doc("Index folder; PATH@STATE for an earlier one."), Option(("--index",)), INDEX
+]
 IndexOut = Annotated[Path, Doc("Folder for the index."), OUTPUT]

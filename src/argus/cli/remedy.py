@@ -110,7 +110,7 @@ def blend(
     """
     if place.store is not None:
         refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
-        from argus.remedies.writing.job import blend_store
+        from argus.remedies.writing.of_store import blend_store
 
         written = blend_store(
             place.store, blend, encoder=store_encoder(encoder, device, embedding),

@@ -27,7 +27,7 @@ RECEIPTS = Path("argus-out")
 """Where the receipt of what was written into a store goes, unless it is said."""
 
 
-def _collection(options: Mapping[str, object]) -> str | None:
+def collection_of(options: Mapping[str, object]) -> str | None:
     """Return where a remedy's records are kept, for what Ctrl-C says."""
     from argus.stores.spec import parse_store
 
@@ -41,7 +41,7 @@ _Index = Annotated[
     Option(("--index",)),
     o.INDEX,
 ]
-_Into = Annotated[
+Into = Annotated[
     str | None,
     Doc("Collection of the store for a remedy's records; default: COLLECTION_argus."),
     Option(panel=PANEL),
@@ -58,7 +58,7 @@ class RemedyPlace:
         Doc("In place of an index: KIND:PLACE/COLLECTION of the documents."),
         Option(("--store",), panel=PANEL),
     ] = None
-    into: _Into = None
+    into: Into = None
     opening: StoreConfig = field(default_factory=StoreConfig)
 
     def __post_init__(self) -> None:
@@ -97,7 +97,7 @@ class RepairedPlace(RemedyPlace):
     """One that is changed."""
 
     index: Annotated[_Index, o.OUTPUT] = None
-    into: Annotated[_Into, o.Output(_collection)] = None
+    into: Annotated[Into, o.Output(collection_of)] = None
 
 
 def refuse(options: dict[str, object], of: str) -> None:

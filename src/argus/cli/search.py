@@ -26,11 +26,7 @@ SNIPPET = 160
 @with_blocks
 def search(
     query: Annotated[str, typer.Argument(help="The question.")],
-    index: Annotated[
-        str,
-        Doc("Index folder; PATH@STATE for an earlier one."),
-        o.INDEX,
-    ],
+    index: o.IndexState,
     k: o.K = TOP_K,
     hybrid: Annotated[
         str | None,

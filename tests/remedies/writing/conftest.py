@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from argus.data.types import Document
-from argus.remedies.writing.job import WrittenResult, blend_store
+from argus.remedies.writing.delivery import WrittenResult
+from argus.remedies.writing.of_store import blend_store
 from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
 from argus.stores.spec import parse_store

@@ -8,7 +8,7 @@ import pytest
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
 from argus.indexes.blend import Blend
-from argus.remedies.writing.job import blend_store
+from argus.remedies.writing.of_store import blend_store
 from argus.remedies.writing.rollback import list_in_store, rollback_in_store
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records
@@ -87,7 +87,7 @@ def test_records_among_the_users_own_are_no_documents(kind, make_home, wiki2, ve
     first = home.blend(into=into)
     again = home.blend(into=into)
     assert again.remedy == first.remedy and again.summary["counts"]["written"] == 0
-    assert again.summary["documents"]["total"] == len(wiki2)
+    assert again.summary["sentences"]["documents"]["total"] == len(wiki2)
     note = rollback_in_store(home.spec, first.remedy, into=into, opening=home.opening)
     assert note["collection_removed"] == (into == "mine")
     after = home.state()
@@ -140,7 +140,7 @@ def test_a_record_without_a_vector_is_left_out(postgres_home):
     with psycopg.connect(uri, autocommit=True) as database:
         database.execute("INSERT INTO chunks VALUES ('late', NULL, 'One. Two three.', NULL)")
     result = postgres_home.blend()
-    assert result.summary["without_vector"] == 1
+    assert result.summary["left_out"] == 1
     parents = {p["argus_parent"] for _, p in postgres_home.records("chunks_argus").values()}
     assert "late" not in parents and "late" in postgres_home.records("chunks")
 

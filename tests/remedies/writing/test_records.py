@@ -8,7 +8,9 @@ import numpy as np
 from qdrant_client import QdrantClient, models
 
 from argus.data.types import View
-from argus.remedies.writing.records import blend_records
+from argus.indexes.blend import Blend
+from argus.indexes.snapshot import Snapshot
+from argus.remedies.writing.records import state_records
 from argus.remedies.writing.write import BYTES, write
 from argus.stores.qdrant import QdrantStore
 
@@ -19,11 +21,10 @@ def test_a_batch_is_bounded_by_its_payloads(monkeypatch):
     client.create_collection("docs_argus", vectors_config=params)
     store = QdrantStore(client, "docs_argus", "qdrant:memory/docs_argus", is_served=False)
     ids = [f"d{i}" for i in range(6)]
-    views = [View(f"{id_}#r-{i}", id_, "sentence", "x") for id_ in ids for i in range(40)]
-    rows = np.eye(4, dtype=np.float32)
-    documents, sentences = rows[np.arange(6) % 4], rows[np.arange(240) % 4]
-    zeros = np.zeros(6, np.float32)
-    records = blend_records("r", ids, documents, zeros, views, sentences, 0.7, "words")
+    views = [View(id_, id_, "original", "x") for id_ in ids]
+    views += [View(f"{id_}#r-{i}", id_, "sentence", "x") for id_ in ids for i in range(40)]
+    rows = np.eye(4, dtype=np.float32)[np.arange(len(views)) % 4]
+    records = state_records("r", Snapshot.of(views, rows).blended(Blend(hubs=0.0)), 1.0, "words")
     payloads = {id_: {"text": "word " * 20_000} for id_ in ids}
     payloads["d3"] = {"text": "w" * (BYTES + 1)}
     batches, upsert = [], store.upsert

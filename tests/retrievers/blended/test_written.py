@@ -13,7 +13,7 @@ from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.reach.job import reach
 from argus.remedies.blend.job import blend_index
-from argus.remedies.writing.job import blend_store
+from argus.remedies.writing.of_store import blend_store
 from argus.retrievers.blended.retriever import BlendedRetriever
 from tests.support.blended import UnitWords, queries, texts
 from tests.support.stored_corpora import FILLS, opening

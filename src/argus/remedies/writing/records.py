@@ -1,29 +1,27 @@
 """The records of a remedy in a store.
 
-With d a document's vector and t that of one of its sentences, a blend scores a document by the
-best of `q·d` and `λ·(q·d) + (1-λ)·(q·t)`, less β·r(d) (`argus.indexes.blend`). The latter is `q·m`
-with m = λ·d + (1-λ)·t, so each sentence is one record whose vector is m at length 1, with its
-length as scale, and each document one more with its own vector. A record scores
+Each is a vector of length 1 with what it is multiplied by and what is taken off. It scores
 
     cosine · argus_scale - argus_penalty,
 
-and a document as its best record: any store that groups can serve it.
+and a document as its best record: any store that groups can serve it. Which vectors these are for
+a blend, scenarios and expansions is told by `argus.remedies.writing.mixtures`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from argus.data.types import FloatArray, IntArray, View
+from argus.data.types import FloatArray
+from argus.indexes.snapshot import Snapshot
+from argus.remedies.writing.mixtures import DOCUMENT, Naming, mixtures
 from argus.stores.protocol import Payload, Records
 from argus.stores.writable import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE, WritableStore
 
-DOCUMENT = "document"
-"""Kind of the record that stands for a document's own vector."""
 NOTHING = 1e-6
 """Length below which a mixture points nowhere."""
 
@@ -48,6 +46,19 @@ class RemedyRecords:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def of(self, parents: Mapping[str, str]) -> RemedyRecords:
+        """Return the records of some documents, under the ids of their records in a store."""
+        rows = [row for row, parent in enumerate(self.parents) if parent in parents]
+        return replace(
+            self,
+            names=[self.names[row] for row in rows],
+            parents=[parents[self.parents[row]] for row in rows],
+            kinds=[self.kinds[row] for row in rows],
+            vectors=self.vectors[rows],
+            scales=self.scales[rows],
+            penalties=self.penalties[rows],
+        )
 
     def payload(self, row: int, parent: Payload) -> dict[str, object]:
         """Return a record's payload: its parent's, so that the same filters work, and its own."""
@@ -104,42 +115,27 @@ class RemedyRecords:
             yield part
 
 
-def blend_records(
-    remedy: str,
-    ids: Sequence[str],
-    documents: FloatArray,
-    penalties: FloatArray,
-    views: Sequence[View],
-    sentences: FloatArray,
-    weight: float,
-    encoder: str,
-) -> RemedyRecords:
-    """Return the records of a blend.
+def state_records(remedy: str, snapshot: Snapshot, weight: float, encoder: str) -> RemedyRecords:
+    """Return the records of a state of an index; what is left of nothing when mixed is left out.
 
-    ids, documents (n, dim), penalties (n,): of the documents; views, sentences (m, dim): of their
-    sentences; weight: λ; encoder: its fingerprint. A sentence that points against its
-    document, so that nothing is left of both, is left out.
+    weight: λ of its scenarios; encoder: fingerprint of the one that made its vectors.
     """
-    place = {doc: row for row, doc in enumerate(ids)}
-    owner: IntArray = np.array([place[view.doc_id] for view in views], np.int64)
-    mixed = weight * documents[owner] + (1 - weight) * sentences
-    lengths = np.linalg.norm(mixed, axis=1)
-    rows = np.flatnonzero(lengths > NOTHING).tolist()
-    own = np.linalg.norm(documents, axis=1)
-    scales = np.concatenate([_lengths(own), lengths[rows]])
-    whole = np.concatenate([documents / own[:, None], mixed[rows] / lengths[rows, None]])
+    mixed = mixtures(snapshot, weight)
+    lengths = np.linalg.norm(mixed.vectors, axis=1)
+    rows = np.flatnonzero(lengths > NOTHING)
+    choices = [mixed.choices[row] for row in rows]
+    naming = Naming(snapshot, remedy)
+    kinds = [naming.kind(choice) for choice in choices]
+    is_document = np.array([kind == DOCUMENT for kind in kinds], bool)
+    scales = lengths[rows]
+    is_unit = is_document & (np.abs(scales - 1) < 1e-4)  # by rounding alone
     return RemedyRecords(
         remedy,
-        [f"{doc}#{remedy}" for doc in ids] + [views[row].id for row in rows],
-        [*ids, *(views[row].doc_id for row in rows)],
-        [DOCUMENT] * len(ids) + [views[row].kind for row in rows],
-        np.asarray(whole, np.float32),
-        np.asarray(scales, np.float32),
-        np.asarray(np.concatenate([penalties, penalties[owner[rows]]]), np.float32),
+        [naming.name(choice) for choice in choices],
+        [snapshot.doc_ids[document] for document in mixed.documents[rows]],
+        kinds,
+        np.asarray(mixed.vectors[rows] / scales[:, None], np.float32),
+        np.asarray(np.where(is_unit, 1.0, scales), np.float32),
+        np.asarray(mixed.penalties[rows], np.float32),
         encoder,
     )
-
-
-def _lengths(norms: FloatArray) -> FloatArray:
-    """Return lengths of documents' vectors: 1 where only rounding says otherwise."""
-    return np.asarray(np.where(np.abs(norms - 1) < 1e-4, 1.0, norms), np.float32)

@@ -6,7 +6,7 @@ from argus.data.provenance import utc_now
 from argus.progress import progress
 from argus.remedies.repair.summary import ListedRemedy
 from argus.remedies.writing.collection import home, ids_of, open_home, remedies_in, unknown_remedy
-from argus.remedies.writing.records import DOCUMENT
+from argus.remedies.writing.mixtures import DOCUMENT
 from argus.remedies.writing.summary import StoreRollback
 from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store

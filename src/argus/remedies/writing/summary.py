@@ -13,10 +13,11 @@ from argus.remedies.blend.summary import BlendDocuments
 
 
 class WrittenCounts(TypedDict):
-    """Records of a remedy, one for each document and for each of their sentences."""
+    """Records of a remedy. documents: those that have records."""
 
     documents: int
-    sentences: int
+    views: dict[str, int]
+    """Records that are not a document's own vector, by kind of view."""
     records: int
     written: int
     there_before: int
@@ -35,24 +36,41 @@ class WrittenReach(TypedDict):
     examples: list[UnreachedRecord]
 
 
-class WrittenSummary(OfStore):
-    """A remedy's records in a store."""
+class WrittenSentences(TypedDict):
+    """What was made of the texts of a store's documents."""
+
+    max_views: int
+    documents: BlendDocuments
+    failed: int
+
+
+class Delivered(TypedDict):
+    """Records that are in a store."""
 
     remedy: str
     store: str
     """Of the documents."""
     collection: str
     """Of the records."""
-    settings: BlendRecord
-    max_views: int
-    documents: BlendDocuments
-    without_vector: int
-    """Records of the user's that were left out: there is nothing to mix."""
-    sentences_failed: int
     counts: WrittenCounts
     others: list[str]
     """Remedies whose records are in the collection as well."""
     reach: WrittenReach
+
+
+class WrittenSummary(Delivered, OfStore):
+    """A remedy's records in a store: a blend of its own documents, or what an index holds."""
+
+    index: str | None
+    """Whose state it is."""
+    remedies: list[str]
+    """Of the index, that the records hold."""
+    settings: BlendRecord | None
+    weight: float | None
+    """Lambda of scenarios."""
+    left_out: int
+    """Documents: those of the store without a whole vector, or of the index that it lacks."""
+    sentences: WrittenSentences | None
     seconds: float
 
 
@@ -70,11 +88,15 @@ class StoreRollback(TypedDict):
 def headline(summary: WrittenSummary) -> Iterator[str]:
     """Yield what the command prints; what cannot be reached comes last."""
     counts, settings = summary["counts"], summary["settings"]
+    views = "".join(f", {n:,} {kind} views" for kind, n in counts["views"].items())
+    mixed = f", λ = {settings['weight']:g}, hubs {settings['hubs']:g}" if settings else ""
     yield (
         f"{summary['remedy']}: {counts['records']:,} records in {summary['collection']} "
-        f"({counts['documents']:,} documents, {counts['sentences']:,} sentences; "
-        f"{counts['bytes'] / 1e6:,.1f} MB), λ = {settings['weight']:g}, hubs {settings['hubs']:g}"
+        f"({counts['documents']:,} documents{views}; {counts['bytes'] / 1e6:,.1f} MB){mixed}"
     )
+    if summary["index"] is not None:
+        remedies = ", ".join(summary["remedies"]) or "no remedy: the documents alone"
+        yield f"what {summary['index']} holds: {remedies}"
     if counts["there_before"]:
         yield f"{counts['there_before']:,} were there, {counts['written']:,} were written now"
     yield from _left_out(summary)
@@ -87,17 +109,20 @@ def headline(summary: WrittenSummary) -> Iterator[str]:
 
 
 def _left_out(summary: WrittenSummary) -> Iterator[str]:
-    documents = summary["documents"]
-    if n := summary["without_vector"]:
-        yield f"left out: {n:,} records without a whole vector of their own"
-    if n := documents["without"]:
+    sentences = summary["sentences"]
+    if n := summary["left_out"]:
+        why = "that are not in the store" if sentences is None else "without a whole vector"
+        yield f"left out: {n:,} documents {why}"
+    if sentences is None:
+        return
+    if n := sentences["documents"]["without"]:
         yield f"{n:,} documents have one sentence or none, and are found by their own vector"
-    if n := documents["joined"]:
+    if n := sentences["documents"]["joined"]:
         yield (
-            f"{n:,} documents have more than {summary['max_views']:,} sentences: neighbours stand "
-            "together (--max-views)"
+            f"{n:,} documents have more than {sentences['max_views']:,} sentences: neighbours "
+            "stand together (--max-views)"
         )
-    if n := summary["sentences_failed"]:
+    if n := sentences["failed"]:
         yield f"{n:,} sentences could not be embedded and are left out"
 
 

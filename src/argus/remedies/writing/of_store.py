@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,54 +16,25 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
 from argus.data.records import record_of
-from argus.data.types import Document
+from argus.data.types import Document, View
 from argus.encoders import Encoder, EncoderConfig
-from argus.errors import ArgusError, InputError
-from argus.indexes.blend import BLEND, Blend
+from argus.errors import InputError
+from argus.indexes.blend import BLEND, SENTENCE, Blend
 from argus.indexes.recipes import BlendRecord
-from argus.jobs.result import Result
+from argus.indexes.remedy_views import ORIGINAL
+from argus.indexes.snapshot import Snapshot
 from argus.jobs.workspace import Record, open_encoder, read_documents
-from argus.reach.config import ReachConfig
-from argus.reach.job import reach
-from argus.reach.summary import ReachSummary
 from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.blend.making import BlendPlan, Making, make_blend
-from argus.remedies.writing.collection import ids_of, make_home, remedies_in
-from argus.remedies.writing.records import DOCUMENT, RemedyRecords, blend_records
-from argus.remedies.writing.summary import WrittenSummary, headline
-from argus.remedies.writing.write import Written, parent_payloads, write
-from argus.reports import write_report
+from argus.remedies.writing.collection import make_home
+from argus.remedies.writing.delivery import JOB, Destination, WrittenResult, deliver, receipt
+from argus.remedies.writing.records import state_records
+from argus.remedies.writing.summary import Delivered, WrittenSummary
+from argus.remedies.writing.write import parent_payloads
 from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Payload, Store
-from argus.stores.writable import REMEDY, WritableStore, writable
-
-JOB = "written"
-REACHED = 2_000
-"""Records that are asked for by their own vectors, drawn at random where there are more."""
-
-
-@dataclass(frozen=True, repr=False)
-class WrittenResult(Result):
-    """A remedy's records in a store; everything in it is also in `folder`."""
-
-    remedy: str
-    folder: Path
-    report: Path
-    summary: WrittenSummary
-
-    def headline(self) -> Iterator[str]:
-        """Yield the figures that matter."""
-        return headline(self.summary)
-
-    def unreached(self) -> Iterator[str]:
-        """Yield one line where records that were asked for did not come back."""
-        reached = self.summary["reach"]["reached"]
-        if missing := reached["asked"] - reached["reached"]:
-            yield (
-                f"WARNING: {missing:,} of {reached['asked']:,} records cannot be reached by their "
-                f"own vectors: {self.folder / self.remedy / 'unreached.csv'} names them, and why"
-            )
+from argus.stores.writable import WritableStore, writable
 
 
 @dataclass(frozen=True)
@@ -140,15 +110,11 @@ def blend_store(
             with record.timed("embedding sentences, measuring hubness"):
                 own = source.vectors.vectors[source.rows]
                 making = make_blend(plan, source.documents, own, model, vectors)
-        records = _records(plan, making, source, model.fingerprint)
-        with record.timed("writing"):
-            written = write(target, records, source.payloads, undo=_undo(base, plan, into))
-        with record.timed("asking for what was written"):
-            reached = _reached(target, records, folder.path / plan.remedy)
-        summary = _summary(source, target, records, plan, making, written, reached, record)
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
-    return WrittenResult(records.remedy, folder.path, write_report(folder.path), summary)
+        records = state_records(plan.remedy, _state(plan, making, source), 1.0, model.fingerprint)
+        there = Destination(base, target, into)
+        delivered = deliver(there, records, source.payloads, folder.path, record)
+    summary = _summary(source, delivered, plan, making, record)
+    return receipt(folder, summary, record)
 
 
 def _read(
@@ -184,81 +150,42 @@ def _source(store: WritableStore, origin: StoredCorpus, record: Record) -> _Sour
     return _Source(store, origin.vectors, parent_payloads(store), sha256)
 
 
-def _records(plan: BlendPlan, making: Making, source: _Source, encoder: str) -> RemedyRecords:
-    """Return the records of what a blend is made of."""
-    ids, own = [d.id for d in source.documents], source.vectors.vectors[source.rows]
-    penalties = np.zeros(len(ids), np.float32)
-    if making.numbers is not None:
-        penalties = np.float32(plan.blend.hubs) * making.numbers.hubness
-        own = own if making.numbers.smoothed is None else making.numbers.smoothed
-    if not plan.blend.sentences:
-        return blend_records(plan.remedy, ids, own, penalties, [], own[:0], 1.0, encoder)
-    return blend_records(
-        plan.remedy, ids, own, penalties, making.views, making.vectors, plan.blend.weight, encoder
-    )
-
-
-def _undo(store: WritableStore, plan: BlendPlan, into: str | None) -> str:
-    """Return the command that takes out what a store holds of a remedy."""
-    words = ["argus", "remedy", "rollback", plan.remedy, "--store", store.name]
-    return shlex.join([*words, *(() if into is None else ("--into", into))])
-
-
-def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachSummary:
-    """Ask for the records by their own vectors, among those of this remedy.
-
-    Raises ArgusError where the store does not hold all that it took.
-    """
-    there = len(ids_of(target, records.remedy))
-    if there != len(records):
-        raise ArgusError(
-            f"{target.name}: took {len(records):,} records of {records.remedy}, and holds "
-            f"{there:,}. Run the same command again."
-        )
-    config = ReachConfig(sample=REACHED if len(records) > REACHED else None)
-    return reach(target, out=out, config=config, matching={REMEDY: records.remedy}).summary
+def _state(plan: BlendPlan, making: Making, source: _Source) -> Snapshot:
+    """Return the documents and their sentences as they are searched under the blend."""
+    own = source.vectors.vectors[source.rows]
+    numbers = making.numbers
+    if numbers is not None and numbers.smoothed is not None:
+        own = numbers.smoothed
+    views = [View(document.id, document.id, ORIGINAL, "") for document in source.documents]
+    if plan.blend.sentences:
+        views, own = [*views, *making.views], np.concatenate([own, making.vectors])
+    state = Snapshot.of(views, own).blended(plan.blend)
+    if numbers is not None:
+        state.hubness = numbers.hubness_of(state.doc_ids, numbers.position)
+    return state
 
 
 def _summary(
-    source: _Source,
-    target: WritableStore,
-    records: RemedyRecords,
-    plan: BlendPlan,
-    making: Making,
-    written: Written,
-    reached: ReachSummary,
-    record: Record,
+    source: _Source, delivered: Delivered, plan: BlendPlan, making: Making, record: Record
 ) -> WrittenSummary:
-    documents = records.kinds.count(DOCUMENT)
     views = making.views if plan.blend.sentences else []
+    mixed = delivered["counts"]["views"].get(SENTENCE, 0)
     return {
-        "remedy": records.remedy,
-        "store": source.store.name,
-        "collection": target.name,
+        **delivered,
+        "index": None,
+        "remedies": [],
         "settings": record_of(BlendRecord, plan.blend),
-        "max_views": plan.sentences.max_views,
-        "documents": {
-            "total": documents,
-            "with_views": len({view.doc_id for view in views}),
-            "without": making.proposal.none,
-            "joined": making.proposal.joined,
-        },
-        "without_vector": len(source.vectors.broken),
-        "sentences_failed": making.failed + len(views) - (len(records) - documents),
-        "counts": {
-            "documents": documents,
-            "sentences": len(records) - documents,
-            "records": len(records),
-            "written": written.now,
-            "there_before": written.before,
-            "bytes": int(records.vectors.nbytes),
-        },
-        "others": [remedy for remedy in remedies_in(target) if remedy != records.remedy],
-        "reach": {
-            "k": reached["k"],
-            "reached": reached["reached"],
-            "causes": reached["causes"],
-            "examples": reached["examples"],
+        "weight": None,
+        "left_out": len(source.vectors.broken),
+        "sentences": {
+            "max_views": plan.sentences.max_views,
+            "documents": {
+                "total": len(source.documents),
+                "with_views": len({view.doc_id for view in views}),
+                "without": making.proposal.none,
+                "joined": making.proposal.joined,
+            },
+            "failed": making.failed + len(views) - mixed,
         },
         "seconds": round(sum(record.timings_s.values()), 1),
         **record.of_store(),

@@ -1,0 +1,130 @@
+"""Records that are ready go into a store: written, asked for, and told in a receipt."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from argus.data.artifacts import ArtifactFolder
+from argus.errors import ArgusError
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record
+from argus.reach.config import ReachConfig
+from argus.reach.job import reach
+from argus.reach.summary import ReachSummary
+from argus.remedies.writing.collection import ids_of, remedies_in
+from argus.remedies.writing.mixtures import DOCUMENT
+from argus.remedies.writing.records import RemedyRecords
+from argus.remedies.writing.summary import Delivered, WrittenSummary, headline
+from argus.remedies.writing.write import Written, write
+from argus.reports import write_report
+from argus.stores.protocol import Payload
+from argus.stores.writable import REMEDY, WritableStore
+
+JOB = "written"
+REACHED = 2_000
+"""Records that are asked for by their own vectors, drawn at random where there are more."""
+
+
+@dataclass(frozen=True, repr=False)
+class WrittenResult(Result):
+    """A remedy's records in a store; everything in it is also in `folder`."""
+
+    remedy: str
+    folder: Path
+    report: Path
+    summary: WrittenSummary
+
+    def headline(self) -> Iterator[str]:
+        """Yield the figures that matter."""
+        return headline(self.summary)
+
+    def unreached(self) -> Iterator[str]:
+        """Yield one line where records that were asked for did not come back."""
+        reached = self.summary["reach"]["reached"]
+        if missing := reached["asked"] - reached["reached"]:
+            yield (
+                f"WARNING: {missing:,} of {reached['asked']:,} records cannot be reached by their "
+                f"own vectors: {self.folder / self.remedy / 'unreached.csv'} names them, and why"
+            )
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where records go. store: that of the documents; into: what names `target`, if it is said."""
+
+    store: WritableStore
+    target: WritableStore
+    into: str | None
+
+    def undo(self, remedy: str) -> str:
+        """Return the command that takes out what is there of a remedy."""
+        words = ["argus", "remedy", "rollback", remedy, "--store", self.store.name]
+        return shlex.join([*words, *(() if self.into is None else ("--into", self.into))])
+
+
+def deliver(
+    there: Destination,
+    records: RemedyRecords,
+    payloads: Mapping[str, Payload],
+    out: Path,
+    record: Record,
+) -> Delivered:
+    """Write the records that are not there yet, and ask what of all can be reached.
+
+    payloads: of the parents, by id. out: what reach tells goes into OUT/REMEDY. Raises ArgusError
+    where the store fails, or does not hold all that it took.
+    """
+    with record.timed("writing"):
+        written = write(there.target, records, payloads, undo=there.undo(records.remedy))
+    with record.timed("asking for what was written"):
+        reached = _reached(there.target, records, out / records.remedy)
+    return _delivered(there, records, written, reached)
+
+
+def receipt(folder: ArtifactFolder, summary: WrittenSummary, record: Record) -> WrittenResult:
+    """Write the receipt of a delivery."""
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
+    return WrittenResult(summary["remedy"], folder.path, write_report(folder.path), summary)
+
+
+def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachSummary:
+    there = len(ids_of(target, records.remedy))
+    if there != len(records):
+        raise ArgusError(
+            f"{target.name}: took {len(records):,} records of {records.remedy}, and holds "
+            f"{there:,}. Run the same command again."
+        )
+    config = ReachConfig(sample=REACHED if len(records) > REACHED else None)
+    return reach(target, out=out, config=config, matching={REMEDY: records.remedy}).summary
+
+
+def _delivered(
+    there: Destination, records: RemedyRecords, written: Written, reached: ReachSummary
+) -> Delivered:
+    views: dict[str, int] = {}
+    for kind in sorted({*records.kinds} - {DOCUMENT}):
+        views[kind] = records.kinds.count(kind)
+    return {
+        "remedy": records.remedy,
+        "store": there.store.name,
+        "collection": there.target.name,
+        "counts": {
+            "documents": len({*records.parents}),
+            "views": views,
+            "records": len(records),
+            "written": written.now,
+            "there_before": written.before,
+            "bytes": int(records.vectors.nbytes),
+        },
+        "others": [name for name in remedies_in(there.target) if name != records.remedy],
+        "reach": {
+            "k": reached["k"],
+            "reached": reached["reached"],
+            "causes": reached["causes"],
+            "examples": reached["examples"],
+        },
+    }
