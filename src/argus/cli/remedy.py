@@ -256,7 +256,9 @@ def rollback(
     note = run(place.folder, remedy)
     if json:
         return o.print_json(note)
-    typer.echo(f"removed {note['views_removed']:,} views of {remedy} from {place.index}")
+    views = note["views_removed"]
+    what = f"{views:,} views of {remedy}" if views else f"{remedy}, which had no views,"
+    typer.echo(f"removed {what} from {place.index}")
     for other in note["relied_on_by"]:
         typer.echo(f"{other} left out views that this one held: run its command again to add them")
 

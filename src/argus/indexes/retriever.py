@@ -100,8 +100,15 @@ class IndexRetriever:
         return f"{mode}{ranking} of {self.index.path.name}@{state}"
 
     def searches_exactly(self) -> bool:
-        """Return whether every vector is compared; else the approximate index chooses some."""
-        return not self.index.has_ann() if self.exact is None else self.exact
+        """Return whether every vector is compared; else the approximate index chooses some.
+
+        That index has the documents' own vectors: where a blend smooths them, all are compared
+        unless `exact` is False.
+        """
+        if self.exact is not None:
+            return self.exact
+        numbers = self.recipe.numbers
+        return not self.index.has_ann() or (numbers is not None and numbers.smoothed is not None)
 
     @property
     def warning(self) -> str | None:

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
+from argus.data.types import FloatArray
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.indexes.job import OWN_NAMES
@@ -27,10 +30,13 @@ OF_NEEDS = (SCENARIOS, ADAPT)
 """Kinds of remedies that are made of needs."""
 
 
-def values_of(index: Path, encoder: Encoder, questions: Questions) -> PerQuery:
-    """Return nDCG@10 and R@10 of every question, as the index is searched now."""
+def values_of(index: Path, encoder: Encoder, questions: Questions, vectors: FloatArray) -> PerQuery:
+    """Return nDCG@10 and R@10 of every question, as the index is searched now.
+
+    vectors: (n_questions, dim), the questions' own.
+    """
     retriever = IndexRetriever(ViewIndex.open(index), encoder)
-    run = retriever.search(questions.queries, DEPTH)
+    run = retriever.rank(questions.queries, vectors, DEPTH)
     return evaluate(run, questions.qrels, [MEASURE, GUARD]).per_query
 
 
@@ -43,16 +49,18 @@ def try_all(
     """
     after: dict[str, PerQuery] = {}
     failed: dict[str, str] = {}
+    texts = [query.text for query in questions.queries]
+    vectors = np.asarray(encoder.encode_queries(texts), np.float32)
     with _copy(index) as trial:
         if questions.kind == NEEDS:
             _forget_needs(trial)
         own = {remedy.id for remedy in ViewIndex.open(trial).remedies()}
-        before = values_of(trial, encoder, questions)
+        before = values_of(trial, encoder, questions, vectors)
         for candidate in candidates:
             announce(f"repair: trying {candidate.name}")
             why = attempt(candidate, trial)
             if why is None:
-                after[candidate.name] = values_of(trial, encoder, questions)
+                after[candidate.name] = values_of(trial, encoder, questions, vectors)
             else:
                 failed[candidate.name] = why
             take_out(trial, own)

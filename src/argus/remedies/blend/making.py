@@ -93,11 +93,13 @@ def make_blend(
     views = [view for view, ok in zip(proposal.views, embedded.ok, strict=False) if ok]
     numbers, sample = None, 0
     if blend.per_document:
-        sentences, holders = _sample(proposal, encoder, store, settings.seed)
-        sample = len(holders)
+        hubs = np.zeros(len(documents), np.float32)
+        if blend.hubs:
+            sentences, holders = _sample(proposal, encoder, store, settings.seed)
+            hubs, sample = hubness(vectors, sentences, holders), len(holders)
         numbers = DocumentNumbers(
             [d.id for d in documents],
-            hubness(vectors, sentences, holders),
+            hubs,
             smoothed(vectors, blend.smoothing) if blend.smoothing else None,
             _commits(documents),
         )
