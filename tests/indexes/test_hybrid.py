@@ -1,7 +1,8 @@
 import pytest
 
 from argus.errors import InputError
-from argus.indexes.hybrid import fuse, fuse_with_bm25
+from argus.indexes.hybrid import fuse, fuse_with_bm25, question_weight
+from argus.indexes.lexical import LexicalIndex
 
 DENSE = {"q": {"a": 0.9, "b": 0.5, "c": 0.1}}
 LEXICAL = {"q": {"b": 12.0, "d": 4.0}, "other": {"x": 1.0}}
@@ -44,3 +45,26 @@ def test_wrong_settings_are_named():
         fuse([DENSE], 1, "sum")
     with pytest.raises(InputError, match="k=0"):
         fuse([DENSE], 0)
+
+
+def test_bm25_counts_more_where_a_document_covers_the_question():
+    assert question_weight(0.2, 0.0) == pytest.approx(0.1)
+    assert question_weight(0.2, 1 / 6) == pytest.approx(0.2)
+    assert question_weight(0.2, 0.5) == question_weight(0.2, 1.0) == pytest.approx(0.4)
+    assert question_weight(0.8, 1.0) == 1.0 and question_weight(0.0, 1.0) == 0.0
+
+
+def test_coverage_counts_words_that_no_document_has():
+    texts = ["harbour of granite", "granite tram", "a meadow"]
+    index = LexicalIndex.build(["a", "b", "c"], texts)
+    whole, half, none = index.search(["meadow", "meadow zebra", "zebra"], 3).coverage
+    assert 0 < half < whole / 2 < 0.5 and none == 0.0  # nobody's word counts more than meadow
+    assert index.search(["granite"], 3).coverage[0] < 1
+
+
+def test_each_query_has_its_own_weight():
+    vectors = {"q": {"a": 1.0, "b": 0.0}, "r": {"a": 1.0, "b": 0.0}}
+    words = {"q": {"b": 2.0}, "r": {"b": 2.0}}
+    fused = fuse_with_bm25(vectors, words, 2, weight={"q": 0.4, "r": 0.6})
+    assert list(fused["q"]) == ["a", "b"] and list(fused["r"]) == ["b", "a"]
+    assert fused["q"] == {"a": pytest.approx(0.6), "b": pytest.approx(0.4)}

@@ -125,8 +125,8 @@ NeedProfiles = Annotated[
 Hybrid = Annotated[
     list[str] | None,
     Doc(
-        "Fuse with BM25: min-max (0.8 to 0.2), rrf or z; dense: not. For all indexes, or once for "
-        "each; default: as a blend in the index says, else dense."
+        "Fuse with BM25: min-max (by question), rrf or z; dense: not. For all indexes, or once "
+        "for each; default: as a blend in the index says, else dense."
     ),
     Option(("--hybrid",)),
 ]

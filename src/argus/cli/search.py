@@ -31,7 +31,7 @@ def search(
     hybrid: Annotated[
         str | None,
         Doc(
-            "Fuse with BM25: min-max (0.8 to 0.2), rrf or z; dense: not. Default: as a blend in "
+            "Fuse with BM25: min-max (by question), rrf or z; dense: not. Default: as a blend in "
             "the index says, else dense."
         ),
     ] = None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
 from argus.indexes.blend import Blend
 from argus.indexes.fold import Layout, exact, pair_products
 from argus.indexes.hybrid import fuse_with_bm25, min_max
+from argus.indexes.lexical import Hits
 from argus.indexes.retriever import FUSED_DEPTH
 
 SHOWN = 80
@@ -46,7 +48,7 @@ def check_blend(case: Case, place: Standing) -> Finding[BlendEvidence] | None:
     ranking = _Rankings(case, blend)
     evidence: BlendEvidence = {
         "remedies": list(recipe.remedies), "weight": blend.weight, "hubs": blend.hubs,
-        "bm25": case.retriever.bm25 if case.retriever.hybrid else 0.0, "k": case.k,
+        "bm25": round(ranking.share, 4) if case.retriever.hybrid else 0.0, "k": case.k,
         "rank": ranking.rank(case.vector, blend),
         "rank_without": ranking.without(),
     }  # fmt: skip
@@ -99,13 +101,18 @@ class _Rankings:
         """Return them fused with BM25."""
         retriever = self.case.retriever
         assert retriever.hybrid is not None
-        runs = {QUERY: dense}, {QUERY: self.words()}
-        return fuse_with_bm25(*runs, 2 * self.depth, retriever.hybrid, retriever.bm25)[QUERY]
+        runs = {QUERY: dense}, self.words.run([QUERY])
+        return fuse_with_bm25(*runs, 2 * self.depth, retriever.hybrid, self.share)[QUERY]
 
-    def words(self) -> dict[str, float]:
-        """Return the first documents by BM25, with their scores."""
-        lexical = self.case.retriever.lexical()
-        return lexical.search([self.case.query], self.depth).run([QUERY])[QUERY]
+    @cached_property
+    def words(self) -> Hits:
+        """The first documents by BM25, with their scores."""
+        return self.case.retriever.lexical().search([self.case.query], self.depth)
+
+    @property
+    def share(self) -> float:
+        """What BM25 counts for this question."""
+        return self.case.retriever.bm25_weights(self.words, [QUERY])[QUERY]
 
     @property
     def depth(self) -> int:
@@ -130,7 +137,9 @@ class _Parts:
         is_scaled = case.retriever.hybrid == "min-max"
         scores = ranking.dense(case.vector, ranking.blend) if is_scaled else {}
         self.dense = min_max(scores)[0]
-        self.words = min_max(ranking.words())[0] if is_scaled else {}
+        words = ranking.words.run([QUERY])[QUERY] if is_scaled else {}
+        self.words = min_max(words)[0] if is_scaled else {}
+        self.share = ranking.share if is_scaled else 0.0
         self.is_scaled = is_scaled
 
     def of(self, doc_id: str) -> BlendParts:
@@ -148,9 +157,8 @@ class _Parts:
         if case.snapshot.hubness is not None:
             parts["hubness"] = round(float(case.snapshot.hubness[at]), 4)
         if self.is_scaled:
-            share = case.retriever.bm25
-            parts["vectors_scaled"] = round((1 - share) * self.dense.get(doc_id, 0.0), 4)
-            parts["bm25_adds"] = round(share * self.words.get(doc_id, 0.0), 4)
+            parts["vectors_scaled"] = round((1 - self.share) * self.dense.get(doc_id, 0.0), 4)
+            parts["bm25_adds"] = round(self.share * self.words.get(doc_id, 0.0), 4)
         return parts | self._sentence(doc_id)
 
     def _score(self, at: int, layout: Layout) -> float:

@@ -93,9 +93,9 @@ def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
     """Fuse as a hybrid search does: two rankings of `depth` documents."""
     index, state, exact = case.retriever.index, case.retriever.as_of, _exact(case)
     dense = index.search(case.vector, depth, state, exact=exact, weight=case.weight).run([QUERY])
-    lexical = case.retriever.lexical().search([case.query], depth).run([QUERY])
-    method = case.retriever.hybrid or FUSION
-    fused = fuse_with_bm25(dense, lexical, 2 * depth, method, case.retriever.bm25)
+    words = case.retriever.lexical().search([case.query], depth)
+    method, weights = case.retriever.hybrid or FUSION, case.retriever.bm25_weights(words, [QUERY])
+    fused = fuse_with_bm25(dense, words.run([QUERY]), 2 * depth, method, weights)
     return place_in(fused.get(QUERY, {}), case.doc_id, case.k)
 
 

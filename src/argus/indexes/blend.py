@@ -39,12 +39,15 @@ class Blend:
         Ge(0),
         Le(1),
         Doc("How much of a document's hubness is taken off its score; 0: nothing."),
-    ] = 0.15
+    ] = 0.1
     bm25: Annotated[
         float,
         Ge(0),
         Lt(1),
-        Doc("What BM25 counts against the vectors, both scaled to 0..1; 0: nothing."),
+        Doc(
+            "What BM25 counts against the vectors, both scaled to 0..1: half of it to twice it, "
+            "by how much of the question the best document covers; 0: nothing."
+        ),
     ] = 0.2
     smoothing: Annotated[
         float,

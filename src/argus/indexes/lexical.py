@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
-from argus.indexes.postings import K1, B, Postings
+from argus.indexes.postings import K1, B, Postings, inverse_frequency
 from argus.indexes.snapshot import check_k
 from argus.indexes.words import ANALYZERS, SURFACE, Analyzer
 
@@ -43,6 +43,9 @@ class Hits:
 
     ids: list[list[str]]
     scores: list[list[float]]
+    coverage: list[float]
+    """How much of a query the best document covers, 0 to 1: its score over all that the words of
+    the query count, those that no document has included."""
 
     def run(self, query_ids: Sequence[str]) -> Run:
         """Return `query_id -> id -> score`, in rank order."""
@@ -187,13 +190,23 @@ class LexicalIndex:
     def search(self, queries: Iterable[str], k: int) -> Hits:
         """Return the k best documents of each query text; ties by id."""
         check_k(k)
-        hits = Hits([], [])
+        hits = Hits([], [], [])
         for query in queries:
             scores = self.scores(query)
             rows = _best(scores, k)
             hits.ids.append([self.ids[row] for row in rows])
             hits.scores.append(scores[rows].tolist())
+            hits.coverage.append(self._coverage(query, hits.scores[-1]))
         return hits
+
+    def _coverage(self, query: str, scores: Sequence[float]) -> float:
+        if self._bm25 is None or not scores:
+            return 0.0
+        known, bounds = self._bm25.vocab_dict, self._bm25.scores["indptr"]
+        words = [known.get(word) for word in self.analyzer.queries(query)]
+        having = [0 if word is None else int(bounds[word + 1] - bounds[word]) for word in words]
+        n = int(self._starts[-1])
+        return scores[0] / sum(inverse_frequency(df, n) for df in having)
 
     def scores(self, query: str) -> FloatArray:
         """Return the score of every document, in the order of `ids`; shape (len(self),)."""

@@ -101,8 +101,13 @@ class Postings:
 def _inverse_frequencies(having: IntArray, n: int) -> np.ndarray[Any, Any]:
     """Return what a word that `having[i]` of n texts have counts (Lucene's); float32."""
     some, at = np.unique(having, return_inverse=True)
-    values = [math.log(1 + (n - df + 0.5) / (df + 0.5)) if df else 0.0 for df in some.tolist()]
+    values = [inverse_frequency(df, n) if df else 0.0 for df in some.tolist()]
     return np.array(values, np.float32)[at]
+
+
+def inverse_frequency(df: int, n: int) -> float:
+    """Return what a word that df of n texts have counts (Lucene's)."""
+    return math.log(1 + (n - df + 0.5) / (df + 0.5))
 
 
 def _places(tokens: np.ndarray[Any, Any], heads: IntArray) -> tuple[IntArray, IntArray]:

@@ -16,8 +16,15 @@ from argus.errors import InputError
 from argus.indexes.blend import SENTENCE
 from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO, TopDocuments, check_weight
 from argus.indexes.header import FILE, cosines
-from argus.indexes.hybrid import BM25_WEIGHT, FUSION, Fusion, check_fusion, fuse_with_bm25
-from argus.indexes.lexical import LexicalIndex
+from argus.indexes.hybrid import (
+    BM25_WEIGHT,
+    FUSION,
+    Fusion,
+    check_fusion,
+    fuse_with_bm25,
+    question_weight,
+)
+from argus.indexes.lexical import Hits, LexicalIndex
 from argus.indexes.prescribed import ActiveRecipe
 from argus.indexes.saved_words import words_of
 from argus.indexes.snapshot import check_k
@@ -85,7 +92,7 @@ class IndexRetriever:
 
     @property
     def bm25(self) -> float:
-        """What BM25 counts where it is fused by `min-max`."""
+        """What BM25 counts where it is fused by `min-max`; see `question_weight`."""
         blend = self.recipe.blend
         return blend.bm25 if blend is not None and blend.bm25 else BM25_WEIGHT
 
@@ -149,8 +156,13 @@ class IndexRetriever:
             return self._nearest(vectors, k).run(ids)
         depth = max(k, FUSED_DEPTH)
         dense = self._nearest(vectors, depth).run(ids)
-        lexical = self.lexical().search([q.text for q in queries], depth).run(ids)
-        return fuse_with_bm25(dense, lexical, k, self.hybrid, self.bm25)
+        words = self.lexical().search([q.text for q in queries], depth)
+        return fuse_with_bm25(dense, words.run(ids), k, self.hybrid, self.bm25_weights(words, ids))
+
+    def bm25_weights(self, words: Hits, query_ids: Sequence[str]) -> dict[str, float]:
+        """Return what BM25 counts for each query, by what it brings back."""
+        shares = (question_weight(self.bm25, coverage) for coverage in words.coverage)
+        return dict(zip(query_ids, shares, strict=True))
 
     def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
         """Return dense results with the views that won."""

@@ -65,7 +65,7 @@ def test_the_receipt_tells_what_each_part_gains_and_costs(built, minilm):
     assert all(p["milliseconds"] > 0 and p["ndcg10"]["queries"] == 2 for p in parts)
     served = open_retriever(built, minilm).search(QUESTIONS, 10)
     assert next(iter(served["q1"])) == "deque"
-    assert "hubs 0.15" in shown(result)[0] and result.evaluation is not None
+    assert "hubs 0.1" in shown(result)[0] and result.evaluation is not None
     assert "Part after part" in result.report.read_text()
     summary = json.loads((result.folder / "summary.json").read_text())
     assert summary["blend"]["hubness"]["sentences"] == 10

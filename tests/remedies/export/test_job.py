@@ -79,8 +79,12 @@ def test_the_recipe_says_formula_and_weights(built, minilm, tmp_path):
     remedy = blend_index(index, encoder=minilm).remedy
     export_remedy(index, remedy, out=tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "v(q, d) = 0.7·s(q, d) + 0.3·max(s(q, d), best sentence) - 0.15·r(d)" in text
-    assert "m = 0.7·d + 0.3·t" in text and "0.8 to 0.2" in text and minilm.fingerprint in text
+    assert "v(q, d) = 0.7·s(q, d) + 0.3·max(s(q, d), best sentence) - 0.1·r(d)" in text
+    assert (
+        "m = 0.7·d + 0.3·t" in text
+        and "w = 0.2·min(2, 0.5 + 3·c)" in text
+        and minilm.fingerprint in text
+    )
     assert "Embed the texts" in text
     assert all("vector" not in row for row in lines(tmp_path / "out" / "views.jsonl"))
 

@@ -44,7 +44,7 @@ class BlendPlan:
             raise InputError(
                 "a blend with every part off",
                 expected="one part at least: λ below 1, or hubs, BM25 or smoothing above 0",
-                fix="Leave the options out for λ = 0.7, hubs 0.15, BM25 0.2.",
+                fix="Leave the options out for λ = 0.7, hubs 0.1, BM25 0.2.",
                 where="--lambda",
             )
         parts = [repr(blend), repr(sentences)]

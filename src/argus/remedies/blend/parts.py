@@ -12,7 +12,7 @@ import numpy as np
 from argus.data.types import FloatArray, Qrels, Query, Run
 from argus.indexes.blend import Blend
 from argus.indexes.fold import RELEVANCE_WEIGHT
-from argus.indexes.hybrid import FUSION, fuse_with_bm25
+from argus.indexes.hybrid import FUSION, fuse_with_bm25, question_weight
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import Snapshot
@@ -42,8 +42,10 @@ class Searched:
         dense = snapshot.search(vectors, depth, self.weight).run(ids)
         if not blend.bm25:
             return dense
-        words = self.lexical.search([query.text for query in queries], depth).run(ids)
-        return fuse_with_bm25(dense, words, k, FUSION, blend.bm25)
+        words = self.lexical.search([query.text for query in queries], depth)
+        shares = [question_weight(blend.bm25, coverage) for coverage in words.coverage]
+        weights = dict(zip(ids, shares, strict=True))
+        return fuse_with_bm25(dense, words.run(ids), k, FUSION, weights)
 
 
 def steps(blend: Blend) -> dict[str, Blend]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argus.indexes.hybrid import BM25_WEIGHT
+from argus.indexes.hybrid import BM25_WEIGHT, LEAST_SHARE, MOST_SHARE, PER_COVERAGE
 from argus.indexes.recipes import BlendRecord
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.remedies.export.summary import ExportSummary
@@ -114,8 +114,10 @@ def _correcting() -> str:
 def _bm25(weight: float) -> str:
     return (
         f"## BM25\n\nThe {FUSED_DEPTH} best (or k, if more) of both are scaled to 0..1, each by "
-        f"its own lowest and highest score, and add up {1 - weight:g} to {weight:g}; one that a "
-        "list lacks gets nothing from it."
+        f"its own lowest and highest score, and add up 1 - w to w; one that a list lacks gets "
+        f"nothing from it.\n\n    w = {weight:g}·min({MOST_SHARE:g}, {LEAST_SHARE:g} + "
+        f"{PER_COVERAGE:g}·c)\n\nwith c the best BM25 score of the query over the sum of the idf "
+        "of its words: how much of it one document covers."
         + ("" if weight == BM25_WEIGHT else f" Argus's default for BM25 is {BM25_WEIGHT:g}.")
     )
 

@@ -13,7 +13,6 @@ from argus.encoders import Encoder
 from argus.indexes.correction import QueryCorrection
 from argus.indexes.fold import exact
 from argus.indexes.hybrid import fuse_with_bm25
-from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import IndexRetriever
 from argus.retrievers.blended.candidates import Candidates
 from argus.retrievers.blended.records import BlendRecords, Scores
@@ -79,11 +78,7 @@ class RecordRanking:
         """Fuse with BM25 over what the store holds; behind a filter, over what came through it."""
         assert self.index is not None and self.index.hybrid is not None
         shown = scores if self.records.where else self.records.numbers.fields
-        words = _best_words(self.index.lexical(), text, shown, depth)
-        fused = fuse_with_bm25(
-            {QUERY: scores}, {QUERY: words}, k, self.index.hybrid, self.index.bm25
-        )
-        return fused[QUERY]
+        return _fused(self.index, text, scores, shown, k, depth)
 
     def _ranked(self, document: str, score: float) -> Ranked:
         fields: Payload = self.records.numbers.fields[document]
@@ -134,18 +129,20 @@ class CandidateRanking:
         n = len(scores)
         if self.index.hybrid is None:
             return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
-        words = _best_words(self.index.lexical(), text, scores, n)
-        run = fuse_with_bm25({QUERY: scores}, {QUERY: words}, n, self.index.hybrid, self.index.bm25)
-        return run[QUERY]
+        return _fused(self.index, text, scores, scores, n, n)
 
 
-def _best_words(
-    lexical: LexicalIndex, text: str, shown: Collection[str], depth: int
-) -> dict[str, float]:
-    """Return the best documents by BM25 among those that are shown."""
+def _fused(
+    index: IndexRetriever, text: str, scores: Scores, shown: Collection[str], k: int, depth: int
+) -> Scores:
+    """Return the k best of scores and BM25, which ranks the `depth` best that are shown."""
+    assert index.hybrid is not None
+    lexical = index.lexical()
     for n in (depth, len(lexical)):
-        hits = lexical.search([text], max(1, n)).run([QUERY])[QUERY]
+        words = lexical.search([text], max(1, n))
+        hits = words.run([QUERY])[QUERY]
         best = [pair for pair in hits.items() if pair[0] in shown][:depth]
         if len(best) == min(depth, len(hits)):
             break
-    return dict(best)
+    weights = index.bm25_weights(words, [QUERY])
+    return fuse_with_bm25({QUERY: scores}, {QUERY: dict(best)}, k, index.hybrid, weights)[QUERY]
