@@ -122,10 +122,10 @@ def _arms(searched: Searched, asked: JudgedVectors) -> dict[str, Callable[[], Ru
         ids, texts = [q.id for q in asked.queries], [q.text for q in asked.queries]
         return searched.lexical.search(texts, DEPTH).run(ids)
 
-    def constant(weight: float, **parts: float) -> Callable[[], Run]:
+    def constant(share: float, **parts: float) -> Callable[[], Run]:
         ids, texts = [q.id for q in asked.queries], [q.text for q in asked.queries]
         words = searched.lexical.search(texts, DEPTH).run(ids)
-        return lambda: fuse_with_bm25(blended(**parts)(), words, DEPTH, "min-max", weight)
+        return lambda: fuse_with_bm25(blended(**parts)(), words, DEPTH, "min-max", share)
 
     whole = Blend()
     sides = {"weight": whole.weight, "hubs": whole.hubs}
