@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from argus.encoders import Encoder
 from argus.extras import naming_extras
 from argus.retrievers.outward.source import Backend, Source
 from argus.settings import TOP_K
 
-if TYPE_CHECKING:
-    from argus.retrievers.outward.beir import BeirSearch
-    from argus.retrievers.outward.mteb import MtebSearch
-    from argus.retrievers.outward.pyterrier import TerrierSearch
+Foreign = Any  # an object of a package that may not be installed
 
 
 @naming_extras()
-def as_mteb(source: Source, encoder: Encoder | str | None = None, *, name: str = "") -> MtebSearch:
+def as_mteb(source: Source, encoder: Encoder | str | None = None, *, name: str = "") -> Foreign:
     """Return a search model of mteb (SearchProtocol): `mteb.evaluate(argus.as_mteb(...), tasks)`.
 
     source: an index (`PATH@STATE` or open) that is of the task's corpus, any retriever of Argus, or
@@ -30,7 +27,7 @@ def as_mteb(source: Source, encoder: Encoder | str | None = None, *, name: str =
 
 
 @naming_extras()
-def as_beir(source: Source, encoder: Encoder | str | None = None) -> BeirSearch:
+def as_beir(source: Source, encoder: Encoder | str | None = None) -> Foreign:
     """Return a `BaseSearch` of BEIR: `EvaluateRetrieval(argus.as_beir("index@blend-1"))`.
 
     source and encoder are as for `as_mteb`. Raises MissingPackage without beir.
@@ -43,7 +40,7 @@ def as_beir(source: Source, encoder: Encoder | str | None = None) -> BeirSearch:
 @naming_extras()
 def as_pyterrier(
     source: Source, encoder: Encoder | str | None = None, *, k: int = TOP_K
-) -> TerrierSearch:
+) -> Foreign:
     """Return a transformer of PyTerrier: queries to results, or results to results ranked anew.
 
     source and encoder are as for `as_mteb`, less the function: a pipeline brings no corpus. k: how
