@@ -24,6 +24,9 @@ class TerrierSearch(pt.Transformer):  # type: ignore[misc, unused-ignore]
         self._backend, self.k = backend, k
         self.name = backend.name
 
+    def __repr__(self) -> str:
+        return f"argus({self.name})"
+
     def transform(self, inp: Frame) -> Frame:
         """Return the results of all queries, best first; columns of the queries stay with them.
 
