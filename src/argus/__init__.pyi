@@ -695,6 +695,20 @@ from .stores.protocol import (
     Store as Store,
     StoreFacts as StoreFacts,
 )
+from .measures.measures import (
+    Evaluation as Evaluation,
+)
+from .retrievers.outward.opening import (
+    as_beir as as_beir,
+    as_mteb as as_mteb,
+    as_pyterrier as as_pyterrier,
+)
+from .tasks.opening import (
+    open_task as open_task,
+)
+from .tasks.task import (
+    Task as Task,
+)
 from .version import (
     __version__ as __version__,
 )

@@ -42,6 +42,10 @@ def evaluate(
         Doc("Where titles and texts come from; runs need it for both."),
         o.CORPUS,
     ] = None,
+    excluded: Annotated[
+        Path | None,
+        Doc("Rows of id and excluded_ids: what is taken out of a query's results first (BRIGHT)."),
+    ] = None,
     diagnosis: Annotated[
         Path | None,
         Doc("Folder with diagnosis.parquet, for ARGUS Table 4."),
@@ -76,6 +80,7 @@ def evaluate(
         indexes=index or (),
         runs=run or (),
         corpus=corpus,
+        excluded=excluded,
         diagnosis=diagnosis,
         encoder=encoder,
         hybrid=hybrid or (),

@@ -7,7 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from argus.data.rows import FORMATS, Row, id_value, pick_field, read_columns, read_lines, read_rows
+from argus.data.rows import (
+    ARROW,
+    FORMATS,
+    Row,
+    id_value,
+    pick_field,
+    read_columns,
+    read_lines,
+    read_rows,
+)
 from argus.data.types import Qrels
 from argus.errors import InputError, Location
 
@@ -19,8 +28,8 @@ ITERATION_FIELDS = ("iteration", "iter", "Q0", "q0")
 Judgement = tuple[str, str, int, Location]
 
 
-def read_qrels(path: Path) -> Qrels:
-    """Read judgements, gzipped or not.
+def read_qrels(path: Path, *, coerce_ids: bool = False) -> Qrels:
+    """Read judgements, gzipped or not. coerce_ids: whole numbers in a table are ids, too.
 
     A TSV, CSV, JSONL or Parquet file has columns query-id, corpus-id and score, or other usual
     names of these (QUERY_FIELDS, DOCUMENT_FIELDS, GRADE_FIELDS); every grade is 1 where there is no
@@ -31,7 +40,7 @@ def read_qrels(path: Path) -> Qrels:
     and a document that a query is given twice with different grades.
     """
     qrels: Qrels = {}
-    for query, doc, grade, where in _trec(path) if _is_trec(path) else _table(path):
+    for query, doc, grade, where in _judgements(path, coerce_ids):
         earlier = qrels.setdefault(query, {}).setdefault(doc, grade)
         if earlier != grade:
             raise InputError(
@@ -50,10 +59,14 @@ def read_qrels(path: Path) -> Qrels:
     return qrels
 
 
+def _judgements(path: Path, coerce_ids: bool) -> Iterator[Judgement]:
+    return _trec(path) if _is_trec(path) else _table(path, coerce_ids)
+
+
 def _is_trec(path: Path) -> bool:
     """Whether a file that is there holds four columns without a header, by ending or content."""
     endings = [s.lower() for s in path.suffixes if s.lower() != ".gz"][-1:]
-    if not path.is_file() or (endings != [".tsv"] and set(endings) & set(FORMATS)):
+    if not path.is_file() or (endings != [".tsv"] and set(endings) & {*FORMATS, ARROW}):
         return False
     if endings != [".tsv"]:
         return True
@@ -67,7 +80,7 @@ def _trec(path: Path) -> Iterator[Judgement]:
         yield query, doc, _grade(raw, replace(where, field="grade")), where
 
 
-def _table(path: Path) -> Iterator[Judgement]:
+def _table(path: Path, coerce: bool) -> Iterator[Judgement]:
     graded: bool | None = None
     for row in read_rows(path):
         query = pick_field(row, QUERY_FIELDS, what="query id")
@@ -82,7 +95,8 @@ def _table(path: Path) -> Iterator[Judgement]:
             )
         graded = field is not None
         grade = _grade(row.values[field], row.at(field)) if field else 1
-        yield id_value(row, query), id_value(row, doc), grade, row.at()
+        query_id = id_value(row, query, coerce=coerce)
+        yield query_id, id_value(row, doc, coerce=coerce), grade, row.at()
 
 
 def _grade_field(row: Row, query: str, doc: str) -> str | None:

@@ -16,6 +16,8 @@ from typing import Any, Literal
 from argus.errors import InputError, Location
 
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
+ARROW = ".arrow"
+"""Of the streams that `datasets` saves; they are read, and not looked for as a corpus."""
 
 csv.field_size_limit(1 << 30)  # documents are longer than the csv module's default of 128 KiB
 
@@ -50,11 +52,11 @@ def file_format(path: Path) -> str:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a JSONL, CSV, TSV or Parquet file.
+    """Yield the rows of a JSONL, CSV, TSV or Parquet file, or of an Arrow stream.
 
     Line numbers are 1-based lines for text files (a CSV header is line 1) and 1-based rows for
-    Parquet. Raises InputError for a missing file, an unknown format, bytes that are not UTF-8,
-    broken JSON, and rows whose number of fields differs from the header's.
+    Parquet and Arrow. Raises InputError for a missing file, an unknown format, bytes that are not
+    UTF-8, broken JSON, and rows whose number of fields differs from the header's.
     """
     if not path.is_file():
         raise InputError(
@@ -63,13 +65,16 @@ def read_rows(path: Path) -> Iterator[Row]:
             fix="Check the path.",
             where=path,
         )
+    if path.suffix.lower() == ARROW:
+        yield from _arrow_rows(path)
+        return
     suffix = file_format(path)
     if suffix == ".parquet":
         yield from _parquet_rows(path)
     elif suffix in (".csv", ".tsv"):
         yield from _delimited_rows(path, "\t" if suffix == ".tsv" else ",")
     else:
-        yield from _json_rows(path)
+        yield from read_json_lines(path)
 
 
 _Opener = Callable[[Path, Literal["rb"]], io.BufferedIOBase]
@@ -136,7 +141,11 @@ def read_columns(
             yield where, fields
 
 
-def _json_rows(path: Path) -> Iterator[Row]:
+def read_json_lines(path: Path) -> Iterator[Row]:
+    """Yield the rows of JSON lines, whatever the file is called.
+
+    Raises InputError, with the line, for what is no JSON object.
+    """
     for number, line in read_lines(path):
         if not line.strip():
             continue
@@ -232,6 +241,25 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
         for values in batch.to_pylist():
             number += 1
             yield Row(values, path, number)
+
+
+def _arrow_rows(path: Path) -> Iterator[Row]:
+    import pyarrow as pa
+
+    number = 0
+    try:
+        with pa.memory_map(str(path)) as source:
+            for batch in pa.ipc.open_stream(source):
+                for values in batch.to_pylist():
+                    number += 1
+                    yield Row(values, path, number)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(
+            f"cannot be read as Arrow ({error})",
+            expected="a stream, as `datasets` saves it",
+            fix="Save it again, as Parquet if need be.",
+            where=path,
+        ) from error
 
 
 def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None = None) -> str:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from argus.data.excluded import spare, without_excluded
 from argus.data.runs import first_rank
 from argus.data.types import Query, State, StateCounts
 from argus.evaluation.config import EvaluateConfig
@@ -198,10 +199,11 @@ class EvaluationFindings:
 
         ids = sorted(texts)
         index = LexicalIndex.build(ids, [texts[i] for i in ids])
-        queries = self.judged.queries
+        queries, excluded = self.judged.queries, self.judged.excluded
         depth = max(self.config.depth, *(cutoff(name) or 0 for name in LEXICAL_MEASURES))
-        hits = index.search([q.text for q in queries.values()], depth)
-        return score(hits.run(list(queries)), self.judged.qrels, LEXICAL_MEASURES)
+        hits = index.search([q.text for q in queries.values()], depth + spare(excluded))
+        run = without_excluded(hits.run(list(queries)), excluded, depth)
+        return score(run, self.judged.qrels, LEXICAL_MEASURES)
 
     def _group(self, name: str, ids: Sequence[str]) -> QueryGroup:
         parts = [

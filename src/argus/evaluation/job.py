@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.excluded import Excluded
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
@@ -77,6 +78,7 @@ def evaluate(
     fresh: bool = False,
     retrievers: Sequence[Any] = (),
     asking: AskingConfig | None = None,
+    excluded: Path | str | Excluded | None = None,
 ) -> EvaluateResult:
     """Measure one or two systems; with two, the second against the first.
 
@@ -88,8 +90,9 @@ def evaluate(
     indexes fuse vectors with BM25 ("min-max", "rrf", "z"; "dense" for
     not at all), one for all or one for each. exact: None searches every index as it is served,
     approximately where it has an approximate index. weights: λ of documents against scenarios, one
-    for all indexes or one for each. Raises InputError for bad input, ArgusError when every query
-    failed; nothing is written before all of it has been read.
+    for all indexes or one for each. excluded: documents that are taken out of each query's results
+    before anything is measured, or a file that says so. Raises InputError for bad input, ArgusError
+    when every query failed; nothing is written before all of it has been read.
     """
     config, asking = config or EvaluateConfig(), asking or AskingConfig()
     if len(indexes) + len(retrievers) + len(runs) not in (1, 2):
@@ -100,7 +103,7 @@ def evaluate(
             where="--index, --retriever, --run",
         )
     fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
-    questions = read_judged(queries, qrels, corpus).folded(config.parent_field)
+    questions = read_judged(queries, qrels, corpus, excluded).folded(config.parent_field)
     highest = highest_rps(diagnosis) if diagnosis else None
     if highest is not None and questions.fold is not None:
         highest = questions.fold.best(highest)
@@ -186,11 +189,17 @@ def _systems(
     runs: Sequence[Path | Run],
     depth: int,
 ) -> list[System]:
-    queries = questions.queries
-    systems = [search_index(name, index, queries, depth) for name, index in indexes]
-    systems += [ask_retriever(retriever, queries, depth) for retriever in retrievers]
-    systems += [run_system(run, queries, depth, f"run {i}") for i, run in enumerate(runs, start=1)]
-    return questions.folded_systems(systems)
+    queries, deep = questions.queries, depth + questions.spare
+    systems = [search_index(name, index, queries, deep) for name, index in indexes]
+    systems += [ask_retriever(retriever, queries, deep) for retriever in retrievers]
+    systems += [run_system(run, queries, deep, f"run {i}") for i, run in enumerate(runs, start=1)]
+    return questions.folded_systems(systems, depth)
+
+
+def _excluded(questions: JudgedQueries) -> dict[str, int]:
+    """Return how many pairs of a query and a document are taken out, where there are some."""
+    pairs = sum(map(len, questions.excluded.values()))
+    return {"excluded": pairs} if pairs else {}
 
 
 def _record(
@@ -203,7 +212,7 @@ def _record(
     run_files = {f"run {i}": run for i, run in enumerate(runs, start=1) if isinstance(run, Path)}
     return Record(
         "evaluation",
-        {**asdict(config), "indexes": list(indexes)},
+        {**asdict(config), "indexes": list(indexes)} | _excluded(questions),
         {
             **questions.files,
             **run_files,

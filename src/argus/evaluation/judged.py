@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import open_corpus
 from argus.corpora.stored import Origin
 from argus.data.corpus import read_queries
+from argus.data.excluded import Excluded, read_excluded, spare, without_excluded
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query
+from argus.errors import InputError
 from argus.evaluation.parents import ParentFold
 from argus.evaluation.systems import Judged, System, judge, with_corpus
 
@@ -33,6 +36,26 @@ class JudgedQueries:
     fold: ParentFold | None = None
     """Of chunks to documents, where judgements are of these."""
 
+    @property
+    def excluded(self) -> Excluded:
+        """What is taken out of each query's results before anything is measured."""
+        return self.judged.excluded
+
+    @property
+    def spare(self) -> int:
+        """How many results more are asked for, because of what is taken out."""
+        if self.fold is None:
+            return spare(self.excluded)
+        of_chunk = self.fold.of_chunk
+        sizes = Counter(of_chunk.values())
+        return max(
+            (
+                len(ids & of_chunk.keys()) + sum(sizes[id_] for id_ in ids)
+                for ids in self.excluded.values()
+            ),
+            default=0,
+        )
+
     def folded(self, field: str | None) -> JudgedQueries:
         """Return them with judgements of the documents that chunks are of.
 
@@ -43,17 +66,32 @@ class JudgedQueries:
         if fold is None:
             return self
         qrels = fold.qrels(self.qrels)
-        return replace(self, qrels=qrels, judged=judge(self.queries, qrels), fold=fold)
+        return replace(
+            self, qrels=qrels, judged=judge(self.queries, qrels, self.excluded), fold=fold
+        )
 
-    def folded_systems(self, systems: Sequence[System]) -> list[System]:
-        """Return systems with titles and texts; of documents, where chunks are folded."""
+    def folded_systems(self, systems: Sequence[System], depth: int) -> list[System]:
+        """Return what is measured of systems: `depth` results, without what queries exclude.
+
+        With titles and texts; of documents, where chunks are folded. What is excluded may be a
+        chunk or a document.
+        """
+        first = depth if self.fold is None else None
+        systems = [self._without_excluded(system, first) for system in systems]
         documents = self.documents
         if documents is None:
-            return list(systems)
+            return systems
         if self.fold is not None:
-            systems = [self.fold.system(system) for system in systems]
+            systems = [self._without_excluded(self.fold.system(s), depth) for s in systems]
             documents = self.fold.documents(documents)
         return [with_corpus(system, documents) for system in systems]
+
+    def _without_excluded(self, system: System, depth: int | None) -> System:
+        if not self.excluded:
+            return system
+        run = without_excluded(system.run, self.excluded, depth)
+        most = max(map(len, run.values()), default=0)
+        return replace(system, run=run, longest=system.longest and min(system.longest, most))
 
     @property
     def with_judgements(self) -> list[Query]:
@@ -65,15 +103,36 @@ def read_judged(
     queries: Path | str | Sequence[Query],
     qrels: Path | str | Qrels,
     corpus: NamedCorpus | None = None,
+    excluded: Path | str | Excluded | None = None,
 ) -> JudgedQueries:
-    """Read what is not at hand. Raises InputError when no query can be measured."""
-    sources = {"queries": queries, "qrels": qrels}
+    """Read what is not at hand. Raises InputError when no query can be measured.
+
+    excluded: per query, or a file as `read_excluded` reads it.
+    """
+    sources = {"queries": queries, "qrels": qrels, "excluded": excluded}
     files = {name: Path(v) for name, v in sources.items() if isinstance(v, (str, Path))}
     questions = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
     judgements = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
-    judged = judge(questions, judgements)
+    if isinstance(excluded, (str, Path)):
+        excluded = read_excluded(Path(excluded))
+    judged = judge(questions, judgements, _of(excluded or {}, questions))
+    result = JudgedQueries(questions, judgements, judged, files)
     if corpus is None:
-        return JudgedQueries(questions, judgements, judged, files)
+        return result
     source = open_corpus(corpus)
     documents = source.documents(FieldNames())
-    return JudgedQueries(questions, judgements, judged, files, source.origin, documents)
+    return replace(result, corpus=source.origin, documents=documents)
+
+
+def _of(excluded: Mapping[str, Iterable[str]], queries: Sequence[Query]) -> Excluded:
+    """Return what some of the queries exclude; InputError where none of those named is a query."""
+    sets = {query: frozenset(ids) for query, ids in excluded.items()}
+    if sets and sets.keys().isdisjoint(query.id for query in queries):
+        raise InputError(
+            f"none of the {len(sets):,} queries that exclude documents is asked "
+            f"(the first: {next(iter(sets))!r})",
+            expected="ids of the queries",
+            fix="Check that both are of one task.",
+            where="--excluded",
+        )
+    return sets

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from argus.data.excluded import Excluded
 from argus.data.runs import RUN_FILE, cut
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import ArgusError, InputError
@@ -249,13 +250,15 @@ class Judged:
     """Judged query ids that are not among the queries."""
     failed: dict[str, str] = field(default_factory=dict)
     """Query id to why it could not be asked."""
+    excluded: Excluded = field(default_factory=dict)
+    """What is taken out of each query's results before they are measured."""
 
     def relevant(self, query_id: str) -> list[str]:
         """Return the relevant documents of a query, by id."""
         return sorted(doc for doc, grade in self.qrels[query_id].items() if grade > 0)
 
 
-def judge(queries: Sequence[Query], qrels: Qrels) -> Judged:
+def judge(queries: Sequence[Query], qrels: Qrels, excluded: Excluded | None = None) -> Judged:
     """Set queries beside judgements. Raises InputError when no query can be measured."""
     reasons: dict[str, str] = {}
     for query in queries:
@@ -278,7 +281,8 @@ def judge(queries: Sequence[Query], qrels: Qrels) -> Judged:
             where="--qrels",
         )
     judgements = {id_: dict(qrels[id_]) for id_ in measurable}
-    return Judged(measurable, judgements, reasons, sorted(qrels.keys() - ids))
+    unknown = sorted(qrels.keys() - ids)
+    return Judged(measurable, judgements, reasons, unknown, excluded=excluded or {})
 
 
 def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
@@ -294,7 +298,7 @@ def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
             f"The first: {next(iter(failures.values()))}"
         )
     qrels = {id_: judged.qrels[id_] for id_ in queries}
-    return Judged(queries, qrels, judged.reasons, judged.not_asked, failures)
+    return replace(judged, queries=queries, qrels=qrels, failed=failures)
 
 
 def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:

@@ -1,0 +1,1 @@
+"""Tasks of retrieval as their authors publish them: documents, questions, judgements, metrics."""

@@ -1,0 +1,220 @@
+"""Retrieval tasks of mteb: a task object, its dictionary, or the folder of its data set.
+
+A folder is that of the hub (`corpus/`, `queries/`, `qrels/`, of a task in several subsets
+`SUBSET-corpus/` and so on; Parquet, JSON lines), or what `datasets` saves of it (Arrow). The
+dictionary is what a task has for a split: `corpus`, `queries` and `relevant_docs`, tables or
+dictionaries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
+from argus.data.qrels import read_qrels
+from argus.data.rows import id_value, text_value
+from argus.data.types import Document, Qrels, Query
+from argus.errors import InputError
+from argus.settings import Doc
+from argus.tasks.collection import identical_ids
+from argus.tasks.files import choose_split, documents_of, rows_in, splits_in
+from argus.tasks.task import NDCG, Task
+
+PARTS = ("corpus", "queries", "relevant_docs")
+METRICS = {"ndcg": "nDCG", "map": "AP", "recall": "R", "precision": "P", "mrr": "RR",
+           "hit_rate": "Success", "accuracy": "Success"}  # fmt: skip
+_METRIC = re.compile(r"([a-z_]+)_at_(\d+)")
+Values = Any  # of a foreign object: tables of `datasets`, dictionaries, lists
+
+
+@dataclass(frozen=True, kw_only=True)
+class MtebConfig:
+    """Which part of a task's data set."""
+
+    subset: Annotated[str, Doc("Such as a language; none where there is one.")] = ""
+    split: Annotated[str, Doc("Which split; the only one where there is one.")] = "test"
+
+
+def read_mteb(folder: Path, config: MtebConfig) -> Task:
+    """Read the data set of a task out of a folder; queries without judgement are left out.
+
+    Ids that are numbers are read as text, as mteb reads them. Raises InputError as reading its
+    files does, and for a part that is missing.
+    """
+    corpus = _part(folder, config, ("corpus",))
+    queries = _part(folder, config, ("queries", "query"))
+    judgements = _part(folder, config, ("qrels", "default", "data"))
+    qrels: Qrels = {}
+    for file in judgements:
+        qrels |= read_qrels(file, coerce_ids=True)
+    judged = [q for file in queries for q in read_queries(file, coerce_ids=True) if q.id in qrels]
+    wording = _part(folder, config, ("instruction",), optional=True)
+    return Task(
+        f"mteb/{'-'.join(filter(None, [folder.resolve().name, config.subset]))}",
+        documents_of(corpus, FieldNames(coerce_ids=True)), judged, qrels,
+        instructions={
+            id_value(row, "query-id", coerce=True): text_value(row, "instruction")
+            for row in rows_in(wording)
+        },
+        files={f"{n} {file.name}": file for n, fs in
+               {"corpus": corpus, "queries": queries, "qrels": judgements}.items() for file in fs},
+    )  # fmt: skip
+
+
+def _part(
+    folder: Path, config: MtebConfig, names: tuple[str, ...], *, optional: bool = False
+) -> list[Path]:
+    """Return the files of a part: of the subset where there is one, else of all."""
+    prefixes = [f"{config.subset}-"] if config.subset else [""]
+    places = [folder / f"{prefix}{name}" for prefix in prefixes for name in names]
+    here = splits_in(folder)
+    for place in places:
+        if place.name in here and all(file.parent == folder for file in here[place.name]):
+            return here[place.name]  # corpus.jsonl, beside queries.jsonl
+        splits = splits_in(place)
+        if splits:
+            split = config.split if config.split in splits or len(splits) > 1 else ""
+            return choose_split(place, split, "split", f"mteb:{folder}")[1]
+    if optional:
+        return []
+    raise InputError(
+        f"no {' or '.join(place.name for place in places)} in the folder",
+        expected="corpus, queries and qrels, as on the hub or as `datasets` saves them",
+        fix="Name the subset (subset=...), or check the folder.",
+        where=folder,
+    )
+
+
+def is_mteb(folder: Path) -> bool:
+    """Return whether a folder holds the parts of a data set, each in a folder of its own."""
+    names = {path.name for path in folder.iterdir() if path.is_dir()} if folder.is_dir() else set()
+    return {"corpus", "queries"} <= names or any(name.endswith("-corpus") for name in names)
+
+
+def is_mteb_task(task: object) -> bool:
+    """Return whether an object is a task of mteb."""
+    return hasattr(task, "metadata") and hasattr(task, "load_data")
+
+
+def of_mteb_task(task: Values, config: MtebConfig) -> Task:
+    """Return a task object's split of a subset; it has to hold its data.
+
+    Metric, prompt and whether a query's own id is taken out are as the task says. Raises InputError
+    for a task that was not loaded, and for one that only ranks given documents anew.
+    """
+    name = str(task.metadata.name)
+    if not getattr(task, "data_loaded", False):
+        raise InputError(
+            "the task holds no data", expected="a task that was loaded",
+            fix="Call its load_data() first: it fetches what is not there.", where=f"mteb:{name}",
+        )  # fmt: skip
+    if hasattr(task, "convert_v1_dataset_format_to_v2"):
+        task.convert_v1_dataset_format_to_v2(num_proc=None)
+    read = of_dictionary(task.dataset, config, name)
+    barred = identical_ids(read.documents, read.queries) if task.ignore_identical_ids else {}
+    prompt = getattr(task.metadata, "prompt", None) or ""
+    return replace(
+        read, metrics=_metrics(getattr(task.metadata, "main_score", "")), excluded=barred,
+        instruction=prompt if isinstance(prompt, str) else str(prompt.get("query", "")),
+    )  # fmt: skip
+
+
+def _metrics(name: str) -> tuple[str, ...]:
+    """Return mteb's score in ir-measures' name; nDCG@10 where it has none there."""
+    score = _METRIC.fullmatch(name or "")
+    return (f"{METRICS[score[1]]}@{score[2]}",) if score and score[1] in METRICS else NDCG
+
+
+def of_dictionary(data: Mapping[str, Values], config: MtebConfig, name: str = "task") -> Task:
+    """Return the task that a dictionary holds: of a split, or of subsets and splits.
+
+    Raises InputError for a part that is missing, and for rows in another form.
+    """
+    where = f"mteb:{name}"
+    subset = config.subset
+    if data.keys().isdisjoint(PARTS):
+        subset, data = _level(data, config.subset, "subset", where)
+    if data.keys().isdisjoint(PARTS):
+        data = _level(data, config.split, "split", where)[1]
+    missing = next((part for part in PARTS if part not in data), None)
+    if missing is not None or data.get("top_ranked"):
+        raise InputError(
+            "a task that ranks given documents anew" if missing is None else f"no {missing!r}",
+            expected=f"a retrieval task: {', '.join(PARTS)}",
+            fix="Check the task's kind, and that it was loaded.", where=where,
+        )  # fmt: skip
+    qrels = _qrels(data["relevant_docs"], where)
+    queries = [(id_, row) for id_, row in _rows(data["queries"], where) if id_ in qrels]
+    documents = [
+        Document(id_, _text(row, "text", where), _text(row, "title", where))
+        for id_, row in _rows(data["corpus"], where)
+    ]
+    label = "" if subset in ("", "default") else f"-{subset}"
+    texts = [Query(id_, _text(row, "text", where)) for id_, row in queries]
+    wording = {id_: str(row["instruction"]) for id_, row in queries if row.get("instruction")}
+    return Task(f"mteb/{name}{label}", documents, texts, qrels, instructions=wording)
+
+
+def _level(
+    data: Mapping[str, Values], key: str, setting: str, where: str
+) -> tuple[str, Mapping[str, Values]]:
+    """Return the entry of a dictionary of subsets or splits; its only one where none is named."""
+    if key not in data and len(data) == 1 and (not key or setting == "split"):
+        key = next(iter(data))
+    if not isinstance(data.get(key), Mapping):
+        raise InputError(
+            f"{setting} {key!r}" if key else f"{len(data)} to choose from",
+            expected=f"one of {', '.join(map(str, data)) or 'several'}",
+            fix=f"Name the {setting}.", where=where,
+        )  # fmt: skip
+    return key, data[key]
+
+
+def _rows(table: Values, where: str) -> Iterable[tuple[str, Mapping[str, Values]]]:
+    """Yield ids and rows of a table, or of a dictionary by id."""
+    if isinstance(table, Mapping):
+        for id_, row in table.items():
+            yield str(id_), {"text": row} if isinstance(row, str) else row
+        return
+    for row in table:
+        key = next((name for name in ("id", "_id") if isinstance(row, Mapping) and name in row), "")
+        if not key:
+            raise InputError(
+                f"{row!r:.60}", expected="rows with id and text",
+                fix="Load the task with its own loader.", where=where,
+            )  # fmt: skip
+        yield str(row[key]), row
+
+
+def _text(row: Mapping[str, Values], field: str, where: str) -> str:
+    value = row.get(field)
+    if value is not None and not isinstance(value, str):
+        raise InputError(
+            f"{field}: {value!r:.60}", expected="text",
+            fix="Conversations, pictures and sounds are no texts: choose another task.",
+            where=where,
+        )  # fmt: skip
+    return value or ""
+
+
+def _qrels(judgements: Values, where: str) -> Qrels:
+    if isinstance(judgements, Mapping):
+        return {
+            str(query): {str(doc): int(grade) for doc, grade in grades.items()}
+            for query, grades in judgements.items()
+        }
+    qrels: Qrels = {}
+    for row in judgements:
+        try:
+            qrels.setdefault(str(row["query-id"]), {})[str(row["corpus-id"])] = int(row["score"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{row!r:.60}", expected="rows of query-id, corpus-id and score",
+                fix="Load the task with its own loader.", where=where,
+            ) from error  # fmt: skip
+    return qrels

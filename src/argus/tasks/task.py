@@ -1,0 +1,78 @@
+"""A task: what is searched, what is asked, what is right, and how that is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from argus.data.excluded import Excluded, spare, without_excluded
+from argus.data.types import Document, Qrels, Query, Run
+from argus.evaluation.judged import JudgedQueries
+from argus.evaluation.systems import judge
+
+if TYPE_CHECKING:
+    from argus.authority.benchmarks.types import Benchmark
+    from argus.measures import Evaluation
+
+NDCG = ("nDCG@10",)
+"""The metric of most tasks."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task, in memory.
+
+    metrics: as papers name them, the task's own first. excluded: query id to the documents that are
+    taken out of a run before it is scored. instruction: what models that take one are told; it is
+    not part of the queries. instructions: of single queries, where each has its own. evidence: of
+    KILT, the sets of documents of which each alone is an answer. benchmark: of CAR, records with
+    the relation between them, which `argus.score_systems` scores. files: that it was read from.
+    """
+
+    name: str
+    documents: Sequence[Document] = field(repr=False)
+    queries: Sequence[Query] = field(repr=False)
+    qrels: Qrels = field(repr=False)
+    metrics: tuple[str, ...] = NDCG
+    excluded: Excluded = field(default_factory=dict, repr=False)
+    instruction: str = ""
+    instructions: Mapping[str, str] = field(default_factory=dict, repr=False)
+    evidence: Mapping[str, Sequence[frozenset[str]]] = field(default_factory=dict, repr=False)
+    benchmark: Benchmark | None = field(default=None, repr=False)
+    files: Mapping[str, Path] = field(default_factory=dict, repr=False)
+
+    @property
+    def metric(self) -> str:
+        """The metric by which systems are compared on it."""
+        return self.metrics[0]
+
+    @property
+    def spare(self) -> int:
+        """How many results more than k are asked for, so that k are left."""
+        return spare(self.excluded)
+
+    def scored(self, run: Run, depth: int | None = None) -> Run:
+        """Return what is scored of a run: without the excluded documents, `depth` of the rest."""
+        return without_excluded(run, self.excluded, depth)
+
+    def evaluate(self, run: Run, metrics: Sequence[str] = ()) -> Evaluation:
+        """Score a run on the questions that can be measured; `metrics` are the task's own if none.
+
+        Where a question has several sets of evidence, R-precision and recall are KILT's own.
+        """
+        from argus.measures import evaluate
+        from argus.tasks.kilt_scores import with_evidence
+
+        qrels = judge(self.queries, self.qrels).qrels
+        scored = self.scored(run)
+        evaluation = evaluate(scored, qrels, metrics or self.metrics)
+        return with_evidence(evaluation, scored, self.evidence) if self.evidence else evaluation
+
+
+def judged_of(task: Task) -> JudgedQueries:
+    """Return a task's questions as jobs take them; InputError when none can be measured."""
+    judged = judge(task.queries, task.qrels, task.excluded)
+    files = dict(task.files)
+    return JudgedQueries(list(task.queries), task.qrels, judged, files, None, task.documents)

@@ -1,0 +1,96 @@
+"""Excluded documents are out of every system's results before anything is measured."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from argus.data import Document, Query
+from argus.errors import InputError
+from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.job import evaluate
+from argus.indexes.job import build_index
+from tests.support.word_encoder import WordEncoder
+
+QUERIES = [Query("q1", "hot leaves"), Query("q2", "hot beans")]
+QRELS = {"q1": {"tea": 1}, "q2": {"coffee": 1}}
+CORPUS = [
+    Document("post-1", "hot leaves"),
+    Document("post-2", "hot leaves hot"),
+    Document("tea", "leaves hot water"),
+    Document("coffee", "beans hot"),
+]
+EXCLUDED = {"q1": ["post-1", "post-2"]}
+ONE = EvaluateConfig(measures=("nDCG@1", "RR"), headline="nDCG@1", depth=1, resamples=1000)
+
+
+@pytest.fixture
+def index(tmp_path):
+    build_index(CORPUS, out=tmp_path / "index", encoder=WordEncoder())
+    return tmp_path / "index"
+
+
+def scores(result):
+    return {row["query_id"]: row["nDCG@1"] for row in result.table.to_pylist()}
+
+
+@pytest.fixture
+def judge(tmp_path):
+    def measure(**options):
+        folder = tmp_path / f"out-{len(list(tmp_path.iterdir()))}"
+        return evaluate(QUERIES, QRELS, out=folder, config=ONE, **options)
+
+    return measure
+
+
+def test_an_index_is_searched_deep_enough(judge, index):
+    asked = {"indexes": [str(index)], "encoder": WordEncoder()}
+    before, after = judge(**asked), judge(**asked, excluded=EXCLUDED)
+    assert scores(before) == {"q1": 0, "q2": 1} and scores(after) == {"q1": 1, "q2": 1}
+    manifest = json.loads((after.folder / "manifest.json").read_text())
+    assert manifest["evaluation"]["config"]["excluded"] == 2
+    plain = json.loads((before.folder / "manifest.json").read_text())
+    assert "excluded" not in plain["evaluation"]["config"]
+
+
+def test_a_run_a_retriever_and_the_lexical_baseline(judge, tmp_path):
+    file = tmp_path / "excluded.jsonl"
+    rows = [{"id": query, "excluded_ids": ids} for query, ids in EXCLUDED.items()]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(json.dumps({"_id": d.id, "text": d.text}) + "\n" for d in CORPUS))
+    run = {"q1": {"post-2": 3.0, "post-1": 2.0, "tea": 1.0}, "q2": {"coffee": 1.0}}
+
+    def retrieve(query, k):
+        return ["post-1", "post-2", "tea"][:k] if "leaves" in query else ["coffee"]
+
+    result = judge(runs=[run], retrievers=[retrieve], excluded=file, corpus=corpus)
+    names = [system["name"] for system in result.summary["systems"]]
+    assert len(names) == 2
+    assert [s["measures"]["nDCG@1"] for s in result.summary["systems"]] == [1.0, 1.0]
+    assert result.summary["implicitness"]["bm25"]["RR"] == 1.0
+    plain = judge(runs=[run], corpus=corpus)
+    assert plain.summary["implicitness"]["bm25"]["RR"] < 1.0
+
+
+def test_excluded_chunks_leave_room_for_others(judge, tmp_path):
+    corpus = tmp_path / "corpus.jsonl"
+    rows = [("p#1", "p"), ("p#2", "p"), ("tea#1", "tea"), ("coffee#1", "coffee")]
+    corpus.write_text("".join(json.dumps({"_id": i, "text": i, "of": of}) + "\n" for i, of in rows))
+    config = EvaluateConfig(
+        measures=("nDCG@1",), headline="nDCG@1", depth=1, resamples=1000, parent_field="of"
+    )
+    run = {"q1": {"p#1": 3.0, "p#2": 2.0, "tea#1": 1.0}, "q2": {"coffee#1": 1.0}}
+    for excluded in ({"q1": ["p#1", "p#2"]}, {"q1": ["p"]}):
+        out = tmp_path / f"folded-{excluded['q1'][0]}"
+        result = evaluate(
+            QUERIES, QRELS, out=out, runs=[run], corpus=corpus, config=config, excluded=excluded
+        )
+        assert scores(result)["q1"] == 1.0
+
+
+def test_excluded_ids_of_another_task_are_refused(judge):
+    with pytest.raises(InputError, match="none of the 1 queries") as error:
+        judge(runs=[{"q1": {"tea": 1.0}}], excluded={"other": ["tea"]})
+    assert error.value.where == "--excluded"

@@ -1,0 +1,112 @@
+"""A repaired index as a search model of the installed mteb, in mteb's own evaluation."""
+
+from __future__ import annotations
+
+import pytest
+
+from argus.errors import InputError
+from argus.retrievers.outward.opening import as_mteb
+from argus.retrievers.shapes import call_of
+from tests.retrievers.outward.conftest import QRELS, QUESTIONS, TEXTS
+
+mteb = pytest.importorskip("mteb", reason="mteb is not installed (extra: mteb)")
+datasets = pytest.importorskip("datasets")
+METADATA = {
+    "name": "TeaRetrieval", "description": "Drinks and music.", "type": "Retrieval",
+    "category": "t2t", "eval_splits": ["test"], "eval_langs": ["eng-Latn"],
+    "main_score": "ndcg_at_10", "dataset": {"path": "local/tea", "revision": "1"},
+}  # fmt: skip
+
+
+def task(instruction=None, top_ranked=None, texts=TEXTS):
+    from mteb.abstasks.retrieval import AbsTaskRetrieval
+    from mteb.abstasks.task_metadata import TaskMetadata
+
+    class TeaRetrieval(AbsTaskRetrieval):
+        metadata = TaskMetadata(**METADATA)
+
+        def load_data(self, **_):
+            self.data_loaded = True
+
+    one = TeaRetrieval()
+    queries = [{"id": id_, "text": text} for id_, text in QUESTIONS.items()]
+    if instruction:
+        queries = [query | {"instruction": instruction} for query in queries]
+    corpus = [{"id": id_, "title": "", "text": text} for id_, text in texts.items()]
+    one.dataset = {"default": {"test": {
+        "corpus": datasets.Dataset.from_list(corpus),
+        "queries": datasets.Dataset.from_list(queries),
+        "relevant_docs": QRELS, "top_ranked": top_ranked,
+    }}}  # fmt: skip
+    return one
+
+
+def evaluate(model, one):
+    result = mteb.evaluate(model, one, cache=None, co2_tracker=False)
+    return result.task_results[0].scores["test"][0]
+
+
+def test_it_is_a_search_model_with_a_name_and_a_revision(repaired):
+    from mteb.models import SearchProtocol
+
+    model = as_mteb(repaired.retriever)
+    assert isinstance(model, SearchProtocol)
+    meta = model.mteb_model_meta
+    assert meta.name.startswith("argus/") and meta.name.count("/") == 1
+    assert meta.revision == f"now-{repaired.retriever.index.version}"
+    assert as_mteb(repaired.retriever, name="argus/blend").mteb_model_meta.name == "argus/blend"
+
+
+def test_mtebs_scores_are_those_of_argus(repaired):
+    scores = evaluate(as_mteb(repaired.retriever), task())
+    own = repaired.scores("nDCG@10", "R@1", "RR")
+    assert scores["ndcg_at_10"] == pytest.approx(own["nDCG@10"], abs=1e-5)
+    assert scores["recall_at_1"] == pytest.approx(own["R@1"], abs=1e-5)
+    assert scores["mrr_at_10"] == pytest.approx(own["RR"], abs=1e-5)
+
+
+def test_a_maker_serves_tasks_of_any_corpus(repaired):
+    sizes = []
+
+    def made(documents):
+        sizes.append(len(documents))
+        return repaired.retriever
+
+    assert evaluate(as_mteb(made), task())["ndcg_at_10"] > 0.5 and sizes == [len(TEXTS)]
+
+
+def test_the_index_of_another_corpus_is_refused(repaired):
+    with pytest.raises(InputError, match="holds beside it 3 documents"):
+        evaluate(as_mteb(repaired.retriever), task(texts={"tea": TEXTS["tea"]}))
+
+
+def test_candidates_of_a_reranking_task_alone_are_ranked(repaired):
+    model, one = as_mteb(repaired.retriever), task()
+    data = one.dataset["default"]["test"]
+    rest = {"task_metadata": one.metadata, "hf_split": "test", "hf_subset": "default",
+            "encode_kwargs": {}, "num_proc": None}  # fmt: skip
+    model.index(data["corpus"], **rest)
+    top_ranked = {"q1": ["coffee", "ska"], "q2": ["ska"], "q3": []}
+    run = model.search(data["queries"], top_k=10, top_ranked=top_ranked, **rest)
+    assert list(run["q1"]) == [d for d in repaired.ranks()["q1"] if d in ("coffee", "ska")]
+    assert list(run["q2"]) == ["ska"] and run["q3"] == {}
+
+
+def test_instructions_of_queries_come_after_them(repaired):
+    texts = []
+
+    class Listening:
+        name = "listening"
+
+        def search(self, queries, k):
+            texts.extend(query.text for query in queries)
+            return {query.id: {} for query in queries}
+
+    data = task(instruction="No tea.").dataset["default"]["test"]
+    as_mteb(Listening()).search(data["queries"], top_k=1)
+    assert texts[0] == "hot leaves No tea."
+
+
+def test_argus_asks_it_as_it_asks_any_search_of_mteb(repaired):
+    call = call_of(as_mteb(repaired.retriever))
+    assert call.batched == "mteb" or call.query_name == "queries"

@@ -1,0 +1,96 @@
+"""ImpliRet: the six tables of the hub and of the repository, against a converted collection."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+from argus.data.types import Document
+from argus.errors import InputError, Location
+from argus.tasks.opening import open_task
+from tests.support.tasks import lines, read_lines
+
+
+def official(folder, converted, rows=750):
+    """W_Multi.csv of the hub, written back from the converted collection."""
+    documents, queries = (read_lines(converted / f"{n}.jsonl") for n in ("corpus", "queries"))
+    (folder / "data").mkdir(parents=True)
+    path = folder / "data" / "W_Multi.csv"
+    with path.open("w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(["id", "tuple_set_id", "forum_question", "pos_document", "question", "answer",
+                      "explicit_hint"])  # fmt: skip
+        for document, query in list(zip(documents, queries, strict=True))[:rows]:
+            about = query["metadata"]
+            out.writerow([int(document["_id"].removeprefix("wm-d")), about["group"],
+                          about["forum_question"], document["text"], query["text"],
+                          about["answer"], about["explicit_hint"]])  # fmt: skip
+    return folder
+
+
+def test_the_hubs_table_is_the_converted_collection(shared, tmp_path):
+    converted = shared("impliret_wknow_multi")
+    task = open_task(f"impliret:{official(tmp_path / 'hub', converted)}")
+    other = open_task(f"beir:{converted}")
+    assert task.name == "impliret/wknow-multi" and task.metric == "nDCG@10"
+    assert [(d.id, d.text) for d in task.documents] == [(d.id, d.text) for d in other.documents]
+    assert list(task.queries) == list(other.queries) and task.qrels == other.qrels
+
+
+def row(number, **values):
+    usual = {"id": number, "tuple_set_id": 0, "pos_document": f"document {number}",
+             "question": f"question {number}", "answer": "", "explicit_hint": []}  # fmt: skip
+    return usual | values
+
+
+@pytest.fixture
+def repository(tmp_path):
+    for letter in "AWT":
+        for setting in ("Multi", "Uni"):
+            lines(tmp_path / f"{letter}_{setting}.jsonl", row(0, answer=letter), row(1))
+    return tmp_path
+
+
+@pytest.mark.parametrize("part", ["arithmetic", "wknow", "temporal"])
+@pytest.mark.parametrize("setting", ["multi", "uni"])
+def test_all_parts_and_settings(repository, part, setting):
+    task = open_task(f"impliret:{repository},part={part},setting={setting}")
+    prefix = f"{part[0]}{setting[0]}"
+    assert task.name == f"impliret/{part}-{setting}"
+    assert task.qrels == {f"{prefix}-q{n:04}": {f"{prefix}-d{n:04}": 1} for n in (0, 1)}
+    assert task.documents[1] == Document(f"{prefix}-d0001", "document 1", metadata={"group": 0})
+
+
+def test_a_file_names_its_own_part(repository):
+    assert open_task(repository / "T_Uni.jsonl").name == "impliret/temporal-uni"
+
+
+def test_a_table_in_doubt_and_one_that_is_missing(repository):
+    with pytest.raises(InputError, match="2 tables") as error:
+        open_task(f"impliret:{repository},part=temporal")
+    assert error.value.where == repository
+    (repository / "T_Uni.jsonl").unlink()
+    with pytest.raises(InputError, match="no such table"):
+        open_task(f"impliret:{repository},part=temporal,setting=uni")
+    with pytest.raises(InputError, match="arithmetic, wknow, temporal"):
+        open_task(f"impliret:{repository},part=semantic")
+
+
+@pytest.mark.parametrize(
+    ("broken", "field"),
+    [({"pos_document": 7}, "pos_document"), ({"id": ""}, "id"), ({"question": None}, None)],
+)
+def test_broken_rows_are_refused(tmp_path, broken, field):
+    values = row(1, **broken)
+    if values["question"] is None:
+        del values["question"]
+    file = lines(tmp_path / "W_Uni.jsonl", row(0), values)
+    with pytest.raises(InputError) as error:
+        open_task(file)
+    assert error.value.where == Location(file, 2, field)
+
+
+def test_a_row_twice_is_refused(tmp_path):
+    with pytest.raises(InputError, match="'0' stands in row 1"):
+        open_task(lines(tmp_path / "W_Uni.jsonl", row(0), row(0)))

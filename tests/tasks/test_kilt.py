@@ -1,0 +1,96 @@
+"""KILT: pages, paragraphs, sets of evidence, and its own R-precision and recall."""
+
+from __future__ import annotations
+
+import pytest
+
+from argus.errors import InputError, Location
+from argus.tasks.kilt_scores import r_precision, recall
+from argus.tasks.opening import open_task
+from argus.tasks.task import judged_of
+from tests.support.tasks import KILT, kilt, lines
+
+
+def sets(*ids):
+    return [frozenset(one.split()) for one in ids]
+
+
+def test_pages_are_documents_and_provenance_judges_them(tmp_path):
+    task = open_task(kilt(tmp_path))
+    assert task.name == "kilt/nq-dev" and task.metrics == ("Rprec", "R@5")
+    assert [document.id for document in task.documents] == ["290", "303", "307"]
+    assert task.documents[1].content == "Alabama\nAlabama is a state.\nIts capital is Montgomery."
+    assert task.qrels == {"q1": {"303": 1, "307": 1}, "q2": {"290": 1}}
+    assert judged_of(task).judged.reasons == {"q3": "no judgement"}
+    assert task.evidence["q1"] == sets("303 307", "307")
+
+
+def test_paragraphs_are_documents_where_the_data_set_names_them(tmp_path):
+    task = open_task(f"{kilt(tmp_path)},unit=paragraph")
+    assert [d.id for d in task.documents if d.id.startswith("303")] == ["303:1", "303:2"]
+    assert task.qrels["q2"] == {"290:1": 1, "290:2": 1, "290:3": 1}
+    assert task.documents[0].metadata == {"wikipedia_id": "290"}
+
+
+def test_the_best_set_of_evidence_counts(tmp_path):
+    task = open_task(kilt(tmp_path))
+    run = {"q1": {"307": 3.0, "290": 2.0, "303": 1.0}, "q2": {"303": 2.0, "290": 1.0}}
+    scores = task.evaluate(run)
+    assert scores.per_query["q1"] == {"Rprec": 1.0, "R@5": 1.0}
+    assert scores.per_query["q2"] == {"Rprec": 0.0, "R@5": 1.0}
+    assert scores.aggregate == {"Rprec": 0.5, "R@5": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("ranks", "evidence", "k", "expected"),
+    [
+        ("a b c", ["a b"], 1, 1.0),  # two pages of one set are one point
+        ("a x b c", ["a b"], 1, 0.0),  # which stands where the last of them does
+        ("a x b c", ["a b"], 2, 1.0),
+        ("x y a", ["a", "b"], 3, 0.5),
+        ("x y a", ["a"], 2, 0.0),
+        ("a b", ["a", "a b"], 1, 0.5),  # a page may be in two sets
+        ("a b", ["a", "a b"], 2, 1.0),
+        ("", ["a"], 5, 0.0),
+    ],
+)
+def test_recall_counts_whole_sets(ranks, evidence, k, expected):
+    assert recall(ranks.split(), sets(*evidence), k) == expected
+
+
+def test_r_precision_is_that_of_the_best_set():
+    assert r_precision(["a", "x", "b"], sets("a b", "c")) == 0.5
+    assert r_precision(["c"], sets("a b", "c")) == 1.0
+    assert r_precision([], sets("a")) == 0.0
+
+
+def test_a_knowledge_source_is_needed(tmp_path):
+    spec = kilt(tmp_path).partition(",")[0]
+    with pytest.raises(InputError, match="no knowledge source"):
+        open_task(spec)
+    with pytest.raises(InputError, match=r"no file nowhere\.json"):
+        open_task(f"{spec},knowledge=nowhere.json")
+
+
+@pytest.mark.parametrize(
+    ("provenance", "field"),
+    [("303", "output.provenance"), ([{"title": "Alabama"}], None), ([{"wikipedia_id": 1.5}],
+      "wikipedia_id")],
+)  # fmt: skip
+def test_broken_provenance_is_refused(tmp_path, provenance, field):
+    broken = {"id": "q9", "input": "x", "output": [{"answer": "y", "provenance": provenance}]}
+    with pytest.raises(InputError) as error:
+        open_task(kilt(tmp_path, [KILT[0], broken]))
+    assert error.value.where == Location(tmp_path / "nq-dev-kilt.jsonl", 2, field)
+
+
+def test_pages_without_paragraphs_and_units_without_numbers(tmp_path):
+    entity = {"id": "q9", "input": "x", "output": [{"provenance": [{"wikipedia_id": "290"}]}]}
+    with pytest.raises(InputError, match="unit=page") as error:
+        open_task(f"{kilt(tmp_path, [entity])},unit=paragraph")
+    assert error.value.where.line == 1
+    spec = kilt(tmp_path)
+    source = lines(tmp_path / "kilt_knowledgesource.json", {"wikipedia_id": "1", "text": "no list"})
+    with pytest.raises(InputError) as error:
+        open_task(spec)
+    assert error.value.where == Location(source, 1, "text")

@@ -1,0 +1,146 @@
+"""mteb: the folder of a data set, dictionaries, and its own task objects where it is installed."""
+
+from __future__ import annotations
+
+import pytest
+
+from argus.data.types import Query
+from argus.errors import InputError
+from argus.tasks.opening import open_task
+from tests.support.tasks import arrow, lines, parquet, read_lines
+
+CORPUS = [
+    {"_id": "d1", "title": "Tea", "text": "Leaves in hot water."},
+    {"_id": "d2", "title": "", "text": "Beans, roasted and ground."},
+]
+QUERIES = [{"_id": "q1", "text": "hot leaves"}, {"_id": "q2", "text": "without judgement"}]
+QRELS = [{"query-id": "q1", "corpus-id": "d1", "score": 1}]
+
+
+def hub(folder, write=parquet, prefix="", name="test-00000-of-00001.parquet"):
+    for part, rows in {"corpus": CORPUS, "queries": QUERIES, "qrels": QRELS}.items():
+        write(folder / f"{prefix}{part}" / name, *rows)
+    return folder
+
+
+def check(task):
+    assert [query.id for query in task.queries] == ["q1"]
+    assert [document.content for document in task.documents] == [
+        "Tea Leaves in hot water.", "Beans, roasted and ground.",
+    ]  # fmt: skip
+    assert task.qrels == {"q1": {"d1": 1}}
+
+
+def test_the_folder_of_the_hub(tmp_path):
+    task = open_task(hub(tmp_path / "TeaRetrieval"))
+    assert task.name == "mteb/TeaRetrieval"
+    check(task)
+
+
+def test_what_datasets_saves(tmp_path):
+    hub(tmp_path / "a", arrow, name="data-00000-of-00001.arrow")
+    check(open_task(f"mteb:{tmp_path / 'a'}"))
+    hub(tmp_path / "b", arrow, name="test/data-00000-of-00001.arrow")
+    check(open_task(f"mteb:{tmp_path / 'b'}"))
+
+
+def test_a_subset_is_chosen(tmp_path):
+    hub(tmp_path / "c", prefix="de-"), hub(tmp_path / "c", prefix="fr-")
+    task = open_task(f"mteb:{tmp_path / 'c'},subset=de")
+    assert task.name == "mteb/c-de"
+    check(task)
+    with pytest.raises(InputError, match="no corpus in the folder") as error:
+        open_task(tmp_path / "c")
+    assert error.value.where == tmp_path / "c"
+
+
+def test_a_split_is_chosen(tmp_path):
+    folder = hub(tmp_path / "d")
+    parquet(folder / "qrels" / "dev-00000-of-00001.parquet", QRELS[0] | {"corpus-id": "d2"})
+    assert open_task(f"mteb:{folder},split=dev").qrels == {"q1": {"d2": 1}}
+    with pytest.raises(InputError, match="one of dev, test"):
+        open_task(f"mteb:{folder},split=train")
+
+
+def test_numbers_are_ids_and_instructions_are_read(tmp_path):
+    folder = tmp_path / "e"
+    parquet(folder / "corpus" / "test.parquet", {"id": 7, "text": "Beans."})
+    parquet(folder / "queries" / "test.parquet", {"id": 1, "text": "coffee"})
+    parquet(folder / "default" / "test.parquet", {"query-id": 1, "corpus-id": 7, "score": 2})
+    lines(folder / "instruction" / "test.jsonl", {"query-id": "1", "instruction": "No tea."})
+    task = open_task(folder)
+    assert task.qrels == {"1": {"7": 2}} and dict(task.instructions) == {"1": "No tea."}
+
+
+def test_a_real_collection_out_of_both_layouts_is_one(shared, tmp_path):
+    source = shared("hotpot100")
+    other = open_task(source)
+    for part in ("corpus", "queries"):
+        parquet(tmp_path / part / "test.parquet", *read_lines(source / f"{part}.jsonl"))
+    table = (source / "qrels" / "test.tsv").read_text().splitlines()[1:]
+    rows = [line.split("\t") for line in table]
+    grades = [{"query-id": q, "corpus-id": d, "score": int(s)} for q, d, s in rows]
+    parquet(tmp_path / "qrels" / "test.parquet", *grades)
+    task = open_task(f"mteb:{tmp_path}")
+    assert [(d.id, d.content) for d in task.documents] == [
+        (d.id, d.content) for d in other.documents
+    ]
+    assert list(task.queries) == list(other.queries) and task.qrels == other.qrels
+
+
+DICTIONARY = {
+    "corpus": {"d1": {"title": "Tea", "text": "Leaves in hot water."},
+               "d2": "Beans, roasted and ground."},
+    "queries": {"q1": "hot leaves", "q2": "without judgement"},
+    "relevant_docs": {"q1": {"d1": 1}},
+}  # fmt: skip
+
+
+def test_dictionaries_of_a_split_and_of_subsets():
+    check(open_task(DICTIONARY))
+    check(open_task({"default": {"test": DICTIONARY}}))
+    check(open_task({"de": {"test": DICTIONARY}, "fr": {"test": {}}}, subset="de"))
+    check(open_task({"corpus": CORPUS, "queries": QUERIES, "relevant_docs": QRELS}))
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        ({"corpus": CORPUS, "queries": QUERIES}, "no 'relevant_docs'"),
+        ({"de": DICTIONARY, "fr": DICTIONARY}, "2 to choose from"),
+        (DICTIONARY | {"top_ranked": {"q1": ["d1"]}}, "anew"),
+        (DICTIONARY | {"queries": {"q1": {"text": [{"role": "user"}]}}}, "Conversations"),
+        (DICTIONARY | {"corpus": [{"text": "no id"}]}, "rows with id"),
+        (DICTIONARY | {"relevant_docs": [{"query": "q1"}]}, "query-id"),
+    ],
+)
+def test_dictionaries_of_another_form_are_refused(data, problem):
+    with pytest.raises(InputError, match=problem) as error:
+        open_task(data)
+    assert error.value.where == "mteb:task"
+
+
+@pytest.fixture
+def mteb_task():
+    """A task of the installed mteb, with data of its own: nothing is fetched."""
+    mteb = pytest.importorskip("mteb", reason="mteb is not installed (extra: mteb)")
+    datasets = pytest.importorskip("datasets")
+    task = mteb.get_task("ArguAna")
+    renamed = [{**row, "id": row["_id"]} for row in CORPUS]
+    task.dataset = {"default": {"test": {
+        "corpus": datasets.Dataset.from_list(renamed),
+        "queries": datasets.Dataset.from_list([{"id": "d2", "text": "roasted beans"}]),
+        "relevant_docs": {"d2": {"d1": 1}}, "top_ranked": None,
+    }}}  # fmt: skip
+    return task
+
+
+def test_a_task_of_mteb_says_its_metric_prompt_and_exclusions(mteb_task):
+    with pytest.raises(InputError, match="load_data"):
+        open_task(mteb_task)
+    mteb_task.data_loaded = True
+    task = open_task(mteb_task)
+    assert (task.name, task.metric) == ("mteb/ArguAna", "nDCG@10")
+    assert dict(task.excluded) == {"d2": {"d2"}}  # ArguAna ignores identical ids
+    assert task.instruction == "Given a claim, find documents that refute the claim"
+    assert list(task.queries) == [Query("d2", "roasted beans")]

@@ -1,0 +1,53 @@
+"""How a task is named, and names of none."""
+
+from __future__ import annotations
+
+import pytest
+
+from argus.errors import InputError
+from argus.tasks.opening import READERS, open_task
+from argus.tasks.spec import parse_task_spec
+
+
+def test_kind_place_and_settings():
+    spec = parse_task_spec("bright:a,b/BRIGHT,domain=pony,long=yes", READERS)
+    assert (spec.kind, str(spec.place)) == ("bright", "a,b/BRIGHT")
+    assert spec.settings == {"domain": "pony", "long": "yes"}
+    assert str(spec) == "bright:a,b/BRIGHT,domain=pony,long=yes"
+
+
+def test_a_path_that_is_there_is_that_path(tmp_path):
+    odd = tmp_path / "beir:x,split=dev"
+    odd.mkdir()
+    assert parse_task_spec(odd, READERS).place == odd
+
+
+@pytest.mark.parametrize("text", ["beir:x,a=b,split", "beir:x,split=a,split=b", "beir:x,split="])
+def test_settings_stand_once_with_a_value(text):
+    with pytest.raises(InputError, match="setting=value") as error:
+        parse_task_spec(text, READERS)
+    assert error.value.where == text
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [("domain=pony", "setting 'domain'"), ("identical=maybe", "yes or no")],
+)
+def test_unknown_settings_are_refused(shared, settings, problem):
+    with pytest.raises(InputError, match=problem) as error:
+        open_task(f"beir:{shared('cranfield')},{settings}")
+    assert str(error.value.where).startswith("beir:")
+
+
+@pytest.mark.parametrize("spec", ["nowhere", "beir:nowhere", "magic:nowhere"])
+def test_what_is_not_there_is_not_downloaded(spec):
+    with pytest.raises(InputError, match="nothing is downloaded") as error:
+        open_task(spec)
+    assert error.value.where == spec
+
+
+def test_a_folder_that_tells_no_kind_and_an_object_of_none(tmp_path):
+    with pytest.raises(InputError, match="no task in"):
+        open_task(tmp_path)
+    with pytest.raises(InputError, match="a list"):
+        open_task([1])
