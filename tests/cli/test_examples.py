@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from argus.cli.main import app
 from argus.cli.reference import leaves
 from tests.conftest import Endpoint, serving
-from tests.support.examples import answer, documents, write_files, write_rows
+from tests.support.examples import answer, documents, fill_store, write_files, write_rows
 
 COMMANDS = dict(leaves("argus", typer.main.get_command(app)))
 EXAMPLES = {name: getattr(one.callback, "example", None) for name, one in COMMANDS.items()}
@@ -41,6 +41,7 @@ FOLLOWS = {
     "argus remedy list": "argus remedy expand",
     "argus remedy rollback": "argus remedy expand",
     "argus remedy export": "argus remedy expand",
+    "argus remedy write": "argus remedy expand",
     "argus remedy synthesize": "argus index build",
     "argus remedy scenarios": "argus index build",
     "argus remedy adapt": "argus remedy scenarios",
@@ -86,6 +87,8 @@ def after(
         shutil.copytree(earlier.folder if earlier else home / "files", folder)
         if name == "argus audit":  # its N of 800 wants a larger corpus
             write_rows(folder / "docs.jsonl", documents(source))
+        if name == "argus remedy write":
+            fill_store(folder)
         with contextlib.chdir(folder):
             return invoke(name, folder, url)
 

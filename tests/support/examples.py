@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from argus.data.types import Document
+from argus.indexes.views import ViewIndex
 from tests.support.distilling import TEXTS
 from tests.support.qa import honest
 from tests.support.scenarios import behaving
+from tests.support.stored_corpora import chroma
 from tests.support.stores import fill_sqlite_vec
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
@@ -39,6 +42,13 @@ def write_files(folder: Path, fb15k237: Path) -> None:
     write_pages(folder / "docs", corpus)
     fill_sqlite_vec(folder / "docs.db")
     save_llama(folder / "student", make_tokenizer(TEXTS, size=900), hidden=16)
+
+
+def fill_store(folder: Path) -> None:
+    """Write the documents of an index into a store, with their vectors."""
+    state = ViewIndex.open(folder / "index").snapshot("original")
+    rows = [Document(view.doc_id, view.text) for view in state.views]
+    chroma(folder / "store", rows, state.vectors)
 
 
 def documents(fb15k237: Path) -> list[dict[str, str]]:

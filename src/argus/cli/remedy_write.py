@@ -31,7 +31,7 @@ class WrittenPlace:
         check_settings(self)
 
 
-@example("argus remedy write --index index/ --store qdrant:http://127.0.0.1:6333/docs")
+@example("argus remedy write --index index/ --store chroma:store/docs")
 @with_blocks
 def write(
     index: o.IndexState,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from argus.corpora.names import StoreCorpus
@@ -142,3 +143,9 @@ def test_documents_that_the_store_lacks_are_told(home, index, tmp_path):
     result = write(index, home, tmp_path)
     assert result.summary["left_out"] == 1
     assert "left out: 1 documents that are not in the store" in result.headline()
+
+
+def test_a_store_of_another_dimension_is_refused(index, tmp_path):
+    home = FILLS["chroma"](tmp_path / "other", DOCUMENTS, np.eye(40, 7, dtype=np.float32) + 0.1)
+    with pytest.raises(InputError, match="vectors of 7 dimensions"):
+        write(index, home, tmp_path)

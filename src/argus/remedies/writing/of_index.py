@@ -65,6 +65,7 @@ def write_index(
         record = Record(JOB, config, {"index": spec.path})
         payloads = parent_payloads(base)
         parents = _parents(payloads, id_field, state, base)
+        _check_dimension(opened, base)
         target = make_home(base, into)
         folder.open()
         remedy = _name(opened, state, weight, payloads)
@@ -81,6 +82,16 @@ def _check_cosine(index: ViewIndex) -> None:
             expected="cosine: the records are scaled",
             fix="Embed the documents with such an encoder, or use argus remedy export.",
             where=index.path,
+        )
+
+
+def _check_dimension(index: ViewIndex, store: WritableStore) -> None:
+    if store.describe().dim != index.dim:
+        raise InputError(
+            f"vectors of {store.describe().dim} dimensions",
+            expected=f"{index.dim}, as {index.path} has",
+            fix="Name the store of the same documents and encoder, or use argus remedy export.",
+            where=store.name,
         )
 
 
