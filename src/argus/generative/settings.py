@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -80,6 +80,13 @@ class Scoring:
         int, Ge(0), Doc("So many single tokens count, too; 0: none."), Option(panel=_PANEL)
     ] = 5_000
     """The most probable ones, where no key covers them (SEAL: 5,000)."""
+    shortest: Annotated[
+        int,
+        Ge(1),
+        Doc("Tokens of the shortest n-gram that counts; single tokens are --unigrams' own."),
+        Option(panel=_PANEL),
+    ] = 1
+    """Shorter keys weigh nothing (SEAL: 1)."""
     add_best_unigrams: bool = True
     """As many of the weightiest single tokens as there are keys become keys (SEAL: on)."""
     unigrams_ignore_free_places: bool = False
@@ -109,6 +116,14 @@ class Scoring:
     def __post_init__(self) -> None:
         check_settings(self)
         check_numbers(self)
+
+    @property
+    def identity(self) -> dict[str, float | bool | str]:
+        """All that decides a score. What came after the first version is told where it is set."""
+        plain = asdict(self)
+        if self.shortest == 1:
+            del plain["shortest"]
+        return plain
 
 
 def check_numbers(config: Any) -> None:

@@ -37,6 +37,7 @@ from argus.generative.jobs.summary import (
     SearchIdentity,
     SearchPace,
     SearchRecord,
+    SearchSettings,
     SearchSummary,
     headline,
 )
@@ -194,8 +195,11 @@ def identity(
     """Return all that decides an answer: index, model, settings."""
     vocabulary = manifest_of(home).vocabulary
     content = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
-    settings = config.described()
-    settings["decoding"].pop("batch", None)  # scores do not depend on it
+    settings: SearchSettings = {
+        **config.described(),
+        "decoding": config.decoding.identity,
+        "scoring": config.scoring.identity,
+    }
     return {"index": content.hex(), "model": weights, **settings}
 
 

@@ -12,7 +12,7 @@ class SearchSettings(TypedDict):
 
     mode: str
     k: int
-    decoding: dict[str, int | bool]
+    decoding: dict[str, int | float | bool | str]
     scoring: dict[str, float | bool | str]
 
 
