@@ -76,6 +76,11 @@ class Vocabulary:
         )
         return [e.ids if text else [] for e, text in zip(encoded, cleaned, strict=True)]
 
+    def encode_as_is(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of texts as they stand: no space in front, white space as it is."""
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [e.ids for e in encoded]
+
     def sources(
         self,
         questions: Sequence[str],
