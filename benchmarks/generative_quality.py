@@ -31,7 +31,7 @@ from argus.generative.index.job import build_ngrams
 from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.jobs.search import search_ngrams
 from argus.generative.jobs.settings import Format, NgramSearchConfig
-from argus.generative.settings import Mode
+from argus.generative.settings import Mode, Scoring
 from argus.generative.training.config import GenerativeTrainConfig, ScratchSize, learning
 from argus.generative.training.job import GenerativeTrainResult, train_generative
 from argus.generative.training.model import new_network, save_network
@@ -44,6 +44,7 @@ HELD_OUT, ASKED = 300, 200
 WIKI2_MINUTES, DEMO_MINUTES = 25.0, 15.0
 TOKENIZER = "bpe:8000"
 SCRATCH = "scratch"
+PUBLISHED = Scoring().for_model(scratch=False)
 
 
 def run() -> dict[str, Any]:
@@ -161,8 +162,9 @@ def ask(
     name = f"{mode}-{index}-{model.parent.name}-{model.name}"
     out = home / (name if beams == Decoding.beams else f"{name}-{beams}")
     config = NgramSearchConfig(
-        model=model, mode=mode, k=100, formats=(Format.TREC,), decoding=Decoding(beams=beams)
-    )
+        model=model, mode=mode, k=100, formats=(Format.TREC,), decoding=Decoding(beams=beams),
+        scoring=PUBLISHED,
+    )  # fmt: skip
     search_ngrams(home / index, asked, out=out, config=config)
     return out
 

@@ -64,8 +64,8 @@ def unigram_weights(
 
     log_probabilities: (V,) log-softmax at the first position of the decoder. counts: (V,)
     occurrences. excluded: tokens that weigh 0: the border, padding, and keys of one token. So do
-    tokens that do not occur and all but the `scoring.unigrams` most probable (the lower id where
-    two are equally probable). Returns (V,). Raises InputError for what is no log-probability.
+    tokens that do not occur and all but the `most_unigrams` most probable (the lower id where two
+    are equally probable). Returns (V,). Raises InputError for what is no log-probability.
     """
     bad = np.isnan(log_probabilities) | (log_probabilities > ROUNDING)
     if bad.any():
@@ -76,7 +76,7 @@ def unigram_weights(
             fix="Give log-softmax values of the first position, not logits.",
         )
     weights = np.zeros(len(log_probabilities), np.float64)
-    best = greatest(log_probabilities, scoring.unigrams)
+    best = greatest(log_probabilities, scoring.most_unigrams)
     if len(best):
         logs = np.minimum(log_probabilities[best].astype(np.float64), 0)
         if scoring.use_frequencies:

@@ -10,6 +10,7 @@ from argus.errors import InputError
 from argus.generative.decode.beam import beam_search
 from argus.generative.decode.beams import Search
 from argus.generative.decode.settings import Cure, Decoding
+from argus.generative.failures.replay.replay import Replay
 from argus.generative.index import build_index
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Mode, Scoring
@@ -18,6 +19,7 @@ from tests.support.generating import (
     PSEUDO_QUERIES,
     log_probability,
     next_log_probabilities,
+    ngrams_of,
     plain,
     small_vocabulary,
     tiny_model,
@@ -193,3 +195,22 @@ def test_settings_of_other_cures_decide_nothing():
     assert "cure" not in Decoding().identity  # as answers of earlier versions have it
     assert Decoding(cure=Cure.DIVERSE).identity != Decoding(cure=Cure.DIVERSE, groups=3).identity
     assert Decoding(cure=Cure.BACKTRACKING).identity["rounds"] == 1
+
+
+@pytest.mark.parametrize("cure", list(Cure))
+def test_a_replay_counts_what_a_cure_writes(parts, cure):
+    _, index, passages, model = parts
+    decoding = Decoding(cure=cure, beams=6, groups=3, body_tokens=4, title_tokens=1)
+    scoring = Scoring(use_frequencies=False)  # so that whatever is written weighs something
+    searcher = GenerativeSearcher(index, model, Mode.SEAL, decoding, scoring)
+    gold = Replay(searcher, most_beams=1).replay(QUESTIONS[0], [0]).gold
+    (written,) = searcher.keys(QUESTIONS[:1])
+    known = {key.tokens for key in written.keys}
+    begin, end = index.splits([0])[0].tolist()
+    text = [index.border, *passages.passages[0]][begin:end]
+    of_text = ngrams_of([text], 4, index.border)
+    assert gold is not None and gold.written == len(known & of_text) > 0
+    assert {one.key.tokens for one in gold.pruned} == of_text - known
+    assert gold.share == len(gold.pruned) / len(of_text)
+    lost = sum(one.weight for one in gold.pruned)
+    assert gold.weight_share == pytest.approx(lost / (lost + gold.written_weight))

@@ -99,16 +99,16 @@ class AnyOrderBeams(Beams):
         goes_on = np.zeros(len(parents), np.bool_)
         for begin, end in zip(pointers[:-1].tolist(), pointers[1:].tolist(), strict=True):
             sets: dict[tuple[Ngram, ...], int] = {}
-            for at in range(begin, end):
-                ngram = (*self.placed[parents[at]].ngram, int(tokens[at]))
-                sets.setdefault(self._words(ngram), at)
+            for i in range(begin, end):
+                ngram = (*self.placed[parents[i]].ngram, int(tokens[i]))
+                sets.setdefault(self._words(ngram), i)
             mine = list(sets.values())[: 2 * beams]
             goes_on[mine[:beams]] = True
             places += mine
             counts.append(len(places))
-        self._next = [self._moved(int(parents[at]), int(tokens[at])) for at in places]
-        kept = np.array(places, np.int64)
-        return Step(np.array(counts), parents[kept], tokens[kept], sums[kept], goes_on[kept])
+        self._next = [self._moved(int(parents[i]), int(tokens[i])) for i in places]
+        at = np.array(places, np.int64)
+        return Step(np.array(counts), parents[at], tokens[at], sums[at], goes_on[at])
 
     def record(self, step: Step, written: IntArray) -> None:
         """Keep the shortest spans of what is written, each once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from argus.data.topics import TopicFormat, read_topics, topics_file
 from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
 from argus.generative.answer import Answer, Hit
-from argus.generative.folders import index_folder, manifest_of, need_model
+from argus.generative.folders import index_folder, is_from_scratch, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.jobs.answers import FILE, AnswerFile
 from argus.generative.jobs.outputs import (
@@ -99,6 +99,7 @@ def search_ngrams(
     fields = fields or FieldNames()
     topics, source = _topics(queries, kind, fields, limit)
     home, model = index_folder(index), need_model(config.model)
+    config = _with_scoring(config, model)
     opened = NgramIndex.open(home)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields)
@@ -147,6 +148,7 @@ def ask(
     """
     check_query(text, "--query")
     home, model = index_folder(index), need_model(config.model)
+    config = _with_scoring(config, model)
     opened = NgramIndex.open(home)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields or FieldNames())
@@ -176,6 +178,12 @@ def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> HitRecord:
         "text": text,
         "keys": keys,
     }
+
+
+def _with_scoring(config: NgramSearchConfig, model: Path) -> NgramSearchConfig:
+    """Return a config that says how single tokens count: that hangs on the model's kind."""
+    scoring = config.scoring.for_model(scratch=is_from_scratch(model))
+    return replace(config, scoring=scoring)
 
 
 def open_searcher(

@@ -13,7 +13,7 @@ class SearchSettings(TypedDict):
     mode: str
     k: int
     decoding: dict[str, int | float | bool | str]
-    scoring: dict[str, float | bool | str]
+    scoring: dict[str, float | bool | str | None]
 
 
 class SearchIdentity(SearchSettings):
