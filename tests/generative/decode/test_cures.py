@@ -199,7 +199,7 @@ def test_settings_of_other_cures_decide_nothing():
 
 @pytest.mark.parametrize("cure", list(Cure))
 def test_a_replay_counts_what_a_cure_writes(parts, cure):
-    _, index, passages, model = parts
+    _, index, _, model = parts
     decoding = Decoding(cure=cure, beams=6, groups=3, body_tokens=4, title_tokens=1)
     scoring = Scoring(use_frequencies=False)  # so that whatever is written weighs something
     searcher = GenerativeSearcher(index, model, Mode.SEAL, decoding, scoring)
@@ -207,7 +207,7 @@ def test_a_replay_counts_what_a_cure_writes(parts, cure):
     (written,) = searcher.keys(QUESTIONS[:1])
     known = {key.tokens for key in written.keys}
     begin, end = index.splits([0])[0].tolist()
-    text = [index.border, *passages.passages[0]][begin:end]
+    text = index.tokens_of([0])[1][begin:end].tolist()
     of_text = ngrams_of([text], 4, index.border)
     assert gold is not None and gold.written == len(known & of_text) > 0
     assert {one.key.tokens for one in gold.pruned} == of_text - known
