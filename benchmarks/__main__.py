@@ -19,6 +19,7 @@ NAMES = (
     "adapt_quality",
     "ngram_index", "ngram_decoding", "ngram_evidence",
     "generative_quality", "generative_speed", "generative_failures", "failures_scale",
+    "generative_cures", "generative_unigrams",
     "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "engine_long",
     "plan_accuracy", "startup", "retriever_seam",
     "blend_quality", "blend_speed",

@@ -31,7 +31,7 @@ from argus.generative.index.job import build_ngrams
 from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.jobs.search import search_ngrams
 from argus.generative.jobs.settings import Format, NgramSearchConfig
-from argus.generative.settings import Mode
+from argus.generative.settings import Mode, Scoring
 from argus.generative.training.config import GenerativeTrainConfig, ScratchSize, learning
 from argus.generative.training.job import GenerativeTrainResult, train_generative
 from argus.generative.training.model import new_network, save_network
@@ -44,6 +44,7 @@ HELD_OUT, ASKED = 300, 200
 WIKI2_MINUTES, DEMO_MINUTES = 25.0, 15.0
 TOKENIZER = "bpe:8000"
 SCRATCH = "scratch"
+PUBLISHED = Scoring().for_model(scratch=False)
 
 
 def run() -> dict[str, Any]:
@@ -56,7 +57,9 @@ def kept_in(name: str) -> Path:
     return Path(root) / "generative" / name
 
 
-def wiki2_model(home: Path) -> tuple[NgramIndex, GenerativeTrainResult, list[Query]]:
+def wiki2_model(
+    home: Path, minutes: float = WIKI2_MINUTES
+) -> tuple[NgramIndex, GenerativeTrainResult, list[Query]]:
     """Return the index, the model (trained at the first call), and the titles that are asked."""
     corpus = collection("wiki2")
     index = build_ngrams(
@@ -66,7 +69,7 @@ def wiki2_model(home: Path) -> tuple[NgramIndex, GenerativeTrainResult, list[Que
         corpus, index=home / "index", queries=corpus / "queries.jsonl",
         qrels=corpus / "qrels" / "test.tsv", out=home / "train",
         config=GenerativeTrainConfig(
-            hold_out=HELD_OUT, training=learning(SCRATCH, max_minutes=WIKI2_MINUTES)
+            hold_out=HELD_OUT, training=learning(SCRATCH, max_minutes=minutes)
         ),
     )  # fmt: skip
     return index, trained, read_queries(home / "train" / "held_out.jsonl")[:ASKED]
@@ -76,12 +79,7 @@ def _wiki2(home: Path) -> dict[str, Any]:
     corpus = collection("wiki2")
     documents = read_corpus(corpus)
     whole, trained, questions = wiki2_model(home)
-    build_ngrams(
-        corpus, out=home / "texts",
-        config=NgramBuildConfig(
-            tokenizer=str(home / "index" / "ngrams" / "tokenizer"), titles=False
-        ),
-    )  # fmt: skip
+    texts_index(corpus, home)
     judged = read_qrels(home / "train" / "held_out.tsv")
     qrels = {q.id: judged[q.id] for q in questions}
     untrained = save_network(
@@ -98,11 +96,20 @@ def _wiki2(home: Path) -> dict[str, Any]:
     return {
         "training": _training(trained.summary),
         "questions": len(questions),
-        "systems": {name: _measured(answers, qrels) for name, answers in systems.items()},
+        "systems": {name: measured(answers, qrels) for name, answers in systems.items()},
     }
 
 
-def demo_model(home: Path) -> tuple[Path, GenerativeTrainResult, list[Query]]:
+def texts_index(corpus: Path, home: Path) -> NgramIndex:
+    """Return an index of the same passages without titles, with the same tokenizer."""
+    tokenizer = str(home / "index" / "ngrams" / "tokenizer")
+    config = NgramBuildConfig(tokenizer=tokenizer, titles=False)
+    return build_ngrams(corpus, out=home / "texts", config=config).index
+
+
+def demo_model(
+    home: Path, minutes: float = DEMO_MINUTES
+) -> tuple[Path, GenerativeTrainResult, list[Query]]:
     """Return the corpus, the model (trained at the first call), and its judged questions."""
     corpus = home / "corpus"
     if not (corpus / "corpus.jsonl").is_file():
@@ -114,7 +121,7 @@ def demo_model(home: Path) -> tuple[Path, GenerativeTrainResult, list[Query]]:
     )  # fmt: skip
     trained = train_generative(
         corpus, index=home / "index", out=home / "train", pseudo_queries=expansions,
-        config=GenerativeTrainConfig(training=learning(SCRATCH, max_minutes=DEMO_MINUTES)),
+        config=GenerativeTrainConfig(training=learning(SCRATCH, max_minutes=minutes)),
     )  # fmt: skip
     return corpus, trained, read_queries(corpus / "queries.jsonl")
 
@@ -130,7 +137,7 @@ def _demo(home: Path) -> dict[str, Any]:
     return {
         "training": _training(trained.summary),
         "questions": len(questions),
-        "systems": {name: _measured(answers, qrels) for name, answers in systems.items()},
+        "systems": {name: measured(answers, qrels) for name, answers in systems.items()},
     }
 
 
@@ -155,8 +162,9 @@ def ask(
     name = f"{mode}-{index}-{model.parent.name}-{model.name}"
     out = home / (name if beams == Decoding.beams else f"{name}-{beams}")
     config = NgramSearchConfig(
-        model=model, mode=mode, k=100, formats=(Format.TREC,), decoding=Decoding(beams=beams)
-    )
+        model=model, mode=mode, k=100, formats=(Format.TREC,), decoding=Decoding(beams=beams),
+        scoring=PUBLISHED,
+    )  # fmt: skip
     search_ngrams(home / index, asked, out=out, config=config)
     return out
 
@@ -184,7 +192,7 @@ def _others(documents: list[Document], questions: list[Query], suffix: str = "")
     return {f"bm25{suffix}": lexical, f"minilm{suffix}": dense}
 
 
-def _measured(run: Run, qrels: Qrels) -> dict[str, Any]:
+def measured(run: Run, qrels: Qrels) -> dict[str, Any]:
     """Return hits@1 and @10 with Wilson's interval, and nDCG@10."""
     n = len(qrels)
     means = evaluate(run, qrels, ("Success@1", "Success@10", "nDCG@10")).aggregate

@@ -247,6 +247,7 @@ from .generative.answer import (
     HitKey as HitKey,
 )
 from .generative.decode.settings import (
+    Cure as Cure,
     Decoding as Decoding,
 )
 from .generative.failures.jobs.analyse import (

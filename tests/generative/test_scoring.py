@@ -194,8 +194,29 @@ def test_the_defaults_are_the_published_ones():
     # docs/generative.md, "How scores are made"
     scoring = Scoring()
     assert (scoring.smoothing, scoring.exponent, scoring.repetition_penalty) == (5, 2, 0.8)
-    assert (scoring.max_occurrences, scoring.full_documents, scoring.unigrams) == (1500, 1500, 5000)
+    assert (scoring.max_occurrences, scoring.full_documents) == (1500, 1500)
+    assert (scoring.most_unigrams, scoring.shortest) == (5000, 1)
     assert (scoring.length_penalty, scoring.drop_occurrences) == (0, 10_000_000)
     assert (scoring.query_bonus, scoring.query_ceiling) == (14, -1)
     assert scoring.add_best_unigrams and scoring.use_frequencies
     assert not (scoring.allow_overlaps or scoring.unigrams_ignore_free_places or scoring.single_key)
+
+
+@pytest.mark.parametrize(("scratch", "expected"), [(True, 0), (False, 5000)])
+def test_single_tokens_hang_on_the_model_where_not_set(scratch, expected):
+    assert Scoring().for_model(scratch=scratch).unigrams == expected
+    own = Scoring(unigrams=7)
+    assert own.for_model(scratch=scratch) == own
+
+
+def test_the_published_scoring_is_told_as_it_was_before():
+    plain = Scoring().identity
+    assert plain == Scoring(unigrams=5000).identity
+    assert plain["unigrams"] == 5000 and "shortest" not in plain
+    assert Scoring(shortest=2).identity["shortest"] == 2
+
+
+def test_keys_below_the_shortest_weigh_nothing():
+    keys = [Key((7,), -1.0, "body"), Key((7, 8), -1.0, "body"), Key((7, 8, 9), -1.0, "body")]
+    assert (weights(keys, [2, 2, 2], shortest=2) > 0).tolist() == [False, True, True]
+    assert (weights(keys, [2, 2, 2]) > 0).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from argus.errors import InputError
@@ -11,6 +12,9 @@ INDEX = "ngrams"
 """Of the index, in the folder of `generative build`."""
 MODEL = "model"
 """Of the model, in the folder of `generative train`."""
+NOTE = "argus.json"
+"""Beside a model that `generative train` made: what it is, and what it may be asked for."""
+SCRATCH = "scratch"
 
 
 def index_folder(path: Path | str) -> Path:
@@ -68,3 +72,12 @@ def need_model(model: Path | None) -> Path:
             where=model,
         )
     return model
+
+
+def is_from_scratch(model: Path) -> bool:
+    """Return whether the model in a folder says that it was trained from scratch."""
+    try:
+        note = json.loads((model / NOTE).read_text(encoding="utf-8"))
+        return bool(note["base"]["name"] == SCRATCH)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False  # a checkpoint of others, which has no note

@@ -30,7 +30,9 @@ _MARGIN = 0.1  # without frequencies: how far below the least probable key zero 
 def key_weights(
     keys: Sequence[Key], counts: IntArray, n_tokens: int, query_start: int, scoring: Scoring
 ) -> Float64Array:
-    """Return the weight of every key (eq. 2 to the power alpha); 0 where it does not occur.
+    """Return the weight of every key (eq. 2 to the power alpha).
+
+    0 where it does not occur, and where it has fewer tokens than `scoring.shortest`.
 
     counts: (n_keys,) occurrences in the corpus. n_tokens: the corpus' tokens, borders included.
     query_start: the token that begins pseudo-queries.
@@ -47,7 +49,8 @@ def key_weights(
         odds = _log_odds((logs - _CERTAIN) * scale, counts, n_tokens, scoring.smoothing)
     else:
         odds = np.where(counts > 0, _above_least(logs) * scale, 0)
-    return np.where(odds > 0, odds**scoring.exponent, 0.0)  # 0 ** 0 would be 1
+    counting = (odds > 0) & (lengths >= scoring.shortest)
+    return np.where(counting, odds**scoring.exponent, 0.0)  # 0 ** 0 would be 1
 
 
 def unigram_weights(
@@ -61,8 +64,8 @@ def unigram_weights(
 
     log_probabilities: (V,) log-softmax at the first position of the decoder. counts: (V,)
     occurrences. excluded: tokens that weigh 0: the border, padding, and keys of one token. So do
-    tokens that do not occur and all but the `scoring.unigrams` most probable (the lower id where
-    two are equally probable). Returns (V,). Raises InputError for what is no log-probability.
+    tokens that do not occur and all but the `most_unigrams` most probable (the lower id where two
+    are equally probable). Returns (V,). Raises InputError for what is no log-probability.
     """
     bad = np.isnan(log_probabilities) | (log_probabilities > ROUNDING)
     if bad.any():
@@ -73,7 +76,7 @@ def unigram_weights(
             fix="Give log-softmax values of the first position, not logits.",
         )
     weights = np.zeros(len(log_probabilities), np.float64)
-    best = _greatest(log_probabilities, scoring.unigrams)
+    best = greatest(log_probabilities, scoring.most_unigrams)
     if len(best):
         logs = np.minimum(log_probabilities[best].astype(np.float64), 0)
         if scoring.use_frequencies:
@@ -90,7 +93,7 @@ def best_unigrams(weights: Float64Array, most: int) -> IntArray:
     """Return up to `most` tokens of positive weight, the weightiest first, then the lower id."""
     tokens = np.flatnonzero(weights > 0)
     if most < len(tokens):
-        tokens = tokens[_greatest(weights[tokens], most)]
+        tokens = tokens[greatest(weights[tokens], most)]
     order: IntArray = tokens[np.argsort(-weights[tokens], kind="stable")]
     return order
 
@@ -120,7 +123,7 @@ def _above_least(logs: Float64Array) -> Float64Array:
     return np.maximum(logs - least, 0)
 
 
-def _greatest(values: FloatArray | Float64Array, most: int) -> IntArray:
+def greatest(values: FloatArray | Float64Array, most: int) -> IntArray:
     """Return the places of the `most` greatest values, ascending; of equal ones, the first."""
     if most >= len(values):
         return np.arange(len(values))

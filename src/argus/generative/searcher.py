@@ -16,7 +16,8 @@ from argus.data.types import FloatArray, Query, Run
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
 from argus.generative.answer import Answer, Hit, HitKey
-from argus.generative.decode.beam import Hypotheses, Timings, beam_search
+from argus.generative.decode.beam import beam_search
+from argus.generative.decode.beams import Hypotheses, Timings
 from argus.generative.decode.model import Seq2Seq, Sources
 from argus.generative.decode.rescore import Targets, score_all
 from argus.generative.decode.settings import Decoding

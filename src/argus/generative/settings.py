@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -11,6 +11,7 @@ from argus.errors import InputError
 from argus.settings import Choices, Doc, Ge, Le, Lt, Option, check_settings, settings_of
 
 _PANEL = "Scoring"
+PUBLISHED_UNIGRAMS = 5_000
 
 
 class Mode(StrEnum):
@@ -77,9 +78,19 @@ class Scoring:
     """A ranking holds no more (SEAL: 1,500)."""
 
     unigrams: Annotated[
-        int, Ge(0), Doc("So many single tokens count, too; 0: none."), Option(panel=_PANEL)
-    ] = 5_000
-    """The most probable ones, where no key covers them (SEAL: 5,000)."""
+        int | None,
+        Ge(0),
+        Doc("So many single tokens count, too; 0: none."),
+        Option(panel=_PANEL, default="5,000; with a model from scratch 0"),
+    ] = None
+    """The most probable ones, where no key covers them (SEAL: 5,000). See `for_model`."""
+    shortest: Annotated[
+        int,
+        Ge(1),
+        Doc("Tokens of the shortest n-gram that counts; shorter ones weigh nothing."),
+        Option(panel=_PANEL),
+    ] = 1
+    """Of keys; `unigrams` has its own say over single tokens (SEAL: 1)."""
     add_best_unigrams: bool = True
     """As many of the weightiest single tokens as there are keys become keys (SEAL: on)."""
     unigrams_ignore_free_places: bool = False
@@ -110,6 +121,29 @@ class Scoring:
         check_settings(self)
         check_numbers(self)
 
+    @property
+    def identity(self) -> dict[str, float | bool | str | None]:
+        """All that decides a score. What came after the first version is told where it is set."""
+        plain = {**asdict(self), "unigrams": self.most_unigrams}
+        if self.shortest == 1:
+            del plain["shortest"]
+        return plain
+
+    @property
+    def most_unigrams(self) -> int:
+        """How many single tokens count; the published number where none is set."""
+        return PUBLISHED_UNIGRAMS if self.unigrams is None else self.unigrams
+
+    def for_model(self, *, scratch: bool) -> Scoring:
+        """Return the same with what is not set: as published, or without single tokens.
+
+        scratch: for a model that was trained from scratch, of which single tokens were found to
+        outvote what it writes (docs/results.md, "Single tokens").
+        """
+        if self.unigrams is not None:
+            return self
+        return replace(self, unigrams=0 if scratch else PUBLISHED_UNIGRAMS)
+
 
 def check_numbers(config: Any) -> None:
     """Check that whole numbers of a config are whole and the others finite, none a truth value.
@@ -117,9 +151,14 @@ def check_numbers(config: Any) -> None:
     What a field holds is told by its default. Raises InputError, whose `where` is the option, or
     the field where there is none.
     """
-    options = {setting.name: setting.where for setting in settings_of(type(config))}
+    declared = {setting.name: setting for setting in settings_of(type(config))}
+    options = {name: setting.where for name, setting in declared.items()}
     for f in fields(config):
         value, kind = getattr(config, f.name), type(f.default)
+        if f.name in declared and declared[f.name].optional:
+            if value is None:
+                continue
+            kind = declared[f.name].kind
         kinds = {int: (int,), float: (int, float)}.get(kind)
         if kinds is None:
             continue

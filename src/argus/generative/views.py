@@ -12,8 +12,8 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 
-from argus.generative.decode.beam import Search
-from argus.generative.decode.settings import Decoding
+from argus.generative.decode.beams import Search
+from argus.generative.decode.settings import Cure, Decoding
 from argus.generative.settings import Mode
 from argus.generative.vocabulary import Vocabulary
 
@@ -65,18 +65,30 @@ def key_views(
     closing = frozenset({v.title_end, v.query_start, v.border})
     nothing: frozenset[int] = frozenset()
 
-    body = Search(min(decoding.body_tokens, room), decoding.beams, barred=never)
+    plain = _cured(Search(0, decoding.beams, barred=never), decoding)
+    body = replace(
+        plain, longest=min(decoding.body_tokens, room), any_order=decoding.cure == Cure.SETS
+    )
     views = [KeyView(BODY, body, None, frame, closing)]
     if decoding.question_ngrams:
         views.append(KeyView(QUESTION, None, BODY, nothing, nothing))
     if titles:
         longest = min(decoding.title_tokens, room)
-        title = replace(body, longest=longest, prefix=(v.border,), last=v.title_end)
+        title = replace(plain, longest=longest, prefix=(v.border,), last=v.title_end)
         views.append(KeyView(TITLE, title, TITLE, frame, frozenset({v.border})))
     if mode is Mode.MINDER:
         opening = (v.query_start,)
         longest = min(decoding.query_tokens, room)
-        query = replace(body, longest=longest, prefix=opening, opening=opening, last=v.title_end)
+        query = replace(plain, longest=longest, prefix=opening, opening=opening, last=v.title_end)
         framed = frame | {v.query_start}
         views.append(KeyView(QUERY, query, QUERY, framed, frozenset({v.border})))
     return views
+
+
+def _cured(search: Search, decoding: Decoding) -> Search:
+    """Return a search with its cure; sets are of texts alone: others have to be whole."""
+    if decoding.cure == Cure.DIVERSE:
+        return replace(search, groups=decoding.groups, diversity=decoding.diversity)
+    if decoding.cure == Cure.BACKTRACKING:
+        return replace(search, rounds=decoding.rounds)
+    return search

@@ -13,6 +13,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from argus.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ LEAST_SIZE = 256 + len(SPECIALS) + 2
 GOLD, UNSUPERVISED = "+", "p"
 """What follows a view's marker: a judged passage is asked for, or any that the text is from."""
 _PROBE = "The quick brown fox's 1,234 naïve cafés \u2014 東京 @@ || </s>"
+_SPACES = ("Ġ", "▁", " ")  # as byte-level tokenizers, sentencepiece and others write a space
 _FILES = ("tokenizer.json", "tokenizer_config.json")
 
 
@@ -72,6 +76,11 @@ class Vocabulary:
         )
         return [e.ids if text else [] for e, text in zip(encoded, cleaned, strict=True)]
 
+    def encode_as_is(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the tokens of texts as they stand: no space in front, white space as it is."""
+        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [e.ids for e in encoded]
+
     def sources(
         self,
         questions: Sequence[str],
@@ -99,6 +108,16 @@ class Vocabulary:
     def decode_all(self, sequences: Sequence[Sequence[int]]) -> list[str]:
         """Return the text of several sequences."""
         return list(self._tokenizer.decode_batch([*sequences], skip_special_tokens=False))
+
+    def word_starts(self) -> npt.NDArray[np.bool_]:
+        """Return which tokens begin a word, those that begin with a space; (size,).
+
+        All do where none begins with a space.
+        """
+        starts = np.zeros(self.size, np.bool_)
+        for token, id_ in self._tokenizer.get_vocab().items():
+            starts[id_] = token.startswith(_SPACES)
+        return starts if starts.any() else ~starts
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer into a folder, as `transformers` reads it."""

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from argus.generative.decode.beam import Search, Timings, beam_search
+from argus.generative.decode.beam import beam_search
+from argus.generative.decode.beams import Search, Timings
 from argus.generative.index import build_index
 from tests.support.generating import (
     DOCUMENTS,

@@ -12,7 +12,10 @@ import pytest
 from argus.data.runs import ranking, read_run
 from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
-from argus.generative.decode.settings import Decoding
+from argus.generative.decode.settings import Cure, Decoding
+from argus.generative.failures.jobs.replaying import search_config
+from argus.generative.failures.jobs.settings import ReplayConfig
+from argus.generative.folders import NOTE
 from argus.generative.index.job import build_ngrams
 from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.jobs.answers import AnswerFile
@@ -70,6 +73,10 @@ def run_of(folder):
 
 def dpr_of(folder):
     return json.loads((folder / "dpr.json").read_text("utf-8"))
+
+
+def settings_in(folder):
+    return json.loads((folder / "answers.jsonl").read_text("utf-8").splitlines()[0])["settings"]
 
 
 def test_all_formats_hold_the_same_passages_in_the_same_order(ready, config, tmp_path):
@@ -378,3 +385,36 @@ def test_a_search_shows_its_figures(ready, config, tmp_path, monkeypatch):
     result = search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "out")
     assert shown(result)[0].startswith(f"{len(QUESTIONS)} of {len(QUESTIONS)} questions answered")
     assert sizes(result, monkeypatch) == {"table": len(QUESTIONS)}
+
+
+def test_single_tokens_hang_on_what_the_model_is(ready, config, tmp_path):
+    model = tmp_path / "model"
+    shutil.copytree(ready.model, model)
+    (model / NOTE).write_text(json.dumps({"base": {"name": "scratch"}}))
+    plain = search_ngrams(ready.index, ready.questions, config=config, out=tmp_path / "plain")
+    scratch = replace(config, model=model)
+    small = search_ngrams(ready.index, ready.questions, config=scratch, out=tmp_path / "small")
+    published = Scoring(smoothing=0.05, unigrams=5000)
+    as_published = replace(scratch, scoring=published)
+    same = search_ngrams(
+        ready.index, ready.questions, config=as_published, out=tmp_path / "published"
+    )
+    views = [
+        {key.view for _, answer in r.results for hit in answer.hits for key in hit.keys}
+        for r in (plain, small, same)
+    ]
+    assert "unigram" in views[0] and "unigram" not in views[1]
+    assert dpr_of(tmp_path / "published") == dpr_of(tmp_path / "plain")
+    assert settings_in(tmp_path / "small")["scoring"]["unigrams"] == 0
+
+
+def test_a_search_with_a_cure_is_replayed_with_it(ready, config, tmp_path):
+    decoding = replace(DECODING, cure=Cure.BACKTRACKING, rounds=2)
+    out = tmp_path / "out"
+    search_ngrams(ready.index, ready.questions, config=replace(config, decoding=decoding), out=out)
+    settings = settings_in(out)
+    assert settings["decoding"]["cure"] == "backtracking" and settings["decoding"]["rounds"] == 2
+    with pytest.raises(InputError, match="answers of another search; different: decoding"):
+        search_ngrams(ready.index, ready.questions, config=config, out=out)
+    read = search_config(settings, ready.model, ReplayConfig(model=ready.model))
+    assert read.decoding == replace(decoding, batch=read.decoding.batch)

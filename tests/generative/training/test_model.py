@@ -8,8 +8,9 @@ import torch
 
 from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq, start_token
+from argus.generative.folders import NOTE
 from argus.generative.training.config import ScratchSize
-from argus.generative.training.model import NOTE, new_network, open_network, save_network
+from argus.generative.training.model import new_network, open_network, save_network
 from argus.generative.training.task import Pair, seq2seq_task, tensors
 from argus.generative.vocabulary import open_vocabulary, train_vocabulary
 from tests.support.ngrams import ROWS

@@ -14,6 +14,7 @@ class FailureSettings(TypedDict):
     k: int
     correct: str
     tokenizer: str | None
+    strict: bool
     index: str | None
     model: str | None
     mode: str | None

@@ -40,3 +40,11 @@ class VocabularyTokens:
     def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
         """Return the tokens of each text as it is, after a space."""
         return [tuple(ids) for ids in self.vocabulary.encode(texts)]
+
+
+class PublishedTokens(VocabularyTokens):
+    """The tokens of texts as they stand, nothing added or taken off: as the thesis counts."""
+
+    def split(self, texts: Sequence[str]) -> list[tuple[Hashable, ...]]:
+        """Return the tokens of each text."""
+        return [tuple(ids) for ids in self.vocabulary.encode_as_is(texts)]

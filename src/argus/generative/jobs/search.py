@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from argus.data.topics import TopicFormat, read_topics, topics_file
 from argus.data.types import Document, Query, Topic
 from argus.errors import InputError
 from argus.generative.answer import Answer, Hit
-from argus.generative.folders import index_folder, manifest_of, need_model
+from argus.generative.folders import index_folder, is_from_scratch, manifest_of, need_model
 from argus.generative.index import NgramIndex, check_corpus
 from argus.generative.jobs.answers import FILE, AnswerFile
 from argus.generative.jobs.outputs import (
@@ -37,6 +37,7 @@ from argus.generative.jobs.summary import (
     SearchIdentity,
     SearchPace,
     SearchRecord,
+    SearchSettings,
     SearchSummary,
     headline,
 )
@@ -98,6 +99,7 @@ def search_ngrams(
     fields = fields or FieldNames()
     topics, source = _topics(queries, kind, fields, limit)
     home, model = index_folder(index), need_model(config.model)
+    config = _with_scoring(config, model)
     opened = NgramIndex.open(home)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields)
@@ -146,6 +148,7 @@ def ask(
     """
     check_query(text, "--query")
     home, model = index_folder(index), need_model(config.model)
+    config = _with_scoring(config, model)
     opened = NgramIndex.open(home)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields or FieldNames())
@@ -177,6 +180,12 @@ def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> HitRecord:
     }
 
 
+def _with_scoring(config: NgramSearchConfig, model: Path) -> NgramSearchConfig:
+    """Return a config that says how single tokens count: that hangs on the model's kind."""
+    scoring = config.scoring.for_model(scratch=is_from_scratch(model))
+    return replace(config, scoring=scoring)
+
+
 def open_searcher(
     index: NgramIndex, model: Path, config: NgramSearchConfig, device: str | None
 ) -> GenerativeSearcher:
@@ -194,8 +203,11 @@ def identity(
     """Return all that decides an answer: index, model, settings."""
     vocabulary = manifest_of(home).vocabulary
     content = content_hash(vocabulary, str(index.titles), index.hashes().tobytes(), *index.ids())
-    settings = config.described()
-    settings["decoding"].pop("batch", None)  # scores do not depend on it
+    settings: SearchSettings = {
+        **config.described(),
+        "decoding": config.decoding.identity,
+        "scoring": config.scoring.identity,
+    }
     return {"index": content.hex(), "model": weights, **settings}
 
 

@@ -12,8 +12,8 @@ class SearchSettings(TypedDict):
 
     mode: str
     k: int
-    decoding: dict[str, int | bool]
-    scoring: dict[str, float | bool | str]
+    decoding: dict[str, int | float | bool | str]
+    scoring: dict[str, float | bool | str | None]
 
 
 class SearchIdentity(SearchSettings):

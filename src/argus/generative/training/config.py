@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from argus.errors import InputError
+from argus.generative.folders import SCRATCH
 from argus.generative.training.settings import ExampleConfig, LearningConfig
 from argus.settings import Doc, Ge, Lt, Option, check_settings
 
-SCRATCH = "scratch"
 _SIZE = "Model from scratch"
 _MULTIPLE = 16
 SCRATCH_LEARNING = LearningConfig(

@@ -21,10 +21,10 @@ from argus.data.types import Document, Qrels, Query
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
-from argus.generative.folders import MODEL, index_folder
+from argus.generative.folders import MODEL, SCRATCH, index_folder
 from argus.generative.index import NgramIndex
 from argus.generative.pseudo_queries import of_documents
-from argus.generative.training.config import SCRATCH, GenerativeTrainConfig
+from argus.generative.training.config import GenerativeTrainConfig
 from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
 from argus.generative.training.hold_out import choose, write_held_out
 from argus.generative.training.model import new_network, open_network, save_network

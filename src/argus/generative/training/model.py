@@ -8,14 +8,12 @@ from typing import Any
 
 from argus.errors import InputError
 from argus.generative.decode.model import check_vocabulary, load_network
+from argus.generative.folders import NOTE
 from argus.generative.training.config import ScratchSize
 from argus.generative.training.copying import HEADS, lay_out
 from argus.generative.training.summary import ModelNote
 from argus.generative.vocabulary import Vocabulary
 from argus.training.folders import replacing_folder
-
-NOTE = "argus.json"
-"""What Argus notes beside a model that it trained."""
 
 
 def new_network(vocabulary: Vocabulary, size: ScratchSize, *, seed: int) -> Any:

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from argus.generative.decode.beam import Search, beam_search
+from argus.generative.decode.beam import beam_search
+from argus.generative.decode.beams import Search
 from argus.generative.failures.replay import path as path_module
 from argus.generative.failures.replay.path import Left, follow, kept_by
 from argus.generative.index import build_index

@@ -285,7 +285,7 @@ def _summary(
             "file": str(output.file),
             "broken": output.broken,
             "problems": problems(measured),
-            **system_summary(system, modes, config.k, config.seed),
+            **system_summary(system, modes, config.k, config.seed, strict=config.strict),
         }
         for output, measured, system in zip(
             analysis.outputs, analysis.measured, systems, strict=True

@@ -33,7 +33,8 @@ def make_setup(
         open_vocabulary(config.tokenizer)
     topics = read_topics(queries, coerce_ids=fields.coerce_ids) if queries else []
     return Setup(
-        k=config.k, correct=config.correct.value, tokenizer=config.tokenizer, index=home,
+        k=config.k, correct=config.correct.value, tokenizer=config.tokenizer, strict=config.strict,
+        index=home,
         qrels=qrels,
         answers={t.query.id: t.answers for t in topics if t.answers} or None,
         ids=_ids(topics) or None, judged=config.llm is not None,

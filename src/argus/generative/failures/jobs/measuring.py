@@ -27,7 +27,7 @@ from argus.generative.failures.measures.columns import (
     Row,
 )
 from argus.generative.failures.reading import Problems, Reading, read_case
-from argus.generative.failures.tokens import Tokens, VocabularyTokens, WordTokens
+from argus.generative.failures.tokens import PublishedTokens, Tokens, VocabularyTokens, WordTokens
 from argus.generative.index import NgramIndex
 from argus.progress import progress
 
@@ -41,7 +41,7 @@ class Setup:
 
     tokenizer: folder of a tokenizer, index: of an n-gram index; None without. qrels, answers: in
     place of the file's own. ids: of questions by their words, for records without. border: begins
-    titles. judged: keep what a language model may judge.
+    titles. judged: keep what a language model may judge. strict: count as the thesis does.
     """
 
     k: int
@@ -53,6 +53,7 @@ class Setup:
     ids: Mapping[tuple[str, ...], str] | None = None
     border: str = "</s>"
     judged: bool = False
+    strict: bool = False
 
 
 @dataclass
@@ -109,6 +110,7 @@ class Measurer:
             answers=setup.answers,
             ids=setup.ids,
             border=setup.border,
+            strict=setup.strict,
         )
 
     def measure(self, items: Iterable[Item]) -> Measurements:
@@ -149,12 +151,13 @@ class Measurer:
         return None if self.setup.index is None else NgramIndex.open(self.setup.index)
 
     def _tokens(self) -> Tokens:
+        kind = PublishedTokens if self.setup.strict else VocabularyTokens
         if self.setup.tokenizer is not None:
             from argus.generative.vocabulary import open_vocabulary
 
-            return VocabularyTokens(open_vocabulary(self.setup.tokenizer), "tokenizer")
+            return kind(open_vocabulary(self.setup.tokenizer), "tokenizer")
         if self._index is not None:
-            return VocabularyTokens(self._index.vocabulary, "index")
+            return kind(self._index.vocabulary, "index")
         return WordTokens()
 
 

@@ -68,7 +68,7 @@ def replay_output(
     from argus.generative.failures.replay import Replay
 
     opened = NgramIndex.open(index)
-    search = _search_config(output.settings, model, config)
+    search = search_config(output.settings, model, config)
     _check_origin(output, opened, index, model, search)
     replayer = Replay(open_searcher(opened, model, search, device))
     able = [i for i, positives in enumerate(measured.positives) if positives]
@@ -124,7 +124,7 @@ def _check_origin(
         )
 
 
-def _search_config(
+def search_config(
     settings: Mapping[str, object], model: Path, config: ReplayConfig
 ) -> NgramSearchConfig:
     """Return the settings of the search; those of `config` go before those that it says."""

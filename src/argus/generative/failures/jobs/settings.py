@@ -100,6 +100,10 @@ class FailureConfig:
         Path | None,
         Doc("Folder of the tokenizer that counts tokens; default: the index's, else words."),
     ] = None
+    strict: Annotated[
+        bool,
+        Doc("Count as the thesis does: its tokens, markers left in, and its deciles."),
+    ] = False
     index: Annotated[
         Path | None,
         Doc("Folder that argus generative build wrote."),
@@ -113,6 +117,13 @@ class FailureConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if self.strict and self.tokenizer is None and self.index is None:
+            raise InputError(
+                "--strict without a tokenizer",
+                expected="the tokens that the thesis counts: GPT-2's, which are BART's",
+                fix="Give --tokenizer DIR (of GPT-2 or BART), or --corpus-index.",
+                where="--strict",
+            )
         if self.replay is not None and self.index is None:
             raise InputError(
                 "--model without --corpus-index",
@@ -128,6 +139,7 @@ class FailureConfig:
             "k": self.k,
             "correct": self.correct.value,
             "tokenizer": str(self.tokenizer) if self.tokenizer else None,
+            "strict": self.strict,
             "index": str(self.index) if self.index else None,
             "model": str(replay.model) if replay else None,
             "mode": str(replay.mode) if replay and replay.mode else None,

@@ -76,9 +76,9 @@ def diagnosed(name: str, rows: Sequence[Row], modes: Sequence[FailureMode], k: i
 
 
 def system_summary(
-    system: System, modes: Sequence[FailureMode], k: int, seed: int
+    system: System, modes: Sequence[FailureMode], k: int, seed: int, *, strict: bool = False
 ) -> SystemFigures:
-    """Return the figures of one system."""
+    """Return the figures of one system. strict: as the thesis makes its deciles."""
     outcomes = Counter(outcome(row) for row in system.rows)
     return {
         "questions": {
@@ -88,7 +88,7 @@ def system_summary(
             "late": outcomes[LATE],
             "found": outcomes[FOUND],
         },
-        "figures": figures(to_table(system.rows), k=k, seed=seed),
+        "figures": figures(to_table(system.rows), k=k, seed=seed, strict=strict),
         "modes": sorted((_mode(m, system) for m in modes if m.column), key=_telling),
     }
 

@@ -53,7 +53,8 @@ class Ngrams:
     ) -> tuple[list[tuple[Hashable, ...]], tuple[Ngram, ...]]:
         """Return the tokens of each of `texts`, and all n-grams; splits what is new in one go."""
         new = {raw: _bare(raw, reading.border) for raw in self._places if raw not in reading.memory}
-        split = reading.tokens.split([*texts, *(text for text, _ in new.values())])
+        counted = new if reading.strict else (text for text, _ in new.values())
+        split = reading.tokens.split([*texts, *counted])
         first = {
             raw: Ngram(text, view, tokens, words(text), self._counts[self._places[raw]])
             for (raw, (text, view)), tokens in zip(new.items(), split[len(texts) :], strict=True)

@@ -34,7 +34,8 @@ class Reading:
     place of the file's positives; of grade 1 and more. answers: query id -> answers, in place of
     the file's; a question that is not in them keeps its own. ids: the words of a question -> its
     id, for records without id; texts of several ids are not in it. A record of which the id is not
-    known is not looked up in qrels and answers. border: how a title's n-gram begins.
+    known is not looked up in qrels and answers. border: how a title's n-gram begins. strict: the
+    markers of an n-gram count among its tokens, as in the thesis.
     """
 
     tokens: Tokens
@@ -43,6 +44,7 @@ class Reading:
     answers: Mapping[str, tuple[str, ...]] | None = None
     ids: Mapping[tuple[str, ...], str] | None = None
     border: str = BORDER
+    strict: bool = False
     memory: NgramMemory = field(default_factory=NgramMemory, init=False, repr=False, compare=False)
 
     def remember(self, ngrams: Mapping[str, Ngram]) -> None:

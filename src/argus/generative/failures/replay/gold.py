@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from argus.generative.decode.beam import Search
+from argus.generative.decode.beams import Search
 from argus.generative.decode.model import Sources
 from argus.generative.decode.rescore import Targets, score_all
 from argus.generative.index import NgramIndex

@@ -67,7 +67,8 @@ def followed(
     """Return what became of pruned n-grams, in their order.
 
     sources, places: of one question, as `GenerativeSearcher.encode` gives them. One search per view
-    follows all its n-grams, and one per view and beam size those that are not written yet.
+    follows all its n-grams, and one per view and beam size those that are not written yet; these
+    are plain ones, whatever cure the search has: what a cure still loses has left a plain beam.
     """
     fates: dict[Key, tuple[Left | None, int | None]] = {}
     for view in searcher.views:
@@ -77,7 +78,7 @@ def followed(
         ngrams = [key.tokens[len(view.search.prefix) :] for key in mine]
         at = np.s_[places[view.name] : places[view.name] + 1]
         source = Sources(sources.hidden[at], sources.mask[at])
-        search = (searcher.model, source, searcher.index, view.search, ngrams)
+        search = (searcher.model, source, searcher.index, view.search.plain, ngrams)
         left, beams = follow(*search).left, kept_by(*search, most_beams)
         fates |= {
             key: (left.get(ngram), beams.get(ngram))

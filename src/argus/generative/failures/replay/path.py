@@ -15,7 +15,8 @@ from itertools import groupby
 
 import numpy as np
 
-from argus.generative.decode.beam import Pool, Search, beam_search
+from argus.generative.decode.beam import beam_search
+from argus.generative.decode.beams import Pool, Search
 from argus.generative.decode.model import Seq2Seq, Sources
 from argus.generative.index import NgramIndex
 

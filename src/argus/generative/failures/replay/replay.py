@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from argus.errors import InputError
 from argus.generative.decode.model import Sources
 from argus.generative.failures.measures.columns import SWITCHED_OFF, ReplayFigures
-from argus.generative.failures.replay.gold import Places, gold_ngrams, keeps_partial, scored
+from argus.generative.failures.replay.gold import Ngram, Places, gold_ngrams, keeps_partial, scored
 from argus.generative.failures.replay.lost import Lost, Pruned, followed
 from argus.generative.failures.replay.ranks import best_rank, rank_without
 from argus.generative.failures.summary import LostNgram
@@ -23,21 +23,52 @@ FOLLOWED = 50
 
 
 @dataclass(frozen=True)
+class Gold:
+    """The n-grams of positives that would weigh more than 0.
+
+    pruned: those that were not written, the heaviest first. written, written_weight: how many were,
+    and what they weigh together.
+    """
+
+    pruned: tuple[Pruned, ...] = ()
+    written: int = 0
+    written_weight: float = 0.0
+
+    @property
+    def share(self) -> float | None:
+        """The share of them that was pruned; None where none would weigh anything."""
+        n = len(self.pruned) + self.written
+        return len(self.pruned) / n if n else None
+
+    @property
+    def weight_share(self) -> float | None:
+        """The share of their weight that was pruned."""
+        lost = sum(one.weight for one in self.pruned)
+        whole = lost + self.written_weight
+        return lost / whole if whole else None
+
+
+@dataclass(frozen=True)
 class Replayed:
     """What the replay of a question showed; without a positive in the index, or words: nothing.
 
-    positives: numbers of the passages, each once; empty where the index holds none. pruned: the
-    heaviest first; None where nothing was replayed. lost: the first `FOLLOWED` of them, and where
+    positives: numbers of the passages, each once; empty where the index holds none. gold: None
+    where nothing was replayed. lost: the first `FOLLOWED` of them, and where
     they left. now, unpruned: ranks of the best positive. without: the same by what was switched
     off.
     """
 
     positives: tuple[int, ...]
-    pruned: tuple[Pruned, ...] | None = None
+    gold: Gold | None = None
     lost: tuple[Lost, ...] = ()
     now: int | None = None
     unpruned: int | None = None
     without: dict[str, int | None] = field(default_factory=dict)
+
+    @property
+    def pruned(self) -> tuple[Pruned, ...] | None:
+        """The pruned n-grams, the heaviest first; None where nothing was replayed."""
+        return None if self.gold is None else self.gold.pruned
 
     def row(self) -> ReplayFigures:
         """Return the columns of a replay (docs/failures.md): of the n-grams, the heaviest's."""
@@ -92,13 +123,14 @@ class Replay:
             return Replayed(known)
         (written,) = self.searcher.keys([question])
         sources, places = self.searcher.encode([question])
-        pruned = self._pruned(written, known[:POSITIVES], sources, places)
+        gold = self._gold(written, known[:POSITIVES], sources, places)
+        pruned = gold.pruned
         lost = followed(self.searcher, pruned[:FOLLOWED], sources, places, self.most_beams)
         index, scoring = self.searcher.index, self.searcher.scoring
         now = best_rank(index, written.keys, written.unigrams, scoring, known)
         more = [*written.keys, *(p.key for p in pruned)]
         return Replayed(
-            known, pruned, lost, now,
+            known, gold, lost, now,
             best_rank(index, more, written.unigrams, scoring, known) if pruned else now,
             {
                 what: rank_without(index, written.keys, written.unigrams, scoring, known, what)
@@ -117,24 +149,29 @@ class Replay:
                 where="positives",
             )
 
-    def _pruned(
+    def _gold(
         self, written: QuestionKeys, documents: Sequence[int], sources: Sources, places: Places
-    ) -> tuple[Pruned, ...]:
-        """Return the n-grams of passages that would weigh something and were not written."""
+    ) -> Gold:
+        """Return the n-grams of passages that would weigh something, written or not."""
         index, searcher = self.searcher.index, self.searcher
         have = merged(written.keys)
-        known = {key.tokens for key in have}
+        of_documents: set[Ngram] = set()
         missing: list[Key] = []
+        known = {key.tokens for key in have}
         for view in searcher.views:
             ngrams = gold_ngrams(index, documents, view, partial=keeps_partial(searcher, view))
+            of_documents.update(ngrams)
             new = [ngram for ngram in ngrams if ngram not in known]
             missing += scored(searcher, view, new, sources, places) if new else []
-        if not missing:
-            return ()
         keys = merged(have, missing)  # together: without frequencies, weights hang on the others
+        if not keys:
+            return Gold()
         counts = index.counts([key.tokens for key in keys])
         start = index.vocabulary.query_start
-        weights = key_weights(keys, counts, index.n_tokens, start, searcher.scoring)[len(have) :]
-        left = [(key, float(w)) for key, w in zip(keys[len(have) :], weights, strict=True) if w > 0]
-        left.sort(key=lambda one: (-one[1], one[0].tokens))
-        return tuple(Pruned(key, weight) for key, weight in left)
+        weights = key_weights(keys, counts, index.n_tokens, start, searcher.scoring).tolist()
+        weighed = [(key, w) for key, w in zip(keys, weights, strict=True) if w > 0]
+        lost = [one for one in weighed if one[0].tokens not in known]
+        lost.sort(key=lambda one: (-one[1], one[0].tokens))
+        both = known & of_documents
+        there = [w for key, w in weighed if key.tokens in both]
+        return Gold(tuple(Pruned(key, w) for key, w in lost), len(there), sum(there))

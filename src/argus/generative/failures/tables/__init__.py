@@ -78,13 +78,14 @@ SECTIONS: dict[Part, Callable[[Rows], Tables]] = {
 }
 
 
-def figures(rows: pa.Table, *, k: int, seed: int) -> Figures:
+def figures(rows: pa.Table, *, k: int, seed: int, strict: bool = False) -> Figures:
     """Return every table of one system; its shape is told at the top of this module.
 
     rows: one per question, with the columns of `measures.columns`; those that were not measured
     may be missing. k: of hit_k, as it was measured. seed: of the bootstraps.
+    strict: deciles are those of the thesis.
     """
-    ordered = Rows.of(rows, k=k, seed=seed)
+    ordered = Rows.of(rows, k=k, seed=seed, strict=strict)
 
     def tables(part: Part) -> Tables:
         return {name: _of_somebody(table) for name, table in SECTIONS[part](ordered).items()}

@@ -20,7 +20,7 @@ def corpus(rows: Rows) -> Tables:
     """Return the tables of this section by name."""
     return {
         "coverage": _coverage(rows),
-        "t12_coverage_deciles": decile_table(rows, "coverage", "index"),
+        "t12_coverage_deciles": decile_table(rows, "coverage", "index", by_rank=True),
         "pieces": by_value(rows, "pieces", "index"),
         "most_split_words": _most_split(rows),
         "cut_answers": _cut_answers(rows),

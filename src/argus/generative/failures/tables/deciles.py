@@ -68,6 +68,46 @@ def deciles(
     return parts
 
 
+def published_deciles(
+    values: npt.ArrayLike, outcomes: Mapping[str, npt.ArrayLike], *, by_rank: bool
+) -> list[Decile]:
+    """Part questions as the thesis does; none below ten values.
+
+    Equal values stay together: a group ends at a tenth's quantile (linear between two values),
+    which belongs to it, and of equal quantiles one counts; so groups differ in size (Table 13).
+    by_rank: groups of n // 10 questions by value, then by order; the last takes the rest (Table
+    12).
+    """
+    value = np.asarray(values, np.float64)
+    there = np.flatnonzero(~np.isnan(value))
+    n = len(there)
+    if n < GROUPS:
+        return []
+    value = value[there]
+    if by_rank:
+        rank = np.empty(n, np.int64)
+        rank[np.argsort(value, kind="stable")] = np.arange(n)
+        group = np.minimum(rank // (n // GROUPS), GROUPS - 1)
+    else:
+        ends = np.unique(np.quantile(value, np.arange(1, GROUPS) / GROUPS))
+        group = np.searchsorted(ends, value)
+    of_outcomes = {name: np.asarray(o, np.float64)[there] for name, o in outcomes.items()}
+    return [
+        _decile(number, value[members], {name: o[members] for name, o in of_outcomes.items()})
+        for number, members in enumerate((group == g for g in np.unique(group)), start=1)
+    ]
+
+
+def _decile(number: int, values: Floats, outcomes: Mapping[str, Floats]) -> Decile:
+    """Return a group of whole questions."""
+    means = {}
+    for name, outcome in outcomes.items():
+        measured = outcome[~np.isnan(outcome)]
+        means[name] = float(measured.mean()) if len(measured) else None
+    low, high = float(values.min()), float(values.max())
+    return Decile(number, low, high, float(len(values)), float(values.mean()), means)
+
+
 def _memberships(counts: Ints, groups: int) -> Ints:
     """How much of every value is in every group, in `groups`-ths of a question: (groups, m).
 

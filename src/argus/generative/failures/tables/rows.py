@@ -52,18 +52,22 @@ _NEEDS = {
 class Rows:
     """The rows of failures.parquet (docs/failures.md), ordered by id: (n,) questions.
 
-    A column that is not there counts as one of which no question has a value.
+    A column that is not there counts as one of which no question has a value. strict: deciles are
+    those of the thesis.
     """
 
     table: pa.Table
     k: int
     seed: int
+    strict: bool = False
 
     @classmethod
-    def of(cls, table: pa.Table, *, k: int, seed: int) -> Rows:
-        """Order the rows, so that no sum depends on the order they came in."""
+    def of(cls, table: pa.Table, *, k: int, seed: int, strict: bool = False) -> Rows:
+        """Order the rows, so that no sum depends on the order they came in; not with strict."""
+        if strict:
+            return cls(table, k, seed, strict)
         keys = [(name, "ascending") for name in ("query_id", "question") if _holds(table, name)]
-        return cls(table.sort_by(keys), k, seed)
+        return cls(table.sort_by(keys), k, seed, strict)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

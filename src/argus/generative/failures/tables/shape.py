@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from argus.generative.failures.tables.deciles import GROUPS, deciles
+from argus.generative.failures.tables.deciles import GROUPS, deciles, published_deciles
 from argus.generative.failures.tables.records import Deciles, Grid, NotApplicable, Spread, Value
 from argus.generative.failures.tables.rows import Floats, Mask, Rows, known, not_applicable
 from argus.measures.intervals import wilson
@@ -89,11 +89,12 @@ def hit_rates(rows: Rows, where: Mask) -> tuple[int, list[float | None]]:
 
 
 def decile_table(
-    rows: Rows, indicator: str, *needs: str, extra: Sequence[str] = ()
+    rows: Rows, indicator: str, *needs: str, extra: Sequence[str] = (), by_rank: bool = False
 ) -> Deciles | NotApplicable:
     """Return the hit rates by decile of an indicator, and its spread over the same questions.
 
-    extra: other indicators of which the mean is given in every decile.
+    extra: other indicators of which the mean is given in every decile. by_rank: where the thesis is
+    followed strictly, see `published_deciles`.
     """
     gap = rows.missing(*needs, "correctness")
     if gap is not None:
@@ -101,7 +102,11 @@ def decile_table(
     hits = rows.hits
     values = np.where(known(*hits.values()), rows.number(indicator), np.nan)
     outcomes = hits | {name: rows.number(name) for name in extra}
-    groups = deciles(values, outcomes)
+    groups = (
+        published_deciles(values, outcomes, by_rank=by_rank)
+        if rows.strict
+        else deciles(values, outcomes)
+    )
     if not groups:
         n = int(known(values).sum())
         return not_applicable(f"Only {n} questions have this figure; deciles need {GROUPS}.")

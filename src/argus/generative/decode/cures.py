@@ -1,0 +1,177 @@
+"""Beams that lose less than plain ones: diverse ones, and such as go back to what they dropped.
+
+Hypotheses have layers: the groups of diverse beams, or the rounds of backtracking. All layers are
+decoded side by side; what each may choose from is said by its class. An n-gram that several layers
+write is kept once. docs/generative.md, "Cures for false pruning".
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray, IntArray
+from argus.generative.decode.beams import Beams, Pool, Search, Step, Timings
+from argus.generative.decode.candidates import FloatSums
+from argus.generative.decode.model import Decoder
+from argus.generative.index import NgramIndex
+from argus.generative.scoring import greatest
+from argus.generative.settings import Scoring
+
+SMOOTHING = Scoring.smoothing
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """All that may follow the rows of one question: row, token, sum, occurrences; (n,) each."""
+
+    rows: IntArray
+    tokens: IntArray
+    sums: FloatSums
+    counts: IntArray
+
+    @classmethod
+    def of(cls, pool: Pool, counts: IntArray, question: int) -> Candidates:
+        """Return the candidates of a question, by row, then by token."""
+        begin, end = pool.first_rows[question], pool.first_rows[question + 1]
+        places = np.arange(pool.pointers[begin], pool.pointers[end])
+        rows = np.repeat(np.arange(begin, end), np.diff(pool.pointers[begin : end + 1]))
+        allowed = ~pool.barred[pool.tokens[places]]
+        rows, places = rows[allowed], places[allowed]
+        tokens = pool.tokens[places].astype(np.int64)
+        sums = pool.sums[rows] - pool.normalizers[rows] + pool.logits[rows, tokens]
+        return cls(rows, tokens, sums, counts[places])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a layer writes: places among the candidates, best first, and which of them go on."""
+
+    places: IntArray
+    goes_on: npt.NDArray[np.bool_]
+
+
+class LayeredBeams(Beams):
+    """Beams whose hypotheses belong to layers; layers: (rows,)."""
+
+    def __init__(
+        self, decoder: Decoder, index: NgramIndex, search: Search, timings: Timings
+    ) -> None:
+        super().__init__(decoder, index, search, timings)
+        self.layers = np.zeros(len(self.hypotheses), np.int64)
+        self._after = self.layers
+        self._known: list[set[tuple[int, ...]]] = [set() for _ in self.hypotheses]
+
+    @abstractmethod
+    def choices(self, candidates: Candidates) -> list[Choice]:
+        """Return what each layer of a question writes."""
+
+    def selection(self, pool: Pool) -> Step:
+        """Return what all layers write; one hypothesis may go on in several."""
+        parts: list[tuple[IntArray, IntArray, FloatSums, npt.NDArray[np.bool_]]] = []
+        layers: list[IntArray] = []
+        pointers = [0]
+        for question in range(len(self.hypotheses)):
+            candidates = Candidates.of(pool, self.counts, question)
+            choices = self.choices(candidates)
+            for layer, choice in enumerate(choices):
+                at = choice.places
+                parts.append(
+                    (candidates.rows[at], candidates.tokens[at], candidates.sums[at],
+                     choice.goes_on)
+                )  # fmt: skip
+                layers.append(np.full(len(at), layer))
+            pointers.append(pointers[-1] + sum(len(choice.places) for choice in choices))
+        rows, tokens, sums, goes_on = (
+            np.concatenate(column) for column in zip(*parts, strict=True)
+        )
+        self._after = np.concatenate(layers)[goes_on]
+        return Step(np.array(pointers), rows, tokens, sums, goes_on)
+
+    def extend(self, parents: IntArray, tokens: IntArray) -> None:
+        """Go on with rows in the index, each in its layer."""
+        super().extend(parents, tokens)
+        self.layers = self._after
+
+    def record(self, step: Step, written: IntArray) -> None:
+        """Keep each n-gram once, whatever layers write it."""
+        ended = self.ended(step.tokens).tolist()
+        sums = step.sums.tolist()
+        for question, (hypotheses, known) in enumerate(
+            zip(self.hypotheses, self._known, strict=True)
+        ):
+            begin, end = step.pointers[question], step.pointers[question + 1]
+            for at, ngram in enumerate(map(tuple, written[begin:end].tolist()), start=begin):
+                if ngram not in known:
+                    known.add(ngram)
+                    hypotheses.ngrams.append(ngram)
+                    hypotheses.log_probabilities.append(sums[at])
+                    hypotheses.ended.append(ended[at])
+
+    def choice(
+        self, candidates: Candidates, eligible: IntArray, ranked: FloatArray | FloatSums, beams: int
+    ) -> Choice:
+        """Return the 2 x beams best of some candidates, of which the beams best not ended go on.
+
+        ranked: (len(eligible),), what they are ranked by; the first of equal ones is better.
+        """
+        best = greatest(ranked, 2 * beams)
+        best = best[np.argsort(-ranked[best], kind="stable")]
+        places = eligible[best]
+        goes_on = np.zeros(len(places), np.bool_)
+        goes_on[np.flatnonzero(~self.ended(candidates.tokens[places]))[:beams]] = True
+        return Choice(places, goes_on)
+
+
+class DiverseBeams(LayeredBeams):
+    """Groups of beams, one after the other: a token is worth less to a group that others took.
+
+    A candidate is ranked by its sum less `diversity` for each beam of an earlier group that went on
+    with the same token at this step (Hamming diversity); its sum stays a log-probability. All
+    groups begin with the same, empty hypothesis.
+    """
+
+    def choices(self, candidates: Candidates) -> list[Choice]:
+        """Return what each group writes."""
+        beams = self.search.beams // self.search.groups
+        first = self.written.shape[1] == 0
+        layers = self.layers[candidates.rows]
+        taken = np.zeros(self.index.vocabulary_size, np.int64)
+        choices = []
+        for group in range(self.search.groups):
+            mine = np.arange(len(layers)) if first else np.flatnonzero(layers == group)
+            tokens = candidates.tokens[mine]
+            ranked = candidates.sums[mine] - self.search.diversity * taken[tokens]
+            choice = self.choice(candidates, mine, ranked, beams)
+            np.add.at(taken, candidates.tokens[choice.places[choice.goes_on]], 1)
+            choices.append(choice)
+        return choices
+
+
+class BacktrackingBeams(LayeredBeams):
+    """Plain beams, and rounds that go back to the beginnings that were dropped.
+
+    Round 0 is the plain search. Each further round has its own beams, and chooses at every step
+    from what its own hypotheses and those of the rounds before can go on with, except what went on
+    there: so the beginnings that were dropped come in again. It ranks them by what eq. 2 would
+    weigh, log P(n|q) - log P(n), not by P(n|q), which dropped them. A round needs no more than what
+    the earlier ones did up to the same step, so all are decoded side by side.
+    """
+
+    def choices(self, candidates: Candidates) -> list[Choice]:
+        """Return what each round writes."""
+        layers = self.layers[candidates.rows]
+        free = np.ones(len(layers), np.bool_)
+        share = (candidates.counts + SMOOTHING) / (self.index.n_tokens + SMOOTHING)
+        odds = candidates.sums - np.log(share)
+        choices = []
+        for round_ in range(self.search.rounds + 1):
+            mine = np.flatnonzero(free & (layers <= round_))
+            ranked = (odds if round_ else candidates.sums)[mine]
+            choice = self.choice(candidates, mine, ranked, self.search.beams)
+            free[choice.places[choice.goes_on]] = False
+            choices.append(choice)
+        return choices

@@ -1,0 +1,106 @@
+"""Figures as the thesis counts them: markers left in, texts as they stand, its deciles."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from argus.errors import InputError
+from argus.generative.failures.jobs.analyse import analyse_failures
+from argus.generative.failures.jobs.settings import FailureConfig
+from argus.generative.failures.tables.deciles import published_deciles
+from tests.support.generating import small_vocabulary
+
+
+def record(number, keys):
+    passage = {"passage_id": "p", "title": "Tower", "text": "A tower is tall.", "score": 1.0}
+    return {
+        "id": f"q{number}", "question": "what is tall", "answers": ["tower"],
+        "positive_ctxs": [{"passage_id": "p" if number % 2 else "x", "title": "", "text": ""}],
+        "ctxs": [{**passage, "keys": keys}],
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    home = tmp_path_factory.mktemp("strict")
+    small_vocabulary().save(home / "tokenizer")
+    keys = [["</s> Tower @@", 2, 4.0], [" tall", 3, 2.0], ["|| what is tall @@", 1, 1.0]]
+    records = [record(n, keys[: 1 + n % 3]) for n in range(24)]
+    (home / "dpr.json").write_text(json.dumps(records))
+    return home
+
+
+def table_of(folder, **settings):
+    config = FailureConfig(tokenizer=folder / "tokenizer", **settings)
+    out = folder / f"out-{settings.get('strict', False)}"
+    return analyse_failures(folder / "dpr.json", config=config, out=out)
+
+
+def test_markers_count_as_tokens_of_the_ngrams(folder):
+    vocabulary = small_vocabulary()
+    strict, usual = (
+        table_of(folder, strict=flag).table.filter(
+            [i == 2 for i in range(24)]
+        ).to_pylist()[0]
+        for flag in (True, False)
+    )  # fmt: skip
+    title, word, query = vocabulary.encode_as_is(["</s> Tower @@", " tall", "|| what is tall @@"])
+    tokens = [*title, *word, *query]
+    assert strict["diversity"] == len(set(tokens)) / len(tokens)
+    bare = [t for ids in vocabulary.encode(["Tower", "tall", "what is tall"]) for t in ids]
+    assert usual["diversity"] == len(set(bare)) / len(bare)
+    question = set(vocabulary.encode_as_is(["what is tall"])[0])
+    assert strict["overlap"] == len(question & set(tokens)) / len(question)
+    lengths = [min(len(n), 11) for n in (title, word, query)]
+    assert strict["length_ngrams"] == [lengths.count(n) for n in range(1, 12)]
+    assert strict["unigram_share"] == (len(word) == 1) / 3
+
+
+def test_the_tables_have_groups_of_whole_questions(folder):
+    tables = table_of(folder, strict=True).summary["systems"][0]["figures"]["scoring"]
+    rows = tables["t13_ngrams_first_deciles"]["rows"]  # 1, 2 or 3 n-grams, eight questions each
+    assert [(row[1], row[2], row[4]) for row in rows] == [(1, 1, 8), (2, 2, 8), (3, 3, 8)]
+    usual = table_of(folder).summary["systems"][0]["figures"]["scoring"]
+    assert len(usual["t13_ngrams_first_deciles"]["rows"]) == 10
+
+
+def test_equal_values_stay_together_as_in_table_13():
+    # Tenths of 20 values: ends at 1, 1, 1, 1.6, 2, ...: D1 takes all seven ones, not two.
+    values = [1] * 7 + [2] * 5 + [3, 4, 5, 6, 7, 8, 9, 10]
+    hit = [1] * 7 + [0] * 13
+    groups = published_deciles(values, {"hit": hit}, by_rank=False)
+    ends = np.unique(np.quantile(values, np.arange(1, 10) / 10))
+    members = [[v for v in values if v <= ends[0]]]
+    members += [
+        [v for v in values if a < v <= b] for a, b in zip(ends, [*ends[1:], 10], strict=True)
+    ]
+    members = [m for m in members if m]
+    assert [(g.low, g.high, g.weight) for g in groups] == [
+        (min(m), max(m), len(m)) for m in members
+    ]
+    assert groups[0].weight == 7 and groups[0].outcomes == {"hit": 1.0}
+    assert [g.number for g in groups] == list(range(1, len(groups) + 1))
+
+
+def test_groups_by_rank_are_those_of_table_12():
+    values = np.repeat(np.linspace(0.38, 1.0, 5), 1303)  # 6,515 questions
+    groups = published_deciles(values, {}, by_rank=True)
+    assert [g.weight for g in groups] == [651] * 9 + [656]
+    assert groups[-1].low == groups[-1].high == 1.0
+
+
+def test_questions_without_the_figure_are_in_no_group():
+    values = [None, *range(10), np.nan]
+    groups = published_deciles(values, {"hit": [np.nan] * 12}, by_rank=False)
+    assert sum(g.weight for g in groups) == 10
+    assert {g.outcomes["hit"] for g in groups} == {None}
+    assert published_deciles(values[:10], {}, by_rank=True) == []
+
+
+def test_strict_without_a_tokenizer_is_refused():
+    with pytest.raises(InputError) as caught:
+        FailureConfig(strict=True)
+    assert caught.value.where == "--strict" and "GPT-2" in str(caught.value)
