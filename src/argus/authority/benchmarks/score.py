@@ -119,12 +119,15 @@ def summarise(scored: Sequence[Scored]) -> SystemShares:
 def _counts(scored: Sequence[Scored]) -> QuestionCounts:
     states = Counter(s.state for s in scored)
     reasons = Counter(s.outcome.failure for s in scored if s.outcome.failure)
-    return {
+    counts: QuestionCounts = {
         "total": len(scored),
         "measured": states[State.MEASURED],
         "failed": states[State.FAILED],
         "reasons": dict(reasons.most_common()),
     }
+    if longer := sum(s.outcome.longer for s in scored):
+        counts["longer"] = longer
+    return counts
 
 
 def _shares(scored: Sequence[Scored]) -> Shares:

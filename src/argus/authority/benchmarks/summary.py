@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -24,6 +24,8 @@ class BenchmarkCounts(TypedDict):
     rules: int
     gold_superseded: int
     """Questions with gold that the edges supersede: it controls nothing."""
+    answers_without_scope: int
+    """Questions with an answer that is not derived for want of a scope: judged by Theorem 4."""
 
 
 class ShareFigures(TypedDict):
@@ -55,6 +57,8 @@ class QuestionCounts(TypedDict):
     measured: int
     failed: int
     reasons: dict[str, int]
+    longer: NotRequired[int]
+    """Answered with more than k documents, of which the first k count."""
 
 
 class FactorFigures(TypedDict):
@@ -106,6 +110,8 @@ def headline(summary: ScoringSummary) -> Iterator[str]:
         f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
         f"k={k}; TCA by {' and '.join(summary['tca_by'])}"
     )
+    if n := about["answers_without_scope"]:
+        yield f"questions with an answer and no scope to derive it in: {n:,}, judged by theorem 4"
     width = max(len(system["name"]) for system in systems)
     names: dict[ShareName, str] = {
         "tca": "TCA",
@@ -121,8 +127,15 @@ def headline(summary: ScoringSummary) -> Iterator[str]:
     for system in systems:
         yield _row(system["name"], [_share(system["overall"][name]) for name in names], width)
     yield from _by_hop(systems, width)
+    yield from _by_question(systems, k)
+
+
+def _by_question(systems: list[SystemFigures], k: int) -> Iterator[str]:
+    """Yield how many questions failed, and how many were answered with longer lists."""
     for system in systems:
         counts = system["questions"]
+        if longer := counts.get("longer"):
+            yield f"{system['name']}: {longer:,} lists were longer than k={k}: the first {k} count"
         if counts["failed"]:
             reason, n = next(iter(counts["reasons"].items()))
             yield (

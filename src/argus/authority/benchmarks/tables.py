@@ -27,7 +27,8 @@ def summarise_results(
     benchmark: Benchmark, results: Sequence[ScoredSystem], *, k: int, encoder: str
 ) -> ScoringSummary:
     """Return the section of summary.json: the benchmark, and the figures of every system."""
-    answered = sum(bool(question.answer) for question in benchmark.questions)
+    answered = sum(question.has_derivable_answer for question in benchmark.questions)
+    scopeless = sum(bool(q.answer) and not q.scope for q in benchmark.questions)
     by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
     return {
         "benchmark": {
@@ -37,6 +38,7 @@ def summarise_results(
             "edges": len(benchmark.edges),
             "rules": len(benchmark.rules),
             "gold_superseded": len(stale_gold(benchmark)),
+            "answers_without_scope": scopeless,
         },
         "k": k,
         "tca_by": {name: n for name, n in by.items() if n},
