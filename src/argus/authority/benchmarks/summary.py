@@ -7,6 +7,8 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from argus.authority.coverage import UnruledType, unruled_lines
+
 ShareName = Literal[
     "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
     "controlling_hit_equivalent", "provenance_recall", "recall", "anchor_recall",
@@ -26,6 +28,8 @@ class BenchmarkCounts(TypedDict):
     """Questions with gold that the edges supersede: it controls nothing."""
     answers_without_scope: int
     """Questions with an answer that is not derived for want of a scope: judged by Theorem 4."""
+    unruled_types: list[UnruledType]
+    """Types of records that no rule names, of records that no edge names."""
 
 
 class ShareFigures(TypedDict):
@@ -112,6 +116,7 @@ def headline(summary: ScoringSummary) -> Iterator[str]:
     )
     if n := about["answers_without_scope"]:
         yield f"questions with an answer and no scope to derive it in: {n:,}, judged by theorem 4"
+    yield from unruled_lines(about["unruled_types"])
     width = max(len(system["name"]) for system in systems)
     names: dict[ShareName, str] = {
         "tca": "TCA",

@@ -12,6 +12,7 @@ from argus.authority.benchmarks.metrics import BY_ANSWERS, BY_CONDITIONS, Figure
 from argus.authority.benchmarks.score import Scored, summarise
 from argus.authority.benchmarks.summary import ScoringSummary
 from argus.authority.benchmarks.types import Benchmark
+from argus.authority.coverage import unruled_types
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ def summarise_results(
             "rules": len(benchmark.rules),
             "gold_superseded": len(stale_gold(benchmark)),
             "answers_without_scope": scopeless,
+            "unruled_types": unruled_types(benchmark.records, benchmark.rules, benchmark.edges),
         },
         "k": k,
         "tca_by": {name: n for name, n in by.items() if n},

@@ -24,7 +24,7 @@ class Domain:
 
     shapes: what records are made of a source object, each where it matches; None reads the usual
     columns. zone: of times that name none. results: where JSON files hold the objects. skip: pass
-    over objects that no shape matches.
+    over objects that no shape matches. dates: further forms of dates, as `strptime` has them.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Domain:
     zone: tzinfo = UTC
     results: FieldPath | None = None
     skip: bool = False
+    dates: tuple[str, ...] = ()
 
     def read(self, path: Path, *, limit: int | None = None) -> list[Record]:
         """Read the first `limit` records of a file or folder, in the order of the files.
@@ -65,13 +66,14 @@ class Domain:
     def _records(self, path: Path) -> Iterator[tuple[Source, Record]]:
         for source in read_sources(path, self.results):
             if self.shapes is None:
-                yield source, record_of_columns(source, self.zone, typed=bool(self.rules))
+                typed = bool(self.rules)
+                yield source, record_of_columns(source, self.zone, typed=typed, forms=self.dates)
                 continue
             matching = [shape for shape in self.shapes if matches(shape, source)]
             if not matching and not self.skip:
                 raise self._unmatched(source, self.shapes)
             for shape in matching:
-                yield source, make_record(shape, source, self.zone)
+                yield source, make_record(shape, source, self.zone, self.dates)
 
     def _unmatched(self, source: Source, shapes: tuple[ShapeSpec, ...]) -> InputError:
         tests = dict.fromkeys(", ".join(map(repr, shape.when)) for shape in shapes)

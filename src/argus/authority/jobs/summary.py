@@ -6,8 +6,18 @@ from typing import Literal, NotRequired, Required
 
 from typing_extensions import TypedDict
 
+from argus.authority.coverage import UnruledType
 from argus.jobs.workspace import TextWindow
 from argus.retrievers.protocol import RetrieverNote
+
+
+class UndecidedPair(TypedDict):
+    """Two records of one scope whose times are equal or overlap: neither supersedes the other."""
+
+    superseded: str
+    time: str | None
+    superseding: str
+    superseding_time: str | None
 
 
 class RuleCounts(TypedDict):
@@ -19,6 +29,8 @@ class RuleCounts(TypedDict):
     retired: int
     edges: int
     undecided: int
+    undecided_pairs: list[UndecidedPair]
+    """The first of them; the table of a lint holds more."""
     absent: list[str]
     no_scope: int
     no_scope_examples: list[str]
@@ -41,6 +53,11 @@ class RelationSummary(TypedDict):
     undated: int | None
     """Records without any time, which an earlier time lets in; None of the relation as it is."""
     rules: list[RuleCounts]
+    decided_by_id: int
+    """Pairs of equal times that a rule orders by id (`ties: id`)."""
+    decided_by_id_examples: list[str]
+    unruled_types: list[UnruledType]
+    """Types that no rule names, of records that no edge names, the most frequent first."""
 
 
 Proxy = Literal["title", "text"]
