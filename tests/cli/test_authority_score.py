@@ -235,3 +235,14 @@ def test_cars_interface_is_scored_bare_and_wrapped(folder, tmp_path) -> None:
     assert [s["systems"][0]["overall"]["tca"]["value"] for s in (bare, wrapped)] == [0.0, 1.0]
     assert bare["systems"][0]["questions"]["longer"] == 2
     assert "Words: 2 lists were longer" not in ran.output
+
+
+def test_ceilings_and_the_score_on_decidable_questions(folder) -> None:
+    rows = [*QUERIES, QUERIES[1] | {"_id": "q3", "gold": ["p1"], "anchor": ["f1"]}]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    ran = lexical(folder, "--system", "oracle", "--k", "1")
+    assert "ceilings of hit@1: 0.667 by duplicate questions (2 share their text)" in ran.output
+    assert "on the 1 decidable questions" in ran.output
+    summary = json.loads(Path("out/summary.json").read_text())["scoring"]
+    assert summary["ceilings"]["both"] == pytest.approx(2 / 3)
+    assert summary["systems"][0]["decidable"]["tca"]["n"] == 1

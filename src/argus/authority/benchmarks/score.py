@@ -109,8 +109,8 @@ def summarise(scored: Sequence[Scored]) -> SystemShares:
     hops = sorted({s.question.hop for s in scored if s.question.hop})
     return {
         "questions": _counts(scored),
-        "overall": _shares(scored),
-        "hops": {hop: _shares([s for s in scored if s.question.hop == hop]) for hop in hops},
+        "overall": shares(scored),
+        "hops": {hop: shares([s for s in scored if s.question.hop == hop]) for hop in hops},
         "anchor_recall_at": _anchor_depths(scored),
         "factors": _factors(scored),
     }
@@ -130,7 +130,8 @@ def _counts(scored: Sequence[Scored]) -> QuestionCounts:
     return counts
 
 
-def _shares(scored: Sequence[Scored]) -> Shares:
+def shares(scored: Sequence[Scored]) -> Shares:
+    """Return every share over some questions, failed ones left out."""
     measured = [s.figures for s in scored if s.figures is not None]
 
     def mean(value: Callable[[Figures], float | None]) -> ShareFigures | None:

@@ -32,6 +32,23 @@ class BenchmarkCounts(TypedDict):
     """Types of records that no rule names, of records that no edge names."""
 
 
+class CeilingFigures(TypedDict):
+    """The most that controlling-hit@k can be, as a share of all questions; see `ceilings`.
+
+    duplicate_questions bounds whoever answers by the question's text; equal_gold_texts, and both,
+    whoever ranks by the documents' texts.
+    """
+
+    duplicate_questions: float
+    equal_gold_texts: float
+    both: float
+    questions_with_duplicates: int
+    questions_with_equal_gold: int
+    """Questions with a gold document whose text another document has, too."""
+    decidable: int
+    """Questions that neither bounds."""
+
+
 class ShareFigures(TypedDict):
     """A mean of values in [0, 1] over n questions with its 95% Wilson interval."""
 
@@ -93,6 +110,8 @@ class SystemFigures(SystemShares):
 
     name: str
     about: str
+    decidable: Shares
+    """Over the decidable questions alone (`CeilingFigures`)."""
 
 
 class ScoringSummary(TypedDict):
@@ -102,13 +121,14 @@ class ScoringSummary(TypedDict):
     k: int
     tca_by: dict[str, int]
     """Questions by how TCA is judged: by answers, or by Theorem 4."""
+    ceilings: CeilingFigures
     encoder: str
     """Its fingerprint, or what stands in its place."""
     systems: list[SystemFigures]
 
 
 def headline(summary: ScoringSummary) -> Iterator[str]:
-    """Yield one line per system, then TCA by hop type, then who failed."""
+    """Yield one line per system, then TCA by hop type, ceilings, and who failed."""
     about, k, systems = summary["benchmark"], summary["k"], summary["systems"]
     yield (
         f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
@@ -132,7 +152,35 @@ def headline(summary: ScoringSummary) -> Iterator[str]:
     for system in systems:
         yield _row(system["name"], [_share(system["overall"][name]) for name in names], width)
     yield from _by_hop(systems, width)
+    yield from ("", _ceilings(summary["ceilings"], about["questions"], k))
+    yield from _decidable(summary, width)
     yield from _by_question(systems, k)
+
+
+def _ceilings(ceilings: CeilingFigures, n: int, k: int) -> str:
+    """Return what can be reached at all, and why no more."""
+    if ceilings["decidable"] == n:
+        return (
+            f"ceiling of hit@{k}: 1.000, no duplicate question or equal gold text stands against it"
+        )
+    return (
+        f"ceilings of hit@{k}: {ceilings['duplicate_questions']:.3f} by duplicate questions "
+        f"({ceilings['questions_with_duplicates']:,} share their text), "
+        f"{ceilings['equal_gold_texts']:.3f} by equal gold texts for who ranks by text "
+        f"({ceilings['questions_with_equal_gold']:,} have such), {ceilings['both']:.3f} by both; "
+        f"{ceilings['decidable']:,} of {n:,} questions are decidable"
+    )
+
+
+def _decidable(summary: ScoringSummary, width: int) -> Iterator[str]:
+    """Yield what systems are worth where the benchmark allows all, if that is not everywhere."""
+    n, systems = summary["ceilings"]["decidable"], summary["systems"]
+    if n in (0, summary["benchmark"]["questions"]):
+        return
+    names: dict[ShareName, str] = {"tca": "TCA", "controlling_hit": f"hit@{summary['k']}"}
+    yield from (f"on the {n:,} decidable questions", _row("", list(names.values()), width))
+    for system in systems:
+        yield _row(system["name"], [_share(system["decidable"][name]) for name in names], width)
 
 
 def _by_question(systems: list[SystemFigures], k: int) -> Iterator[str]:
