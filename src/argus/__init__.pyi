@@ -41,7 +41,9 @@ from .authority.jobs.audit import (
 )
 from .authority.jobs.config import (
     AuthoritySource as AuthoritySource,
+    LatentScope as LatentScope,
     LintBounds as LintBounds,
+    VariantConfig as VariantConfig,
 )
 from .authority.jobs.inputs import (
     OpenedAuthority as OpenedAuthority,
@@ -52,6 +54,10 @@ from .authority.jobs.lint import (
 )
 from .authority.jobs.search import (
     search_authority as search_authority,
+)
+from .authority.jobs.stream import (
+    StreamSummary as StreamSummary,
+    stream_authority as stream_authority,
 )
 from .authority.jobs.summary import (
     AuthorityAuditSummary as AuthorityAuditSummary,

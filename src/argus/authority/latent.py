@@ -13,10 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 from argus.authority.entities import Entity, ScopeNames
 from argus.authority.relation import Authority
 from argus.errors import InputError
+from argus.settings import Doc, Ge, Le, Option
 
 Posterior = dict[Entity, float]
 """p(σ | q), most likely first, ties by key and value; it sums to 1, or is empty."""
@@ -31,8 +33,18 @@ class LatentConfig:
     softmax; about 1 for BM25, 0.05 for cosines.
     """
 
-    names: float = 0.5
-    temperature: float = 1.0
+    names: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Doc("Weight of the scopes that the question names; the rest is that of what is found."),
+        Option(("--scope-names",)),
+    ] = 0.5
+    temperature: Annotated[
+        float,
+        Doc("Scores are divided by it: about 1 for BM25, 0.05 for cosines."),
+        Option(("--scope-temperature",)),
+    ] = 1.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.names <= 1:

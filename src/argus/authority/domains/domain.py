@@ -65,15 +65,20 @@ class Domain:
 
     def _records(self, path: Path) -> Iterator[tuple[Source, Record]]:
         for source in read_sources(path, self.results):
-            if self.shapes is None:
-                typed = bool(self.rules)
-                yield source, record_of_columns(source, self.zone, typed=typed, forms=self.dates)
-                continue
-            matching = [shape for shape in self.shapes if matches(shape, source)]
-            if not matching and not self.skip:
-                raise self._unmatched(source, self.shapes)
-            for shape in matching:
-                yield source, make_record(shape, source, self.zone, self.dates)
+            for record in self.records_of(source):
+                yield source, record
+
+    def records_of(self, source: Source) -> Iterator[Record]:
+        """Yield the records of one source object; InputError as `read`."""
+        if self.shapes is None:
+            typed = bool(self.rules)
+            yield record_of_columns(source, self.zone, typed=typed, forms=self.dates)
+            return
+        matching = [shape for shape in self.shapes if matches(shape, source)]
+        if not matching and not self.skip:
+            raise self._unmatched(source, self.shapes)
+        for shape in matching:
+            yield make_record(shape, source, self.zone, self.dates)
 
     def _unmatched(self, source: Source, shapes: tuple[ShapeSpec, ...]) -> InputError:
         tests = dict.fromkeys(", ".join(map(repr, shape.when)) for shape in shapes)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.authority.entities import EntityIndex, ScopeNames
-from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.config import AuthoritySource, VariantConfig
 from argus.authority.jobs.inputs import (
     OpenedAuthority,
     in_force,
@@ -15,6 +15,7 @@ from argus.authority.jobs.inputs import (
     require_records,
 )
 from argus.authority.jobs.summary import ChainLink, ScopeFigures, SearchAnswer, SearchHit
+from argus.authority.jobs.variants import by_scope, safely, scope_chances
 from argus.authority.links import Link
 from argus.authority.relation import Authority
 from argus.authority.resolve import Hit, Resolution, trace
@@ -63,6 +64,7 @@ def search_authority(
     run: Path | None = None,
     retriever: Any = None,
     asking: AskingConfig | None = None,
+    variant: VariantConfig | None = None,
 ) -> SearchAnswer:
     """Return the k best documents that are in force, each with what led to it.
 
@@ -74,7 +76,8 @@ def search_authority(
     own texts (kept in `store`), or from BM25 over them; hybrid: min-max, rrf or z fuses vectors and
     BM25. anchors: how many of them are looked at, k at least. places, chains: as for
     `argus.resolve`. named: records of the scopes that the question names (a CVE id, a case) are
-    anchors before those retrieved, the latest first. Raises InputError for bad input, and for an
+    anchors before those retrieved, the latest first. variant: a safe frontier or a latent scope in
+    place of what controls for certain. Raises InputError for bad input, and for an
     index of which no document has a record.
     """
     check_query(query)
@@ -97,8 +100,48 @@ def search_authority(
     if named:
         scores = _with_named(query, scores, authority, depth)
         ranked_by = f"scopes named, {ranked_by}"
+    if variant is not None and (variant.alpha is not None or variant.scope is not None):
+        _require_usual(places, chains)
+        return _variant(query, scores, relation, ranked_by, variant, k)
     resolution = trace(scores, authority, k=k, anchors=depth, places=places, chains=chains)
     return _answer(resolution, relation, query, ranked_by)
+
+
+def _require_usual(places: Places, chains: Chains) -> None:
+    """Raise InputError for places or chains that a variant would not heed."""
+    if places is not PLACES or chains is not CHAINS:
+        raise InputError(
+            f"places {places}, chains {chains} with a safe frontier or a latent scope",
+            expected="one or the other",
+            fix="Leave --places and --chains out.",
+            where="--places" if places is not PLACES else "--chains",
+        )
+
+
+def _variant(
+    query: str,
+    scores: Scores,
+    relation: OpenedAuthority,
+    ranked_by: str,
+    variant: VariantConfig,
+    k: int,
+) -> SearchAnswer:
+    """Answer from the safe frontier, or under a latent scope."""
+    authority = relation.authority
+    if variant.alpha is not None:
+        resolution, frontier = safely(scores, authority, variant.alpha, k=k)
+        answer = _answer(resolution, relation, query, ranked_by)
+        answer["alpha"], answer["undecided"] = variant.alpha, list(frontier.undecided)
+        for hit in answer["results"]:
+            if hit["id"] in frontier.chances:
+                hit["probability"] = frontier.chances[hit["id"]].probability
+        return answer
+    resolution, posterior = by_scope(query, scores, authority, variant, k=k)
+    answer = _answer(resolution, relation, query, ranked_by)
+    answer["scope"], answer["scope_posterior"] = str(variant.scope), scope_chances(posterior)
+    for hit in answer["results"]:
+        hit["probability"] = hit["score"]
+    return answer
 
 
 def _answer(

@@ -249,6 +249,16 @@ class SearchHit(TypedDict):
     time: str | None
     title: str
     text: str
+    probability: NotRequired[float]
+    """That nothing supersedes it, with `alpha`; that it controls, with `scope`."""
+
+
+class ScopeChance(TypedDict):
+    """An entity that a question may be about, and how likely that is (Def. 8)."""
+
+    key: str
+    value: str
+    probability: float
 
 
 class ScopeFigures(TypedDict):
@@ -274,3 +284,11 @@ class SearchAnswer(TypedDict):
     relation: RelationSummary
     query: str
     ranked_by: str
+    alpha: NotRequired[float]
+    """Of the safe frontier (Def. 9), where one is served."""
+    undecided: NotRequired[list[str]]
+    """Records whose sampled probability is too near to alpha to be sure."""
+    scope: NotRequired[str]
+    """expectation or map, where the scope is latent (Def. 8)."""
+    scope_posterior: NotRequired[list[ScopeChance]]
+    """The likeliest scopes, the first ten."""
