@@ -65,8 +65,10 @@ from .authority.jobs.summary import (
     RelationSummary as RelationSummary,
     SearchAnswer as SearchAnswer,
 )
-from .authority.latent import (
+from .authority.latent_config import (
     LatentConfig as LatentConfig,
+)
+from .authority.latent import (
     expectation as expectation,
     map_frontier as map_frontier,
     scope_posterior as scope_posterior,

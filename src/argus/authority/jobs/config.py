@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from argus.authority.latent import LatentConfig
+from argus.authority.latent_config import LatentConfig
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Le, Option, check_settings
 

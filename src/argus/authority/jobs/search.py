@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from argus.authority.entities import EntityIndex, ScopeNames
 from argus.authority.jobs.config import AuthoritySource, VariantConfig
@@ -22,23 +22,18 @@ from argus.authority.resolve import Hit, Resolution, trace
 from argus.authority.scope_only import ScopeTimes
 from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
 from argus.authority.theory import scope_ambiguity
-from argus.data.artifacts import ArtifactFolder
 from argus.data.runs import read_run
 from argus.data.types import Query
-from argus.encoders import Encoder, EncoderConfig, embed
-from argus.encoders import documents as as_documents
-from argus.encoders import queries as as_queries
 from argus.errors import ArgusError, InputError
 from argus.evaluation.queries import retriever_alone, run_alone, unknown_query
-from argus.indexes import search as nearest
-from argus.indexes.hybrid import check_fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.retriever import FUSED_DEPTH, open_retriever
-from argus.indexes.words import check_query
-from argus.jobs.workspace import Record, open_encoder
-from argus.retrievers.asking import Answerer, all_opened
+from argus.indexes.words import SURFACE, check_query
 from argus.retrievers.config import AskingConfig
 from argus.settings import TOP_K
+
+if TYPE_CHECKING:
+    from argus.encoders import Encoder, EncoderConfig
+    from argus.retrievers.asking import Answerer
 
 QUERY = "query"
 """Id of the one question, where a search wants one."""
@@ -91,6 +86,8 @@ def search_authority(
     if run is not None:
         scores, ranked_by = _of_run(query, authority, depth, run), str(run)
     elif retriever is not None:
+        from argus.retrievers.asking import Answerer
+
         source_of_anchors = Answerer(retriever, None, asking, encoder)
         scores, ranked_by = _by_retriever(query, authority, depth, source_of_anchors)
     elif index is not None:
@@ -208,6 +205,8 @@ def _over_index(
     hybrid: str | None,
 ) -> tuple[Scores, str]:
     """Rank the documents of an index."""
+    from argus.indexes.retriever import open_retriever
+
     retriever = open_retriever(index, encoder, hybrid=hybrid)
     question = [Query(QUERY, query)]
     scores = _widely(lambda k: retriever.search(question, k)[QUERY], authority, depth, index)
@@ -218,6 +217,8 @@ def _by_retriever(
     query: str, authority: Authority, depth: int, source: Answerer
 ) -> tuple[Scores, str]:
     """Rank what a retriever brings back."""
+    from argus.retrievers.asking import all_opened
+
     documents = [record.document for record in authority.records.values()]
     asking = source.asking or AskingConfig()
     with all_opened([source.retriever], documents, asking, None, source.encoder) as (retriever,):
@@ -261,7 +262,6 @@ def _over_records(
             if authority.is_view
             else "Give --index, or records with texts.",
         )
-    wide = max(depth, FUSED_DEPTH) if hybrid is not None else depth
     if encoder is None:
         if hybrid is not None:
             raise InputError(
@@ -270,16 +270,33 @@ def _over_records(
                 fix="Leave it out for BM25 alone.",
             )
         return _lexical(query, texts, depth), "bm25 of the records"
-    dense = _dense(query, texts, encoder, wide, store)
     if hybrid is None:
-        return dense, "dense of the records"
+        return _dense(query, texts, encoder, depth, store), "dense of the records"
+    return _fused(query, texts, encoder, depth, store, hybrid)
+
+
+def _fused(
+    query: str,
+    texts: dict[str, str],
+    encoder: Encoder | EncoderConfig | str,
+    depth: int,
+    store: Path | None,
+    hybrid: str,
+) -> tuple[Scores, str]:
+    """Rank the records by vectors and BM25 together."""
+    from argus.indexes.hybrid import check_fusion, fuse_with_bm25
+    from argus.indexes.retriever import FUSED_DEPTH
+
+    wide = max(depth, FUSED_DEPTH)
+    dense = _dense(query, texts, encoder, wide, store)
     lexical = _lexical(query, texts, wide)
     fused = fuse_with_bm25({QUERY: dense}, {QUERY: lexical}, depth, check_fusion(hybrid))[QUERY]
     return fused, f"{hybrid}(dense, bm25) of the records"
 
 
 def _lexical(query: str, texts: dict[str, str], depth: int) -> Scores:
-    index = LexicalIndex.build(list(texts), list(texts.values()))
+    only = frozenset(SURFACE.queries(query))  # one question: no other word will be searched
+    index = LexicalIndex.build(list(texts), list(texts.values()), only=only)
     return index.search([query], depth).run([QUERY])[QUERY]
 
 
@@ -291,6 +308,13 @@ def _dense(
     store: Path | None,
 ) -> Scores:
     import tempfile
+
+    from argus.data.artifacts import ArtifactFolder
+    from argus.encoders import documents as as_documents
+    from argus.encoders import embed
+    from argus.encoders import queries as as_queries
+    from argus.indexes import search as nearest
+    from argus.jobs.workspace import Record, open_encoder
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = ArtifactFolder(store.parent if store is not None else Path(scratch) / "search")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, Required
+from typing import TYPE_CHECKING, Literal, NotRequired, Required
 
 from typing_extensions import TypedDict
 
 from argus.authority.coverage import UnruledType
-from argus.jobs.workspace import TextWindow
 from argus.retrievers.protocol import RetrieverNote
+
+if TYPE_CHECKING:
+    from argus.jobs.workspace import TextWindow
 
 
 class UndecidedPair(TypedDict):
