@@ -64,6 +64,7 @@ from .authority.jobs.summary import (
     LintSummary as LintSummary,
     RelationSummary as RelationSummary,
     SearchAnswer as SearchAnswer,
+    VariantAnswer as VariantAnswer,
 )
 from .authority.latent_config import (
     LatentConfig as LatentConfig,

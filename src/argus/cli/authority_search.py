@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -19,7 +19,7 @@ from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import TOP_K, Doc, Ge, Option
 
 if TYPE_CHECKING:
-    from argus.authority.jobs.summary import SearchAnswer, SearchHit
+    from argus.authority.jobs.summary import SearchHit, VariantAnswer
 
 
 @example('argus authority search "Which rule holds?" --records records.jsonl --rules rules.yaml')
@@ -96,23 +96,24 @@ def search(
             "nothing found that is in force: no text shares a word with the question? "
             "--named looks up ids, --encoder compares meanings"
         )
-    for line in variant_lines(answer):
-        typer.echo(line)
+    if variant.alpha is not None or variant.scope is not None:
+        for line in variant_lines(cast("VariantAnswer", answer)):
+            typer.echo(line)
     for hit in answer["results"]:
         scope = answer["scopes"].get(hit["anchor"])
         print_hit(hit, scope["phi"] if scope else 1.0)
 
 
-def variant_lines(answer: SearchAnswer) -> Iterator[str]:
+def variant_lines(answer: VariantAnswer) -> Iterator[str]:
     """Yield what a safe frontier or a latent scope rests on."""
-    if "alpha" in answer:
+    if answer["alpha"] is not None:
         yield f"not superseded with a probability of {answer['alpha']:g} or more:"
-    if undecided := answer.get("undecided"):
+    if undecided := answer["undecided"]:
         shown = ", ".join(undecided[:5])
         yield f"{len(undecided):,} records are too near to it to be sure: {shown}"
-    if chances := answer.get("scope_posterior"):
+    if chances := answer["scope_posterior"]:
         likely = ", ".join(f"{c['key']}={c['value']} {c['probability']:.2f}" for c in chances[:5])
-        yield f"scopes by {answer.get('scope')}: {likely}"
+        yield f"scopes by {answer['scope']}: {likely}"
 
 
 def print_hit(hit: SearchHit, phi: float) -> None:

@@ -14,7 +14,13 @@ from argus.authority.jobs.inputs import (
     open_authority,
     require_records,
 )
-from argus.authority.jobs.summary import ChainLink, ScopeFigures, SearchAnswer, SearchHit
+from argus.authority.jobs.summary import (
+    ChainLink,
+    ScopeFigures,
+    SearchAnswer,
+    SearchHit,
+    VariantAnswer,
+)
 from argus.authority.jobs.variants import by_scope, safely, scope_chances
 from argus.authority.links import Link
 from argus.authority.relation import Authority
@@ -60,7 +66,7 @@ def search_authority(
     retriever: Any = None,
     asking: AskingConfig | None = None,
     variant: VariantConfig | None = None,
-) -> SearchAnswer:
+) -> SearchAnswer | VariantAnswer:
     """Return the k best documents that are in force, each with what led to it.
 
     run: a run file of any retriever, whose results for the query with the id `query` are the
@@ -122,20 +128,30 @@ def _variant(
     ranked_by: str,
     variant: VariantConfig,
     k: int,
-) -> SearchAnswer:
+) -> VariantAnswer:
     """Answer from the safe frontier, or under a latent scope."""
     authority = relation.authority
     if variant.alpha is not None:
         resolution, frontier = safely(scores, authority, variant.alpha, k=k)
-        answer = _answer(resolution, relation, query, ranked_by)
-        answer["alpha"], answer["undecided"] = variant.alpha, list(frontier.undecided)
+        answer: VariantAnswer = {
+            **_answer(resolution, relation, query, ranked_by),
+            "alpha": variant.alpha,
+            "undecided": list(frontier.undecided),
+            "scope": None,
+            "scope_posterior": [],
+        }
         for hit in answer["results"]:
             if hit["id"] in frontier.chances:
                 hit["probability"] = frontier.chances[hit["id"]].probability
         return answer
     resolution, posterior = by_scope(query, scores, authority, variant, k=k)
-    answer = _answer(resolution, relation, query, ranked_by)
-    answer["scope"], answer["scope_posterior"] = str(variant.scope), scope_chances(posterior)
+    answer = {
+        **_answer(resolution, relation, query, ranked_by),
+        "alpha": None,
+        "undecided": [],
+        "scope": str(variant.scope),
+        "scope_posterior": scope_chances(posterior),
+    }
     for hit in answer["results"]:
         hit["probability"] = hit["score"]
     return answer

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NotRequired, Required
+from typing import Literal, NotRequired, Required
 
 from typing_extensions import TypedDict
 
 from argus.authority.coverage import UnruledType
+from argus.jobs.text_window import TextWindow
 from argus.retrievers.protocol import RetrieverNote
-
-if TYPE_CHECKING:
-    from argus.jobs.workspace import TextWindow
 
 
 class UndecidedPair(TypedDict):
@@ -286,11 +284,16 @@ class SearchAnswer(TypedDict):
     relation: RelationSummary
     query: str
     ranked_by: str
-    alpha: NotRequired[float]
+
+
+class VariantAnswer(SearchAnswer):
+    """An answer from a safe frontier, or under a latent scope."""
+
+    alpha: float | None
     """Of the safe frontier (Def. 9), where one is served."""
-    undecided: NotRequired[list[str]]
+    undecided: list[str]
     """Records whose sampled probability is too near to alpha to be sure."""
-    scope: NotRequired[str]
+    scope: str | None
     """expectation or map, where the scope is latent (Def. 8)."""
-    scope_posterior: NotRequired[list[ScopeChance]]
+    scope_posterior: list[ScopeChance]
     """The likeliest scopes, the first ten."""
