@@ -95,6 +95,7 @@ from .authority.rules import (
     Order as Order,
     Rule as Rule,
     ScopeKey as ScopeKey,
+    Ties as Ties,
 )
 from .authority.serving import (
     Chains as Chains,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.authority.domains import Domain, load_domain
+from argus.authority.domains.domain import records_of
 from argus.authority.domains.sources import Source, read_sources
 from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.inputs import open_authority, require_records
@@ -65,7 +66,7 @@ class _Changes:
         operation = source.values.get(OPERATION, INSERT)
         try:
             if operation == INSERT:
-                for record in self.domain.records_of(_without_operation(source)):
+                for record in records_of(self.domain, _without_operation(source)):
                     yield _change(INSERT, self.stream.insert(record))
             elif operation == DELETE:
                 yield _change(DELETE, self.stream.delete(_id(source)))
