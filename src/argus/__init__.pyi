@@ -41,7 +41,9 @@ from .authority.jobs.audit import (
 )
 from .authority.jobs.config import (
     AuthoritySource as AuthoritySource,
+    LatentScope as LatentScope,
     LintBounds as LintBounds,
+    VariantConfig as VariantConfig,
 )
 from .authority.jobs.inputs import (
     OpenedAuthority as OpenedAuthority,
@@ -53,14 +55,21 @@ from .authority.jobs.lint import (
 from .authority.jobs.search import (
     search_authority as search_authority,
 )
+from .authority.jobs.stream import (
+    StreamSummary as StreamSummary,
+    stream_authority as stream_authority,
+)
 from .authority.jobs.summary import (
     AuthorityAuditSummary as AuthorityAuditSummary,
     LintSummary as LintSummary,
     RelationSummary as RelationSummary,
     SearchAnswer as SearchAnswer,
+    VariantAnswer as VariantAnswer,
+)
+from .authority.latent_config import (
+    LatentConfig as LatentConfig,
 )
 from .authority.latent import (
-    LatentConfig as LatentConfig,
     expectation as expectation,
     map_frontier as map_frontier,
     scope_posterior as scope_posterior,
@@ -86,6 +95,7 @@ from .authority.rules import (
     Order as Order,
     Rule as Rule,
     ScopeKey as ScopeKey,
+    Ties as Ties,
 )
 from .authority.serving import (
     Chains as Chains,

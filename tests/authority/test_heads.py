@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from argus.authority import places
 from argus.authority.records import Record
 from argus.authority.relation import Authority, chain_to
-from argus.authority.rules import Edge, Order, Rule
+from argus.authority.rules import Edge, Order, Rule, ScopeKey
 from argus.authority.times import Moment
 from argus.errors import InputError
 from tests.support.draws import examples
@@ -140,6 +140,8 @@ def crossing(draw):
     kinds += [("C", "A", ("k", "j")), ("B", "B", ()), ("C", "B", "k")]
     if order is Order.TYPE:
         kinds = [kind for kind in kinds if kind[0] != kind[1]]
+    if order is Order.NAMED:
+        kinds = [(*kind[:2], ScopeKey("k", "j")) for kind in kinds]
     rules = [
         Rule(*kind, name=f"R{i}", order=order, confidence=draw(st.sampled_from([0.5, 1.0])))
         for i, kind in enumerate(draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4)))

@@ -10,6 +10,7 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from llama_index.core.base.base_retriever import BaseRetriever as NodeRetriever
 from llama_index.core.schema import NodeWithScore, TextNode
 
+from argus.authority.corpus_rows import corpus_of
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule
@@ -144,3 +145,61 @@ def test_ids_can_be_found_by_a_function(authority):
 def test_a_retriever_of_another_shape_is_refused(authority):
     with pytest.raises(InputError, match="without invoke or retrieve"):
         AuthorityRetriever([], authority)
+
+
+class Words:
+    """CAR's own interface: made with the corpus, asked with it, ids come back."""
+
+    name = "words"
+
+    def __init__(self, corpus):
+        self.texts = {row["doc_id"]: row["text"].lower() for row in corpus}
+
+    def retrieve(self, query, corpus, k):
+        assert {row["doc_id"] for row in corpus} <= self.texts.keys()
+        words = query.lower().split()
+        order = sorted(self.texts, key=lambda i: -sum(w in self.texts[i] for w in words))
+        return order[:k]
+
+
+def test_cars_interface_returns_ids_of_what_is_in_force(authority):
+    rows = corpus_of(RECORDS)
+    wrapped = AuthorityRetriever(Words(rows), authority)
+    assert Words(rows).retrieve("flaw open", rows, 2) == ["open", "other"]
+    assert wrapped.retrieve("flaw open", rows, 2) == ["fixed", "other"]
+    assert wrapped.retrieve("flaw open", rows, k=1) == ["fixed"]
+    assert wrapped.retrieve("flaw open") == ["fixed", "other"]  # fixed stands where open was
+    assert wrapped.name == "authority(words)"
+
+
+def test_a_class_is_made_with_the_records(authority):
+    assert AuthorityRetriever(Words, authority).retrieve("flaw open", k=1) == ["fixed"]
+
+    class Bare:
+        def retrieve(self, query, corpus, k):
+            return [row["doc_id"] for row in corpus if row["event_type"] == "disclosure"][:k]
+
+    assert AuthorityRetriever(Bare, authority, k=1).retrieve("?") == ["fixed"]
+
+
+def test_functions_pairs_and_unknown_ids_pass(authority):
+    def ids(query, corpus, k):
+        return ["elsewhere", "open"]
+
+    assert AuthorityRetriever(ids, authority).retrieve("q", [], 5) == ["elsewhere", "fixed"]
+    pairs = AuthorityRetriever(lambda query: [("open", 0.9), ("other", 0.2)], authority)
+    assert pairs.invoke("q") == [("fixed", 0.9), ("other", 0.2)]
+    assert pairs.batch(["q", "r"]) == [[("fixed", 0.9), ("other", 0.2)]] * 2
+
+
+def test_a_class_that_needs_more_than_the_corpus_is_refused(authority):
+    class Needy:
+        def __init__(self, corpus, key):
+            raise AssertionError
+
+        def retrieve(self, query, corpus, k): ...
+
+    with pytest.raises(InputError, match="with the corpus alone"):
+        AuthorityRetriever(Needy, authority)
+    with pytest.raises(InputError, match="needs user"):
+        AuthorityRetriever(lambda query, user: [], authority)

@@ -81,3 +81,24 @@ def test_a_typo_in_a_type_is_named_with_the_nearest(argus, story, relation):
     (story / "rules.yaml").write_text(rules)
     ran = argus("authority", "lint", story / "run.json", *relation)
     assert ran.code == 2 and "Did you mean 'disclosure'?" in ran.err
+
+
+def test_variants_of_a_search_say_what_they_rest_on(argus, relation):
+    base = ("authority", "search", "archive parser", *relation)
+    found = argus(*base, "--scope", "map").out
+    assert "scopes by map: cve=" in found and "  p 0." in found
+    found = argus(*base, "--alpha", 0.9).out
+    assert "not superseded with a probability of 0.9 or more:" in found and "  p 1.00" in found
+    answer = json.loads(argus(*base, "--scope", "expectation", "--json").out)
+    assert answer["scope"] == "expectation" and answer["results"][0]["probability"] > 0
+
+
+def test_a_stream_names_stale_answers(argus, story, relation):
+    row = {"_id": "fix-2", "type": "patch", "timestamp": "2024-05-01", "entities": {"cve": "2"}}
+    (story / "changes.jsonl").write_text(json.dumps(row) + "\n")
+    base = ("authority", "stream", story / "changes.jsonl", "--run", story / "run.json", *relation)
+    found = argus(*base).out
+    assert "insert fix-2: superseded: flaw-2; stale answers: archive, parser" in found
+    assert "  parser: now fix-2\n2 of 4 cached answers went stale" in found
+    whole = json.loads(argus(*base, "--json").out)
+    assert [answer["query_id"] for answer in whole["stale"]] == ["archive", "parser"]

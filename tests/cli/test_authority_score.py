@@ -188,3 +188,61 @@ def test_an_unknown_benchmark_is_not_made(folder) -> None:
     message = refused("generate", "finqa", "--out", "made")
     assert "benchmark 'finqa'; expected one of finsuperqa, cvepatchqa, legalprecedentqa" in message
     assert not Path("made").exists()
+
+
+def test_hop_type_is_read_like_hop(folder) -> None:
+    rows = [q | {"hop_type": f"T{i}"} for i, q in enumerate(QUERIES)]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    ran = lexical(folder, "--system", "bm25", "--json")
+    assert list(json.loads(ran.output)["systems"][0]["hops"]) == ["T0", "T1"]
+
+
+def test_an_answer_without_scope_is_judged_by_theorem_4(folder) -> None:
+    rows = [QUERIES[0] | {"answer": "mended"}, QUERIES[1]]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    ran = lexical(folder, "--system", "two-stage-bm25")
+    assert "TCA by theorem 4\nquestions with an answer and no scope" in ran.output
+    summary = json.loads(Path("out/summary.json").read_text())["scoring"]
+    assert summary["benchmark"]["answers_without_scope"] == 1
+    assert summary["tca_by"] == {"theorem 4": 2}
+    assert summary["systems"][0]["overall"]["tca"]["value"] == 1.0
+    row = pq.read_table("out/authority_questions.parquet").to_pylist()[0]
+    assert (row["answer_correct"], row["gold_answer"]) == (None, "mended")
+
+
+CAR = """
+import argus
+class Words:
+    def __init__(self, corpus):
+        self.texts = {d["doc_id"]: set(d["text"].split()) for d in corpus}
+    def retrieve(self, query, corpus, k):
+        words = set(query.replace("?", "").split())
+        return sorted(self.texts, key=lambda i: (-len(words & self.texts[i]), i))
+class Retriever(argus.AuthorityRetriever):
+    def __init__(self, corpus):
+        records = [argus.Record(d["doc_id"], d["event_type"], scope=d["entities"]) for d in corpus]
+        rule = argus.Rule("patch", "flaw", "id", order="type")
+        super().__init__(Words(corpus), argus.Authority(records, [rule]))
+"""
+
+
+def test_cars_interface_is_scored_bare_and_wrapped(folder, tmp_path) -> None:
+    (tmp_path / "car.py").write_text(CAR)
+    bare = json.loads(lexical(folder, "--retriever", "car.py:Words", "--k", "1", "--json").output)
+    ran = lexical(folder, "--retriever", "car.py", "--k", "1")
+    assert "authority(Words)  1.000" in ran.output
+    wrapped = json.loads(Path("out/summary.json").read_text())["scoring"]
+    assert [s["systems"][0]["overall"]["tca"]["value"] for s in (bare, wrapped)] == [0.0, 1.0]
+    assert bare["systems"][0]["questions"]["longer"] == 2
+    assert "Words: 2 lists were longer" not in ran.output
+
+
+def test_ceilings_and_the_score_on_decidable_questions(folder) -> None:
+    rows = [*QUERIES, QUERIES[1] | {"_id": "q3", "gold": ["p1"], "anchor": ["f1"]}]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    ran = lexical(folder, "--system", "oracle", "--k", "1")
+    assert "ceilings of hit@1: 0.667 by duplicate questions (2 share their text)" in ran.output
+    assert "on the 1 decidable questions" in ran.output
+    summary = json.loads(Path("out/summary.json").read_text())["scoring"]
+    assert summary["ceilings"]["both"] == pytest.approx(2 / 3)
+    assert summary["systems"][0]["decidable"]["tca"]["n"] == 1

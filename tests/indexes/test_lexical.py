@@ -150,3 +150,21 @@ def test_neither_texts_nor_words_stay_in_memory():
         tracemalloc.stop()
     assert len(index) == 300 and size > 3_000_000
     assert peak < 2_300_000  # 86,000 postings; the texts alone have 3.3 MB
+
+
+@given(st.lists(st.text("abc ", max_size=12), min_size=1, max_size=6), st.text("abc ", min_size=1))
+def test_an_index_of_the_querys_words_scores_the_same(texts, query):
+    ids = [f"d{i}" for i in range(len(texts))]
+    whole = LexicalIndex.build(ids, texts)
+    part = LexicalIndex.build(ids, texts, only=frozenset(query.split()))
+    assert np.array_equal(whole.scores(query), part.scores(query))
+    assert whole.search([query], 3) == part.search([query], 3)
+
+
+def test_an_index_in_memory_scores_as_the_saved_one(tmp_path):
+    texts = ["one two three", "two two four", "five", "", "one five two"]
+    index = LexicalIndex.build(list("abcde"), texts)
+    index.save(tmp_path / "bm25")
+    saved = LexicalIndex.open(tmp_path / "bm25")
+    for query in ("two", "one two five", "two two", "none"):
+        assert np.array_equal(index.scores(query), saved.scores(query))

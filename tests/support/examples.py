@@ -87,6 +87,9 @@ def write_authority(folder: Path, rows: Iterable[dict[str, str]]) -> None:
         for i, row in enumerate(rows)
     ]  # fmt: skip
     write_rows(folder / "records.jsonl", records)
+    amended = next(record for record in records if record["type"] == TYPES[0])
+    amendment = amended | {"_id": "later", "type": TYPES[1], "timestamp": "2999-01-01"}
+    write_rows(folder / "changes.jsonl", [amendment, {"op": "delete", "_id": "later"}])
     (folder / "rules.yaml").write_text(RULES)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 from argus.authority.records import Record
-from argus.authority.rules import Edge, Order, Rule
+from argus.authority.rules import Edge, Order, Rule, ScopeKey, Ties
 from argus.authority.times import Moment, parse_moment
 
 
@@ -117,6 +117,10 @@ def records_of(draw, id_):
     )
 
 
+NAMES = ScopeKey("j", "k")
+"""A record's j names the k of what it replaces."""
+
+
 @st.composite
 def rule_lists(draw, orders=tuple(Order), relations=("supersedes",), most=4):
     """Up to `most` rules of several types, keys, conditions, relations and confidences."""
@@ -128,6 +132,9 @@ def rule_lists(draw, orders=tuple(Order), relations=("supersedes",), most=4):
         if order is Order.TYPE:
             superseded = superseded - superseding or {min(set("ABC") - superseding)}
         keys = st.sampled_from([("k",), ("k", "j"), ("j",), ()])
+        if order is Order.NAMED:
+            keys = st.sampled_from([(NAMES,), (NAMES, "k"), (ScopeKey("k", "j"),)])
+        timed = order not in (Order.TYPE, Order.NAMED)
         condition = st.sampled_from(
             [{}, {"superseding.level": "high"}, {"superseded.level": "low"}]
         )
@@ -141,6 +148,7 @@ def rule_lists(draw, orders=tuple(Order), relations=("supersedes",), most=4):
                 condition=draw(condition),
                 relation=draw(st.sampled_from(relations)),
                 confidence=draw(st.sampled_from([0.25, 0.75, 1.0])),
+                ties=draw(st.sampled_from(Ties)) if timed else Ties.UNDECIDED,
             )
         )
     return tuple(rules)

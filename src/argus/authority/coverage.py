@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import difflib
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from typing_extensions import TypedDict
 
 from argus.authority.heads import Bucket
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Order, Rule
+from argus.authority.rules import Edge, Order, Rule, Ties
 from argus.errors import InputError
+
+MOST_PAIRS = 1_000
+"""Undecided pairs of one rule that are listed."""
+TYPES = 8
+"""That no rule names, of those that are told."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +27,7 @@ class RuleCoverage:
     """One rule and what it makes of the records."""
 
     rule: str
+    order: Order
     superseding: int
     """Records that can supersede under it."""
     superseded: int
@@ -29,6 +38,8 @@ class RuleCoverage:
     """Direct supersessions, counted without being made; one of two scopes counts twice."""
     undecided: int
     """Records that a superseding record of their scope neither follows nor precedes for certain."""
+    pairs: tuple[tuple[str, str], ...]
+    """The first of them, each with such a record; of two that could go either way, one pair."""
     no_scope: tuple[str, ...]
     """Records of its types that lack one of its scope keys: it does not apply to them."""
     no_time: tuple[str, ...]
@@ -49,8 +60,8 @@ def cover(authority: Authority) -> list[RuleCoverage]:
     types = {record.type for record in authority.records.values()}
     return [
         RuleCoverage(
-            rule.name, entry.superseding, entry.superseded,
-            len(tally.retired), tally.edges, len(tally.undecided),
+            rule.name, rule.order, entry.superseding, entry.superseded,
+            len(tally.retired), tally.edges, len(tally.undecided), tuple(tally.pairs),
             tuple(entry.no_scope), tuple(entry.no_time),
             tuple(t for t in (*rule.superseding, *rule.superseded) if t not in types),
         )
@@ -142,12 +153,13 @@ class _Tally:
 
     retired: set[str] = field(default_factory=set)
     undecided: set[str] = field(default_factory=set)
+    pairs: dict[tuple[str, str], None] = field(default_factory=dict)
     edges: int = 0
 
     def add(self, bucket: Bucket, records: Mapping[str, Record], rule: Rule) -> None:
         """Count one bucket by its sorted times; no pair is made."""
         superseding = list(bucket.superseding)
-        if rule.order is Order.TYPE:
+        if not rule.is_timed:
             if superseding:
                 self.retired.update(id_ for _, id_ in bucket.superseded)
             self.edges += len(bucket.superseded) * len(superseding)
@@ -163,9 +175,79 @@ class _Tally:
             if later:
                 self.retired.add(id_)
             if len(starts) - later - earlier - (id_ in own):
-                self.undecided.add(id_)
+                self._doubt(id_, end, superseding, records, rule)
+
+    def _doubt(
+        self,
+        id_: str,
+        end: int,
+        superseding: Sequence[tuple[int, str]],
+        records: Mapping[str, Record],
+        rule: Rule,
+    ) -> None:
+        """Note a record as undecided, with who it is undecided to, unless ties are decided."""
+        moment = rule.moment(records[id_])
+        first = bisect_left(superseding, (end, ""))
+        for _, other in reversed(superseding[:first]):
+            if id_ in self.undecided and len(self.pairs) >= MOST_PAIRS:
+                return
+            its = rule.moment(records[other])
+            if other == id_ or moment is None or its is None or its.end <= moment.start:
+                continue
+            if rule.ties is Ties.ID and its == moment:
+                continue
+            self.undecided.add(id_)
+            if (other, id_) not in self.pairs and len(self.pairs) < MOST_PAIRS:
+                self.pairs[id_, other] = None
 
 
 def _end(record: Record, rule: Rule) -> int:
     moment = rule.moment(record)
     return moment.end if moment is not None else 0
+
+
+class UnruledType(TypedDict):
+    """A type that no rule names; instead: the type of a rule that it is nearly the name of."""
+
+    type: str
+    records: int
+    instead: str | None
+
+
+def unruled_types(
+    records: Iterable[Record], rules: Iterable[Rule], edges: Iterable[Edge] = ()
+) -> list[UnruledType]:
+    """Return the types of records that no rule names, the most frequent first.
+
+    Nothing is said where there are no rules, and of records that an explicit edge names.
+    """
+    named = dict.fromkeys(t for rule in rules for t in (*rule.superseding, *rule.superseded))
+    if not named:
+        return []
+    linked = {id_ for edge in edges for id_ in (edge.superseder, edge.superseded)}
+    types = Counter(r.type for r in records if r.id not in linked and r.type not in named)
+    letters = {_letters(name): name for name in named}
+    return [
+        {"type": type_, "records": n, "instead": _instead(type_, letters)}
+        for type_, n in types.most_common()
+    ]
+
+
+def unruled_lines(types: Sequence[UnruledType]) -> Iterator[str]:
+    """Yield a line for each of the first types that no rule names."""
+    for entry in types[:TYPES]:
+        meant = f": is {entry['instead']!r} meant?" if entry["instead"] else ""
+        of_type = f"{entry['records']:,} records are of type {entry['type']!r}"
+        yield f"{of_type}, which no rule names{meant}"
+    if len(types) > TYPES:
+        yield f"and {len(types) - TYPES:,} more types that no rule names"
+
+
+def _instead(type_: str, letters: Mapping[str, str]) -> str | None:
+    """Return the type of the rules that one is probably meant to be, if any: by its letters."""
+    close = difflib.get_close_matches(_letters(type_), letters, n=1, cutoff=0.8)
+    return letters[close[0]] if close else None
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).lower()

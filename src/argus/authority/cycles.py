@@ -1,8 +1,8 @@
 """Cycles in an authority relation: two records that supersede each other control nothing.
 
-Rules that order by one time cannot make a cycle. Two times, orders by type, and explicit edges
-can. Strongly connected components find them without pairs: a suffix of a sorted bucket is one node
-that leads to its first record and to the next suffix.
+Rules that order by one time cannot make a cycle. Two times, orders by type or by name, and explicit
+edges can. Strongly connected components find them without pairs: a suffix of a sorted bucket is one
+node that leads to its first record and to the next suffix.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def can_cycle(rules: Sequence[Rule], edges: Edges) -> bool:
     orders = {rule.order for rule in rules}
     if orders == {Order.TYPE}:
         return _types_cycle(rules)
-    return len(orders) > 1
+    return len(orders) > 1 or Order.NAMED in orders
 
 
 def cyclic_records(ids: Iterable[str], buckets: Mapping[Place, Bucket], edges: Edges) -> list[str]:

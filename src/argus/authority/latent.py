@@ -12,41 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from argus.authority.entities import Entity, ScopeNames
+from argus.authority.latent_config import LatentConfig
 from argus.authority.relation import Authority
 from argus.errors import InputError
 
 Posterior = dict[Entity, float]
 """p(σ | q), most likely first, ties by key and value; it sums to 1, or is empty."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LatentConfig:
-    """How the two linkers are weighed.
-
-    names: share of the names in the query, where it has any; the rest, or all, is the anchors'.
-    temperature: in the units of the first stage's scores, which are divided by it before the
-    softmax; about 1 for BM25, 0.05 for cosines.
-    """
-
-    names: float = 0.5
-    temperature: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.names <= 1:
-            raise InputError(
-                f"names {self.names}",
-                expected="a share from 0 to 1",
-                fix="0 takes the anchors alone, 1 the names where there are any.",
-            )
-        if not (self.temperature > 0 and math.isfinite(self.temperature)):
-            raise InputError(
-                f"temperature {self.temperature}",
-                expected="a number above 0",
-                fix="Take about 1 for BM25 scores and 0.05 for cosines.",
-            )
 
 
 def scope_posterior(

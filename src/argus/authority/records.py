@@ -11,6 +11,8 @@ from argus.data.types import Document
 from argus.errors import InputError
 
 Values = str | tuple[str, ...]
+OWN_ID = "_id"
+"""The scope key that every record has: its id, for what names others by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Record:
 
     def values(self, key: str) -> tuple[str, ...]:
         """Return the entities of a scope key, none where the record lacks it."""
-        value = self.scope.get(key, ())
+        value = self.scope.get(key, self.id if key == OWN_ID else ())
         return (value,) if isinstance(value, str) else value
 
     @property

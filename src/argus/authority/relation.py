@@ -14,6 +14,7 @@ from argus.authority.places import Place, is_crowded
 from argus.authority.records import Record, find_record
 from argus.authority.rules import Edge, Order, Rule
 from argus.authority.scopes import ScopeIndex
+from argus.authority.ties import all_ties, has_ties, tie_edges
 from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.errors import InputError
 
@@ -55,7 +56,9 @@ class Authority:
         """Explicit edges by superseded id."""
         self.reverse: dict[str, list[Edge]] = {}
         """Explicit edges by superseder."""
-        for edge in edges:
+        self.tied = all_ties(self.index, self.records)
+        """Of the edges those between records of equal times, decided by id."""
+        for edge in dict.fromkeys((*edges, *self.tied)):
             self._put(edge)
         self.calls = Calls()
         self.at = AsOf(self.records)
@@ -271,7 +274,9 @@ class Authority:
         self.index.add(record)
         self.records[record.id] = record
         try:
-            for edge in added:
+            ties = self.ties(record)
+            self.tied |= ties
+            for edge in dict.fromkeys((*added, *ties)):
                 self._put(edge)
             if can_cycle(self.rules, self.edges) and not self._is_an_end(record.id):
                 require_no_cycle([record.id], self.links)
@@ -279,14 +284,22 @@ class Authority:
             self.delete(record.id)
             raise
 
+    def ties(self, record: Record) -> dict[Edge, None]:
+        """Return the edges that equal times make of a record, there or not yet, decided by id."""
+        if not has_ties(self.rules):
+            return {}
+        return dict.fromkeys(tie_edges(record, self.index, self.records))
+
     def delete(self, id_: str) -> Record:
         """Remove a record with the explicit edges of it; return what it was."""
         self._require_base()
         record = self.record(id_)
         self.index.remove(record)
         for edge in self.edges.pop(id_, []):
+            self.tied.pop(edge, None)
             _drop(self.reverse, edge.superseder, edge)
         for edge in self.reverse.pop(id_, []):
+            self.tied.pop(edge, None)
             _drop(self.edges, edge.superseded, edge)
         del self.records[id_]
         return record

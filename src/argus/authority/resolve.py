@@ -7,8 +7,9 @@ once, with the chain that leads from the anchor to it. Superseded documents are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from argus.authority.links import Link
 from argus.authority.records import Record
@@ -117,7 +118,7 @@ def trace(
     ordered = list(hits.values())
     if places is Places.FIRST:
         ordered.sort(key=lambda hit: not hit.chain)  # stable: by anchor among equals
-    return Resolution(tuple(retrieved), tuple(_placed(ordered[:k])), retired, unknown, passed_over)
+    return Resolution(tuple(retrieved), ranked_hits(ordered, k), retired, unknown, passed_over)
 
 
 class _Leading:
@@ -142,13 +143,14 @@ def _controlling(anchor: str, authority: Authority, theta: float) -> dict[str, t
     return authority.controlling_chains([anchor], theta)
 
 
-def _placed(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits with ranks and strictly falling scores, so that no id breaks a tie later."""
+def ranked_hits(ordered: Iterable[Hit], k: int | None) -> tuple[Hit, ...]:
+    """Return the first k hits with ranks and falling scores, so that no id breaks a tie later."""
+    hits = list(islice(ordered, k))
     scores = falling(hit.score for hit in hits)
-    return [
+    return tuple(
         replace(hit, rank=rank, score=score)
         for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
-    ]
+    )
 
 
 def falling(scores: Iterable[float]) -> Iterator[float]:

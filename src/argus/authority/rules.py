@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,6 +13,7 @@ from argus.authority.records import Record
 from argus.authority.times import Moment
 from argus.errors import InputError
 
+_NUMBERS = re.compile(r"(\d+)")
 SUPERSEDES = "supersedes"
 """The relation of rules and edges that name none."""
 MOST_SCOPES = 10_000
@@ -27,6 +29,18 @@ class Order(StrEnum):
     """The later publication."""
     TYPE = "type"
     """The type alone, for records without times: whatever has the superseding type."""
+    NAMED = "named"
+    """The name alone: a record that names another (`obsoletes`, `replaces`) supersedes it, whatever
+    the times say. What a record names of itself says nothing."""
+
+
+class Ties(StrEnum):
+    """What becomes of two records of exactly one time."""
+
+    UNDECIDED = "undecided"
+    """Neither supersedes the other (Def. 1); lint lists them."""
+    ID = "id"
+    """The greater id is the later one, numbers in it read as numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +60,10 @@ class Rule:
     """Records of `superseding` types supersede those of `superseded` types in the same scope.
 
     scope: keys on which both must agree, all of them; none is a global rule (R10), under which all
-    records share one scope. order: what must be later. condition: field of the superseding or
-    superseded record ("superseding.severity") -> values of its metadata that count. relation: the
-    name of the authority relation (Def. 10); confidence: of its edges, in (0, 1] (Def. 9).
+    records share one scope; the key `_id` is a record's own id. order: what must be later; ties:
+    what decides equal times. condition: field of the superseding or superseded record
+    ("superseding.severity") -> values of its metadata that count. relation: the name of the
+    authority relation (Def. 10); confidence: of its edges, in (0, 1] (Def. 9).
     Types, keys and values may be given as one string each.
     """
 
@@ -60,6 +75,7 @@ class Rule:
     condition: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     relation: str = SUPERSEDES
     confidence: float = 1.0
+    ties: Ties = Ties.UNDECIDED
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -67,6 +83,7 @@ class Rule:
         put(self, "superseded", _strings(self.superseded))
         put(self, "scope", tuple(_scope_key(key) for key in _items(self.scope)))
         put(self, "order", Order(self.order))
+        put(self, "ties", Ties(self.ties))
         put(self, "condition", {k: _strings(v) for k, v in self.condition.items()})
         if not self.name:
             put(self, "name", f"{'|'.join(self.superseding)} > {'|'.join(self.superseded)}")
@@ -79,6 +96,21 @@ class Rule:
                 f"rule {self.name!r}: type {overlap[0]!r} would supersede itself",
                 expected="order: effective or published where both sides share a type",
                 fix="Say what makes one later, or name two types.",
+            )
+        names = any(key.superseding != key.superseded for key in self.scope)
+        if self.order is Order.NAMED and overlap and not names:
+            raise InputError(
+                f"rule {self.name!r}: order named, and no key by which one {overlap[0]!r} names "
+                "the other",
+                expected="a scope key of two names, such as "
+                "{superseding: obsoletes, superseded: number}",
+                fix="Say in `scope` which key holds the names, or order by time.",
+            )
+        if self.ties is Ties.ID and not self.is_timed:
+            raise InputError(
+                f"rule {self.name!r}: ties by id, and order {self.order}",
+                expected="order: effective or published beside it",
+                fix="Leave `ties` out: no time is looked at.",
             )
         if not 0 < self.confidence <= 1:
             raise InputError(
@@ -108,17 +140,26 @@ class Rule:
 
         Raises InputError where there are more than MOST_SCOPES.
         """
-        return self._scopes(record, [key.superseding for key in self.scope])
+        scopes = self._scopes(record, [key.superseding for key in self.scope])
+        if self.order is not Order.NAMED or not self.can_be_superseded(record):
+            return scopes
+        own = set(self.superseded_scopes(record))
+        return (scope for scope in scopes if scope not in own)
 
     def superseded_scopes(self, record: Record) -> Iterator[tuple[str, ...]]:
         """Yield the scopes in which a record would be superseded; InputError likewise."""
         return self._scopes(record, [key.superseded for key in self.scope])
 
     def moment(self, record: Record) -> Moment | None:
-        """Return the time of a record that orders under this rule; ALWAYS where types do."""
-        if self.order is Order.TYPE:
+        """Return the time of a record that orders under this rule; ALWAYS where none does."""
+        if not self.is_timed:
             return ALWAYS
         return record.time if self.order is Order.EFFECTIVE else record.known
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether times order, and not the type or a name."""
+        return self.order not in (Order.TYPE, Order.NAMED)
 
     def holds(self, older: Record, newer: Record) -> bool:
         """Return whether `newer` supersedes `older`: one rule check, as the RSSG makes them."""
@@ -127,10 +168,22 @@ class Rule:
         if not (self.can_supersede(newer) and self.can_be_superseded(older)):
             return False
         first, second = self.moment(older), self.moment(newer)
-        if first is None or second is None or not first.before(second):
+        if first is None or second is None:
+            return False
+        if not first.before(second) and not (first == second and self.ties_over(older, newer)):
             return False
         scopes = set(self.superseded_scopes(older))
         return any(scope in scopes for scope in self.superseding_scopes(newer))
+
+    def ties_over(self, older: Record, newer: Record) -> bool:
+        """Return whether, at one time, a record supersedes another: `ties: id` decides.
+
+        It does where it alone can, or by its id where each of the two could.
+        """
+        if self.ties is not Ties.ID:
+            return False
+        both_ways = self.can_supersede(older) and self.can_be_superseded(newer)
+        return not both_ways or id_order(newer.id) > id_order(older.id)
 
     def _scopes(self, record: Record, keys: list[str]) -> Iterator[tuple[str, ...]]:
         values = [tuple(dict.fromkeys(record.values(key))) for key in keys]
@@ -155,8 +208,8 @@ class Rule:
 
 
 ALWAYS = Moment(0, 0, "")
-"""The time of every record under a rule that orders by type: never certainly after another's, but
-`before` holds between any two, since the interval is empty."""
+"""The time of every record under a rule that orders by type or name: never certainly after
+another's, but `before` holds between any two, since the interval is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +236,12 @@ class Edge:
                 expected="more than 0, at most 1",
                 fix="Leave it out for a certain edge.",
             )
+
+
+def id_order(id_: str) -> tuple[tuple[int, int, str], ...]:
+    """Return what sorts ids as people read them: r9 before r10."""
+    parts = _NUMBERS.split(id_)
+    return tuple((1, int(p), p) if p.isdecimal() else (0, 0, p) for p in parts)
 
 
 def _strings(values: str | Iterable[str]) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ class Stream:
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
         """Add a record with explicit edges of it; InputError as `Authority.insert`, no change."""
-        added = list(edges)
+        added = [*edges, *self.authority.ties(record)]
         superseded = self._active_below(record, added)
         self.authority.insert(record, added)
         keys = self._resting_on(record, added)
@@ -124,14 +124,16 @@ class Stream:
         )
         if new == old:
             return Change(id_)
-        edges, was_active = self._edges(id_), self.authority.is_active(id_)
+        before, was_active = self._edges(id_), self.authority.is_active(id_)
+        explicit = [edge for edge in before if edge not in self.authority.tied]
         self.authority.delete(id_)
-        freed = self._active_below(old, edges)
+        edges = [*explicit, *self.authority.ties(new)]
+        freed = self._active_below(old, before)
         taken = self._active_below(new, edges)
         try:
             self.authority.insert(new, edges)
         except InputError:
-            self.authority.insert(old, edges)
+            self.authority.insert(old, explicit)
             raise
         superseded, reactivated = taken - freed, freed - taken
         is_active = self.authority.is_active(id_)

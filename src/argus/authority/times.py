@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
+from argus.authority.date_forms import has_day, has_month, has_time, read_form
 from argus.errors import InputError, Location
 
 FOREVER = 2**63 - 1
@@ -50,22 +52,27 @@ class Moment:
 
 
 def parse_moment(
-    value: object, *, zone: tzinfo = UTC, where: Location | str | None = None
+    value: object,
+    *,
+    zone: tzinfo = UTC,
+    where: Location | str | None = None,
+    forms: Sequence[str] = (),
 ) -> Moment | None:
     """Read a date or time; None and "" are no time at all.
 
-    zone: of what names none. Raises InputError for anything else, also for numbers: 20240301 might
-    be a day or seconds since 1970.
+    zone: of what names none. forms: of dates as `strptime` has them, tried before the usual ones.
+    Raises InputError for anything else, also for numbers: 20240301 might be a day or seconds since
+    1970.
     """
     if value is None or value == "":
         return None
     text = str(value)
     try:
-        interval = _parse(value, zone)
+        interval = _formed(value, zone, forms) or _parse(value, zone)
     except (ValueError, OverflowError) as error:
-        raise _no_time(value, where, f" ({error})") from error
+        raise _no_time(value, where, f" ({error})", forms) from error
     if interval is None:
-        raise _no_time(value, where)
+        raise _no_time(value, where, "", forms)
     return Moment(*interval, text)
 
 
@@ -82,18 +89,34 @@ def zone_named(name: str, where: Location | str | None = None) -> tzinfo:
         ) from error
 
 
-def _no_time(value: object, where: Location | str | None, why: str = "") -> InputError:
+def _no_time(
+    value: object, where: Location | str | None, why: str, forms: Sequence[str]
+) -> InputError:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     fix = "Mend it, or leave the time out."
+    if not number and not forms:
+        fix = "Mend it, leave the time out, or name its form in the domain file (`dates`)."
     if number:
         is_date = _COMPACT.fullmatch(str(value)) or _PARTIAL.fullmatch(str(value))
         fix = f'Write it as text: "{value}".' if is_date else "Write the date that it stands for."
     return InputError(
         f"{value!r}{' is a number' if number else ''}{why}",
-        expected=_EXPECTED,
+        expected=f"{_EXPECTED}, or as {', '.join(forms)}" if forms else _EXPECTED,
         fix=fix,
         where=where,
     )
+
+
+def _formed(value: object, zone: tzinfo, forms: Sequence[str]) -> tuple[int, int] | None:
+    """Return the interval of a text in one of the forms; None where it is in none."""
+    reading = read_form(value.strip(), forms) if forms and isinstance(value, str) else None
+    if reading is None:
+        return None
+    day, form = reading
+    if has_time(form):
+        return _point(day, zone)
+    month = day.month if has_month(form) else None
+    return _partial(day.year, month, day.day if has_day(form) else None, zone=zone)
 
 
 def _parse(value: object, zone: tzinfo) -> tuple[int, int] | None:

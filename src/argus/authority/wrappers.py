@@ -1,7 +1,7 @@
-"""Put an authority relation around a retriever of LangChain's or LlamaIndex' shape.
+"""Put an authority relation around a retriever of LangChain's, LlamaIndex' or CAR's shape.
 
-Neither library is imported: what is retrieved is of its own classes, and so is what takes its
-place. Two lines:
+No library is imported: what is retrieved is of its own classes, and so is what takes its place; of
+plain ids, an id. Two lines:
 
     authority = Authority(records, rules)
     retriever = AuthorityRetriever(retriever, authority)
@@ -10,14 +10,19 @@ place. Two lines:
 from __future__ import annotations
 
 import asyncio
+import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from argus.authority.corpus_rows import CorpusDocument, corpus_of
 from argus.authority.links import Link
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.errors import InputError
+from argus.retrievers.python_retriever import instance
+from argus.retrievers.shapes import Call, call_of, call_of_method
+from argus.settings import TOP_K
 
 ID_KEYS = ("id", "_id", "doc_id", "document_id", "source")
 """Where an id is looked for in an item's metadata."""
@@ -29,12 +34,14 @@ class AuthorityRetriever:
     """A retriever that never returns what is superseded, of the shape of the one it wraps.
 
     retriever: has `invoke(query)` that returns documents with `page_content` and `metadata`
-    (LangChain), or `retrieve(query)` that returns nodes with scores (LlamaIndex). k: items to
-    return at most. id_of: an item's record id; by default its metadata's id, its own `id`, or the
-    node's `ref_doc_id` or `node_id`, whichever is a record. Items of which there is no record are
-    returned as they are, with a warning where none has one. Chunks of a superseded document make
-    room for one item of what controls it, with the whole text of that record. Raises InputError for
-    a retriever of another shape.
+    (LangChain), `retrieve(query)` that returns nodes with scores (LlamaIndex), or CAR's own
+    `retrieve(query, corpus, k)` that returns ids; a function of that signature does as well, and a
+    class, which is made with the records as its corpus if it takes one. k: items to return at most.
+    id_of: an item's record id; by default a plain id itself, else the metadata's id, its own `id`,
+    or the node's `ref_doc_id` or `node_id`, whichever is a record. Items of which there is no
+    record are returned as they are, with a warning where none has one. Chunks of a superseded
+    document make room for one item of what controls it, with the whole text of that record. Raises
+    InputError for a retriever of another shape.
     """
 
     def __init__(
@@ -45,17 +52,25 @@ class AuthorityRetriever:
         k: int | None = None,
         id_of: Callable[[Any], str | None] | None = None,
     ) -> None:
-        if not any(hasattr(retriever, name) for name in ("invoke", "retrieve")):
+        if inspect.isclass(retriever):
+            retriever = instance(retriever, corpus_of(authority.records.values()))
+        self._retrieve = _retrieve_call(retriever)
+        if self._retrieve is None and not hasattr(retriever, "invoke"):
             raise InputError(
                 f"a {type(retriever).__name__} without invoke or retrieve",
-                expected="a retriever as in LangChain (invoke) or LlamaIndex (retrieve)",
+                expected="a retriever as in LangChain (invoke), LlamaIndex (retrieve) or CAR "
+                "(retrieve(query, corpus, k))",
                 fix="For anything else call argus.resolve on its run.",
             )
         self.retriever, self.authority, self.k = retriever, authority, k
         self.id_of = id_of or self._find_id
+        self.name = f"authority({getattr(retriever, 'name', None) or type(retriever).__name__})"
+        self._corpus: list[CorpusDocument] = []
 
     def invoke(self, query: Any, config: Any = None, **options: Any) -> list[Any]:
-        """Return documents, as a LangChain retriever does."""
+        """Return documents, as a LangChain retriever does; of another one, what `retrieve` does."""
+        if not hasattr(self.retriever, "invoke"):
+            return self.retrieve(query, k=options.get("k"))
         return self.resolve(self.retriever.invoke(query, config, **options))
 
     def __call__(self, query: Any) -> list[Any]:
@@ -64,6 +79,8 @@ class AuthorityRetriever:
 
     def batch(self, queries: Sequence[Any], config: Any = None, **options: Any) -> list[list[Any]]:
         """Return documents per query, as a LangChain retriever does."""
+        if not hasattr(self.retriever, "batch"):
+            return [self.invoke(query, config, **options) for query in queries]
         lists = self.retriever.batch(list(queries), config, **options)
         return [self.resolve(items) for items in lists]
 
@@ -73,15 +90,32 @@ class AuthorityRetriever:
             return self.resolve(await self.retriever.ainvoke(query, config, **options))
         return await asyncio.to_thread(self.invoke, query, config, **options)
 
-    def retrieve(self, query: Any) -> list[Any]:
-        """Return nodes with scores, as a LlamaIndex retriever does."""
-        return self.resolve(self.retriever.retrieve(query))
+    def retrieve(
+        self, query: Any, corpus: Sequence[Any] | None = None, k: int | None = None
+    ) -> list[Any]:
+        """Return nodes with scores, as a LlamaIndex retriever does, or ids, as CAR's do.
+
+        corpus, k: handed on to a retriever that takes them; without them it is given the records,
+        and asked for its own k, or 10. At most k items are returned.
+        """
+        if self._retrieve is None:
+            return self.invoke(query)[:k]
+        call = self._retrieve
+        rows = (corpus or self._records()) if call.corpus_name else ()
+        items: Any = call.one(query, k or self.k or TOP_K, rows)
+        return self.resolve(items)[:k]
 
     async def aretrieve(self, query: Any) -> list[Any]:
         """Return nodes with scores, as a LlamaIndex retriever does."""
         if hasattr(self.retriever, "aretrieve"):
             return self.resolve(await self.retriever.aretrieve(query))
         return await asyncio.to_thread(self.retrieve, query)
+
+    def _records(self) -> Sequence[CorpusDocument]:
+        """Return the records as a corpus, made once."""
+        if not self._corpus:
+            self._corpus = corpus_of(self.authority.records.values())
+        return self._corpus
 
     def resolve(self, items: Sequence[Any]) -> list[Any]:
         """Return items with every superseded one replaced by what controls it, in its place."""
@@ -115,6 +149,10 @@ class AuthorityRetriever:
         return id_ if id_ is not None else f"{id(item)} without id"
 
     def _find_id(self, item: Any) -> str | None:
+        if isinstance(item, str):
+            return item
+        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
+            return item[0]
         inner = getattr(item, "node", item)
         metadata = getattr(inner, "metadata", None) or {}
         values = [metadata.get(key) for key in ID_KEYS]
@@ -124,6 +162,10 @@ class AuthorityRetriever:
 
     def _like(self, item: Any, id_: str, chain: Sequence[Link]) -> Any:
         """Return an item of the class of `item` for a record that was not retrieved."""
+        if isinstance(item, str):
+            return id_
+        if isinstance(item, tuple):
+            return (id_, *item[1:])
         record = self.authority.record(id_)
         text = record.document.content
         metadata = _metadata(record, chain)
@@ -134,6 +176,13 @@ class AuthorityRetriever:
                 score=getattr(item, "score", None),
             )
         return type(item)(page_content=text, metadata=metadata, id=id_)
+
+
+def _retrieve_call(retriever: Any) -> Call | None:
+    """Return how `retrieve`, or a function of its kind, is asked; None where there is none."""
+    if callable(getattr(retriever, "retrieve", None)):
+        return call_of_method(retriever, "retrieve")
+    return call_of(retriever) if inspect.isroutine(retriever) else None
 
 
 def _metadata(record: Record, chain: Sequence[Link]) -> dict[str, object]:

@@ -8,6 +8,7 @@ from argus.cli import (
     authority_lint,
     authority_score,
     authority_search,
+    authority_stream,
 )
 from argus.cli.groups import Group
 
@@ -16,4 +17,5 @@ app.command()(authority_lint.lint)
 app.command()(authority_audit.audit)
 app.command()(authority_search.search)
 app.command()(authority_score.score)
+app.command()(authority_stream.stream)
 app.command()(authority_generate.generate)

@@ -37,7 +37,7 @@ def score(
     ] = None,
     retriever: Annotated[
         str | None,
-        Doc("FILE.py or FILE.py:Class with retrieve(query, corpus, k) -> list of doc_id."),
+        Doc("FILE.py or FILE.py:NAME, a class with retrieve(query, corpus, k) -> list of doc_id."),
     ] = None,
     measure: ScoreConfig,
     cross_encoder: Annotated[

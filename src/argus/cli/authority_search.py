@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.config import AuthoritySource, VariantConfig
 from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
@@ -18,7 +19,7 @@ from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import TOP_K, Doc, Ge, Option
 
 if TYPE_CHECKING:
-    from argus.authority.jobs.summary import SearchHit
+    from argus.authority.jobs.summary import SearchHit, VariantAnswer
 
 
 @example('argus authority search "Which rule holds?" --records records.jsonl --rules rules.yaml')
@@ -66,6 +67,7 @@ def search(
         Option(panel=RETRIEVER),
     ] = None,
     asking: AskingConfig,
+    variant: VariantConfig,
     store: Annotated[
         Path | None,
         Doc("Folder that keeps the records' vectors between calls."),
@@ -80,7 +82,7 @@ def search(
     answer = search_authority(
         query, source, k=k, anchors=anchors, index=index, encoder=encoder, hybrid=hybrid,
         places=places, chains=chains, named=named, store=store, run=run,
-        retriever=retriever, asking=asking,
+        retriever=retriever, asking=asking, variant=variant,
     )  # fmt: skip
     if json:
         o.print_json(answer)
@@ -94,15 +96,31 @@ def search(
             "nothing found that is in force: no text shares a word with the question? "
             "--named looks up ids, --encoder compares meanings"
         )
+    if variant.alpha is not None or variant.scope is not None:
+        for line in variant_lines(cast("VariantAnswer", answer)):
+            typer.echo(line)
     for hit in answer["results"]:
         scope = answer["scopes"].get(hit["anchor"])
         print_hit(hit, scope["phi"] if scope else 1.0)
 
 
+def variant_lines(answer: VariantAnswer) -> Iterator[str]:
+    """Yield what a safe frontier or a latent scope rests on."""
+    if answer["alpha"] is not None:
+        yield f"not superseded with a probability of {answer['alpha']:g} or more:"
+    if undecided := answer["undecided"]:
+        shown = ", ".join(undecided[:5])
+        yield f"{len(undecided):,} records are too near to it to be sure: {shown}"
+    if chances := answer["scope_posterior"]:
+        likely = ", ".join(f"{c['key']}={c['value']} {c['probability']:.2f}" for c in chances[:5])
+        yield f"scopes by {answer['scope']}: {likely}"
+
+
 def print_hit(hit: SearchHit, phi: float) -> None:
     """Print a result, and the chain from what was found to it; phi: of the scope of the latter."""
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
-    typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}")
+    chance = f"  p {hit['probability']:.2f}" if "probability" in hit else ""
+    typer.echo(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}{chance}")
     if hit["chain"]:
         shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
         typer.echo(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
-from argus.indexes.postings import K1, B, Postings, inverse_frequency
+from argus.indexes.postings import K1, B, PostingArrays, Postings, inverse_frequency
 from argus.indexes.snapshot import check_k
 from argus.indexes.words import ANALYZERS, SURFACE, Analyzer
 
@@ -55,6 +55,30 @@ class Hits:
         }
 
 
+@dataclass(frozen=True)
+class _Built:
+    """BM25 that was just built. bm25s, which brings a compiler along, is for what is on disk."""
+
+    vocab_dict: dict[str, int]
+    scores: PostingArrays
+
+    def get_scores_from_ids(self, tokens: Sequence[int]) -> FloatArray:
+        """Return the score of every text: as bm25s adds them up, word after word."""
+        arrays = self.scores
+        sums = np.zeros(arrays["num_docs"], np.float32)
+        for token in tokens:
+            part = slice(*arrays["indptr"][token : token + 2])
+            sums[arrays["indices"][part]] += arrays["data"][part]  # each text once in a word
+        return sums
+
+    def save(self, folder: Path, show_progress: bool) -> None:
+        """Write it as bm25s does."""
+        bm25 = _bm25s().BM25(k1=K1, b=B, auto_compile=False)
+        bm25.vocab_dict, bm25.scores = self.vocab_dict, self.scores
+        bm25.nonoccurrence_array = None
+        bm25.save(folder, show_progress=show_progress)
+
+
 class LexicalIndex:
     """BM25 over documents of one or several texts. Make one with `build`, or `open` a saved one."""
 
@@ -81,11 +105,13 @@ class LexicalIndex:
         analyzer: Analyzer = SURFACE,
         *,
         made_of: str = "",
+        only: frozenset[str] | None = None,
     ) -> LexicalIndex:
         """Index `texts[i]` under `ids[i]`.
 
         An id given several times is a document with several texts, of which the best counts.
-        Texts may be empty: they are never found.
+        Texts may be empty: they are never found. only: the words of the queries, where these are
+        known beforehand; their scores are the same, and no other word is found.
         """
         if len(ids) != len(texts):
             raise ValueError(f"{len(ids)} ids for {len(texts)} texts")
@@ -95,6 +121,7 @@ class LexicalIndex:
             (([ids[i] for i in part], [texts[i] for i in part]) for part in parts),
             made_of=made_of,
             analyzer=analyzer,
+            only=only,
         )
 
     @classmethod
@@ -104,12 +131,13 @@ class LexicalIndex:
         *,
         made_of: str = "",
         analyzer: Analyzer = SURFACE,
+        only: frozenset[str] | None = None,
     ) -> LexicalIndex:
         """Index ids and texts that come batch by batch, as `build` does; no text is kept.
 
         Raises ValueError where ids are not in ascending order.
         """
-        postings = Postings(analyzer)
+        postings = Postings(analyzer, only)
         ids: list[str] = []
         starts: list[int] = []
         n = 0
@@ -124,9 +152,7 @@ class LexicalIndex:
             postings.add(texts)
         bm25 = None
         if len(postings.vocabulary) > 1:
-            bm25 = _bm25s().BM25(k1=K1, b=B, auto_compile=False)
-            bm25.vocab_dict, bm25.scores = postings.vocabulary, postings.scores()
-            bm25.nonoccurrence_array = None
+            bm25 = _Built(postings.vocabulary, postings.scores())
         bounds = np.array([*starts, n], np.int64)
         return cls(ids, bounds, bm25, made_of=made_of, analyzer=analyzer)
 

@@ -51,16 +51,24 @@ class _Counted:
 
 @dataclass
 class Postings:
-    """What has been read so far. vocabulary: word to number; 0 is no word."""
+    """What has been read so far. vocabulary: word to number; 0 is no word.
+
+    only: the words that will be searched, where they are known: others count for lengths alone.
+    """
 
     analyzer: Analyzer = SURFACE
+    only: frozenset[str] | None = None
     vocabulary: dict[str, int] = field(default_factory=lambda: {"": 0})
     _batches: list[_Counted] = field(default_factory=list)
 
     def add(self, texts: Sequence[str]) -> None:
         """Count the words of more texts."""
         numbered = self.vocabulary
-        counts = [Counter(self.analyzer.documents(text)) for text in texts]
+        only, counts, lengths = self.only, [], []
+        for text in texts:
+            words = self.analyzer.documents(text)
+            lengths.append(len(words))
+            counts.append(Counter(words if only is None else filter(only.__contains__, words)))
         distinct = np.array([len(c) for c in counts], np.int64)
         n = int(distinct.sum())
         tokens = (numbered.setdefault(word, len(numbered)) for word in chain.from_iterable(counts))
@@ -70,7 +78,7 @@ class Postings:
                 tokens=np.fromiter(tokens, np.int32, n),
                 times=times.astype(np.min_scalar_type(times.max(initial=0))),
                 distinct=distinct,
-                lengths=np.array([c.total() for c in counts], np.int64),
+                lengths=np.array(lengths, np.int64),
             )
         )
 

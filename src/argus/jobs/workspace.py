@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from typing_extensions import TypedDict
-
 from argus.corpora.agreement import Embeds
 from argus.corpora.names import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
@@ -47,6 +45,7 @@ from argus.encoders.rows import family_of
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
 from argus.errors import InputError, NothingMeasured
+from argus.jobs.text_window import TextWindow as TextWindow
 from argus.progress import announce
 from argus.version import __version__
 
@@ -278,15 +277,6 @@ def read_documents(
     """
     source = corpus_for(corpus, encoder, limit)
     return source.documents(fields), source.origin
-
-
-class TextWindow(TypedDict):
-    """How much of the texts is longer than the encoder's window, in tokens."""
-
-    max_tokens: int
-    texts_cut: int
-    tokens_unread: int
-    tokens: int
 
 
 def texts_cut(encoder: Encoder[Rows], texts: Sequence[str]) -> TextWindow | None:

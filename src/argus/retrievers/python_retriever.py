@@ -125,21 +125,27 @@ def made(thing: Any, documents: Sequence[Document]) -> Any:
 
     Raises InputError where the class cannot be made so.
     """
-    if not inspect.isclass(thing):
-        return thing
-    parameters = inspect.signature(thing).parameters
+    return instance(thing, corpus_rows(documents)) if inspect.isclass(thing) else thing
+
+
+def instance(maker: Callable[..., Any], corpus: Corpus, where: Path | str = "retriever") -> Any:
+    """Call a class, or a function that makes an object, with the corpus where it takes one.
+
+    Raises InputError where it raises, and where it needs a corpus and there is none.
+    """
+    parameters = inspect.signature(maker).parameters
     names = [name for name in CORPUS if name in parameters]
-    if not documents and any(parameters[n].default is inspect.Parameter.empty for n in names):
-        raise _no_corpus(thing.__name__)
-    arguments = {name: corpus_rows(documents) for name in names if documents}
+    if not corpus and any(parameters[n].default is inspect.Parameter.empty for n in names):
+        raise _no_corpus(maker.__name__)
+    arguments = {name: corpus for name in names if corpus}
     try:
-        return thing(**arguments)
+        return maker(**arguments)
     except (Exception, SystemExit) as error:  # whatever a stranger's code raises
         raise InputError(
-            f"{thing.__name__}() raised {type(error).__name__}: {first_line(error)}",
+            f"{maker.__name__}() raised {type(error).__name__}: {first_line(error)}",
             expected="a class that can be made without arguments, or with the corpus alone",
-            fix="Give its parameters defaults, or write a function that makes it.",
-            where="retriever",
+            fix="Give its parameters defaults; call the one that takes the corpus `corpus`.",
+            where=where,
         ) from error
 
 

@@ -106,6 +106,20 @@ def call_of(retriever: Any) -> Call:
     )
 
 
+def call_of_method(retriever: Any, name: str) -> Call:
+    """Return how one method of an object is asked; InputError where it takes more than a query."""
+    return _bound(getattr(retriever, name), f"{_kind(retriever)}.{name}")
+
+
+def takes_corpus_alone(maker: Callable[..., Any]) -> bool:
+    """Return whether a function takes the corpus and nothing else: it makes a retriever."""
+    try:
+        names = list(inspect.signature(maker).parameters)
+    except (TypeError, ValueError):
+        return False
+    return len(names) == 1 and names[0] in CORPUS
+
+
 def _is_own(search: Callable[..., Any]) -> bool:
     """Return whether a method is `search(queries, k)`: nobody's but Argus's, so it comes first."""
     try:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from argus.authority.benchmarks.loading import corpus_of, retrieve_all, retriever_of
+from argus.authority.benchmarks.loading import retrieve_all, retriever_of
 from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.corpus_rows import corpus_of
 from argus.authority.records import Record
 from argus.authority.times import parse_moment
 from argus.errors import ArgusError, InputError
@@ -38,7 +39,7 @@ def file(tmp_path: Path):
 
 
 def ask(path: Path | str, k: int = 5):
-    with retriever_of(path) as retriever:
+    with retriever_of(path, RECORDS) as retriever:
         return retrieve_all(retriever, BENCHMARK, k=k)
 
 
@@ -56,11 +57,12 @@ def test_the_only_class_with_the_method_is_asked_every_question(file) -> None:
 def test_the_corpus_is_ordered_by_id_and_tells_no_metadata() -> None:
     assert corpus_of(RECORDS) == [
         {
-            "doc_id": "a", "_id": "a", "type": "note", "timestamp": "2024-03",
+            "doc_id": "a", "_id": "a", "type": "note", "event_type": "note",
+            "timestamp": "2024-03",
             "entities": {"host": "h"}, "title": "", "text": "new text",
         },
         {
-            "doc_id": "b", "_id": "b", "type": "note", "timestamp": None,
+            "doc_id": "b", "_id": "b", "type": "note", "event_type": "note", "timestamp": None,
             "entities": {"cve": ["1", "2"]}, "title": "Old", "text": "old text",
         },
     ]  # fmt: skip
@@ -149,7 +151,8 @@ def test_files_that_are_no_python_and_unknown_names_are_told(file, tmp_path) -> 
         ("'a'", "returned str, not a list"),
         ("[1]", "returned int in the list, not the text of an id"),
         ("[['a']]", "returned list in the list, not the text of an id"),
-        ("['a', 'b', 'a']", "returned more than k=2 ids"),
+        ("['a', 'a', 'b']", "returned an id twice"),
+        ("['zz', 'a', 'b']", "returned 'zz', which is no document's id"),
         ("['a', 'a']", "returned an id twice"),
         ("['zz']", "returned 'zz', which is no document's id"),
         ("1 / 0", "raised ZeroDivisionError: division by zero"),
@@ -178,3 +181,61 @@ def test_an_empty_list_is_an_answer(file) -> None:
 def test_what_a_retriever_does_to_its_corpus_changes_no_score(file) -> None:
     body = "ids = [d['doc_id'] for d in corpus]; corpus.clear(); return ids"
     assert [o.documents for o in ask(file(answering(body))).values()] == [("a", "b")] * 3
+
+
+CARS = """
+class Index:
+    def retrieve(self, words):
+        return words
+class Retriever:
+    name = "car's own"
+    def __init__(self, corpus, k1=1.5):
+        self.order = [d["doc_id"] for d in corpus if d["event_type"] == "note"]
+    def retrieve(self, query, corpus, k, depth=3):
+        return sorted(self.order, reverse=True) + ["beyond"]
+"""
+
+
+def test_cars_own_class_is_made_with_the_corpus(file) -> None:
+    path = file(CARS)
+    outcomes = ask(path, k=2)
+    assert {o.documents for o in outcomes.values()} == {("b", "a")}
+    assert all(o.longer for o in outcomes.values())
+    with retriever_of(path, RECORDS) as retriever:
+        assert retriever.name == "car's own"
+
+
+def test_of_a_longer_list_the_first_k_count(file) -> None:
+    outcomes = ask(file(answering("return ['b', 'a', 'b', 'zz']")), k=2)
+    assert {(o.documents, o.longer) for o in outcomes.values()} == {(("b", "a"), True)}
+
+
+def test_a_corpus_with_a_default_is_given_too(file) -> None:
+    text = "class Mine:\n    def __init__(self, documents=()): self.n = len(documents)\n"
+    body = "    def retrieve(self, query, k): return ['a'][: self.n - 1]\n"
+    assert ask(file(text + body))["q0"].documents == ("a",)
+
+
+def test_a_function_retrieves_or_makes_what_does(file) -> None:
+    one = "def retrieve(query, corpus, k):\n    return [corpus[0]['doc_id']]\n"
+    assert ask(file(one))["q0"].documents == ("a",)
+    factory = PLAIN + "def Retriever(corpus):\n    return Mine()\n"
+    path = file(factory, "factory.py")
+    assert ask(f"{path}:Retriever")["q0"].documents == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return [('b', 0.9), ('a', 0.1)]",
+        "return {'a': 0.1, 'b': 0.9}",
+        "return [{'doc_id': 'b', 'score': 2}, {'doc_id': 'b', 'score': 1}, {'_id': 'a'}]",
+    ],
+)
+def test_pairs_scores_and_rows_are_read_as_ids(file, body) -> None:
+    assert ask(file(answering(body)))["q0"].documents == ("b", "a")
+
+
+def test_rows_without_an_id_make_a_failure(file) -> None:
+    with pytest.raises(ArgusError, match="returned a dict without an id"):
+        ask(file(answering("return [{'text': 'nowhere'}]")))

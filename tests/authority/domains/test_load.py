@@ -120,7 +120,7 @@ def test_a_domain_that_is_not_there_is_told(source: str, words: str) -> None:
         ("rules:\n", ", line 1, field 'rules': nothing; expected a rule with superseding"),
         ("rules: [x]\n", ", line 1, field 'rules[0]': text; expected a rule with superseding"),
         ("ruls: []\n", ", line 1, field 'ruls': unknown key 'ruls'; expected in a domain: rules, "
-         "name, zone, results, unmatched, records. Did you mean 'rules'?"),
+         "name, zone, dates, results, unmatched, records. Did you mean 'rules'?"),
         ("name: 2024\n" + RULE, ", line 1, field 'name': 2024 is a whole number to YAML; "
          'expected text. Quote it: "2024".'),
         ("name: 2024-03-01\n" + RULE, "field 'name': 2024-03-01 is a date to YAML; expected text."
@@ -139,7 +139,7 @@ def test_a_domain_that_is_not_there_is_told(source: str, words: str) -> None:
          "field 'rules[0].scope': an empty list; expected at least one entry"),
         ("rules:\n  - {superseding: a, superseded: b, scop: [k]}\n",
          "field 'rules[0].scop': unknown key 'scop'; expected in a rule: superseding, superseded, "
-         "scope, name, order, condition, relation, confidence. Did you mean 'scope'?"),
+         "scope, name, order, ties, condition, relation, confidence. Did you mean 'scope'?"),
         ("rules:\n  - {superseding: [], superseded: b, scope: [k]}\n",
          "field 'rules[0].superseding': an empty list"),
         ("rules:\n  - {superseding: NO, superseded: b, scope: [k]}\n",
@@ -159,7 +159,7 @@ def test_a_domain_that_is_not_there_is_told(source: str, words: str) -> None:
          "field 'rules[0].scope[0].superseeding': unknown key 'superseeding'; expected in a scope "
          "key: superseding, superseded. Did you mean 'superseding'?"),
         (with_rule("order: tpye"), ", line 5, field 'rules[0].order': unknown order 'tpye'; "
-         "expected effective, published, type. Did you mean 'type'?"),
+         "expected effective, published, type, named. Did you mean 'type'?"),
         (with_rule("order: [type]"), "unknown order ['type']"),
         (with_rule("confidence: 1.5"), ", line 2, field 'rules[0]': rule 'patch > disclosure': "
          "confidence 1.5; expected more than 0, at most 1"),

@@ -8,7 +8,7 @@ from argus.authority.jobs.lint import lint
 from argus.errors import InputError
 from argus.measures import wilson
 from tests.support.results import shown
-from tests.support.superseding import ROWS, RUN, story_source, write_story
+from tests.support.superseding import ROWS, RULES, RUN, story_source, write_story
 
 
 @pytest.fixture
@@ -225,3 +225,44 @@ def test_a_lint_shows_its_figures(story):
     result = lint(story / "run.json", story_source(story), k=2)
     assert shown(result)[0].startswith("queries: 3 measured, 1 not applicable")
     assert list(result.headline())[-1] == f"verdict: {result.summary['verdict']}"
+
+
+def test_undecided_pairs_and_types_without_rules_are_listed(tmp_path):
+    folder = write_story(tmp_path / "story")
+    more = [
+        {"_id": "fix-1c", "type": "patch", "timestamp": "2024-03-01", "entities": {"cve": "1"}},
+        {"_id": "memo", "type": "Disclosures", "timestamp": "2024-03-01", "entities": {"cve": "1"}},
+    ]
+    rows = "".join(json.dumps(row) + "\n" for row in [*ROWS, *more])
+    (folder / "records.jsonl").write_text(rows)
+    result = lint(RUN, story_source(folder), out=tmp_path / "out")
+    told = "\n".join(result.headline())
+    assert "undecided: 'fix-1b' (2024-03-01) and 'fix-1c' (2024-03-01)" in told
+    assert (
+        "1 records are of type 'Disclosures', which no rule names: is 'disclosure' meant?" in told
+    )
+    (row,) = pq.read_table(tmp_path / "out" / "undecided.parquet").to_pylist()
+    assert (row["rule"], {row["superseded"], row["superseding"]}) == (
+        "newer fix", {"fix-1b", "fix-1c"},
+    )  # fmt: skip
+    (folder / "rules.yaml").write_text(RULES + "    ties: id\n")
+    result = lint(RUN, story_source(folder))
+    told = "\n".join(result.headline())
+    assert "1 pairs of equal times are decided by id: 'fix-1b', superseded by 'fix-1c'" in told
+    assert result.summary["relation"]["given_edges"] == 0
+    assert "undecided" not in told
+
+
+def test_a_name_in_a_rules_file_goes_before_the_dates(tmp_path):
+    folder = write_story(tmp_path / "story")
+    rows = [row | {"entities": row["entities"] | {"names": "fix-1b"}} if row["_id"] == "fix-1"
+            else row for row in ROWS]  # fmt: skip
+    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "rules.yaml").write_text(
+        "rules:\n- {name: by name, superseding: patch, superseded: patch, order: named,\n"
+        "   scope: [{superseding: names, superseded: _id}]}\n"
+    )
+    result = lint({"q": {"fix-1b": 1.0}}, story_source(folder))
+    assert [v["chain"] for v in result.summary["violations"]] == [
+        "'fix-1b', superseded by 'fix-1' (by name)"
+    ]

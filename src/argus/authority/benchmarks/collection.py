@@ -2,10 +2,10 @@
 
 `corpus.jsonl` (`_id`, `type`, `timestamp`, `published`, `entities`, `title`, `text`, `metadata`;
 read as `domains` reads records, by the folder's `rules.yaml` where there is one), `queries.jsonl`
-(`_id`, `text`, `gold`, `anchor`, `chain`, `gold_equivalent`, `hop`, `answer`, `scope`),
-`supersedes.jsonl` (`superseder`, `superseded`), `qrels/test.tsv`; `rules.yaml` and `hyde.jsonl`
-(`_id`, `hypothetical`) where there are some. Ids, texts and gold must be there, types where there
-are rules; the rest may be missing. The corpus alone is a BEIR corpus.
+(`_id`, `text`, `gold`, `anchor`, `chain`, `gold_equivalent`, `hop` or `hop_type`, `answer`,
+`scope`), `supersedes.jsonl` (`superseder`, `superseded`), `qrels/test.tsv`; `rules.yaml` and
+`hyde.jsonl` (`_id`, `hypothetical`) where there are some. Ids, texts and gold must be there, types
+where there are rules; the rest may be missing. The corpus alone is a BEIR corpus.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _question(row: Row, known: set[str], qrels: Qrels, older: Mapping[str, list[
         equivalent=_distinct((*gold, *_ids(row, "gold_equivalent", known))),
         scope=_scope(row),
         answer=text_value(row, "answer"),
-        hop=text_value(row, "hop"),
+        hop=text_value(row, "hop") or text_value(row, "hop_type"),
     )
 
 

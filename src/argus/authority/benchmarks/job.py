@@ -160,13 +160,15 @@ def generate_benchmark(
 def _reader(benchmark: Benchmark) -> AnswerOf | None:
     """Return what derives an answer from what was served, by the rules; None without answers.
 
-    Raises InputError for answers to questions that are not about an employee and a ticker: nothing
-    here could derive them.
+    An answer without any scope is not derived: Theorem 4 judges, and it is counted. Raises
+    InputError for answers to questions of other scopes than an employee and a ticker: nothing here
+    could derive them.
     """
-    answered = [question for question in benchmark.questions if question.answer]
+    answered = [q for q in benchmark.questions if q.answer]
     if not answered:
         return None
-    strange = next((q for q in answered if not q.scope.keys() >= ANSWERED_BY), None)
+    scoped = (q for q in answered if q.has_derivable_answer)
+    strange = next((q for q in scoped if not q.scope.keys() >= ANSWERED_BY), None)
     if strange is not None:
         raise InputError(
             f"question {strange.id!r} has an answer, and the scope {dict(strange.scope)}",
@@ -177,8 +179,8 @@ def _reader(benchmark: Benchmark) -> AnswerOf | None:
     edges = () if benchmark.rules else benchmark.edges
     known = Authority(benchmark.records, benchmark.rules, edges)
 
-    def read(question: Question, served: Sequence[str]) -> str:
-        return answer_of(served, question.scope, known)
+    def read(question: Question, served: Sequence[str]) -> str | None:
+        return answer_of(served, question.scope, known) if question.scope else None
 
     return read
 
@@ -186,8 +188,8 @@ def _reader(benchmark: Benchmark) -> AnswerOf | None:
 def _score_file(
     retriever: Path | str, benchmark: Benchmark, judge: Judge, config: ScoreConfig, record: Record
 ) -> list[ScoredSystem]:
-    with retriever_of(retriever) as loaded:
-        name = type(loaded).__name__
+    with retriever_of(retriever, benchmark.records) as loaded:
+        name = loaded.name
         record.encoder["fingerprint"] = f"retriever:{name}"
         with record.timed(f"asking {name}"):
             outcomes = retrieve_all(loaded, benchmark, k=config.k)

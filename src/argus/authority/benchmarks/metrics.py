@@ -14,13 +14,15 @@ from argus.authority.conditions import check_conditions
 from argus.authority.relation import Authority
 from argus.measures.intervals import wilson
 
-AnswerOf = Callable[[Question, Sequence[str]], str]
-"""The reader: the answer â that a question has by a retrieved list of document ids."""
+AnswerOf = Callable[[Question, Sequence[str]], str | None]
+"""The reader: the answer â that a question has by a retrieved list of document ids; None where it
+cannot derive one, and Theorem 4 judges."""
 
 BY_ANSWERS = "answers"
 """TCA is AnswerCorrect and NoIgnoredSuperseder (Def. 7)."""
 BY_CONDITIONS = "theorem 4"
-"""TCA is frontier inclusion and NoIgnoredSuperseder, where a question has no answer a*."""
+"""TCA is frontier inclusion and NoIgnoredSuperseder, where a question has no answer a*, or no scope
+to derive an answer in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Figures:
     """What one question's retrieved list is worth."""
 
     answer_correct: bool | None
-    """â = a*; None where the question has no a*."""
+    """â = a*; None where the question has no a*, or no scope."""
     no_ignored_superseder: bool
     """Of every superseded document of the list, one superseder is in the list, by any chain."""
     tca: bool
@@ -93,10 +95,10 @@ class Judge:
         documents = set(retrieved)
         conditions = check_conditions(retrieved, self.relation, question.anchor or question.gold)
         noticed = not conditions.ignored
-        answer, correct = "", None
+        answer = None
         if question.answer and self._answer_of is not None:
             answer = self._answer_of(question, retrieved)
-            correct = answer == question.answer
+        correct = None if answer is None else answer == question.answer
         right = not conditions.missing if correct is None else correct
         return Figures(
             answer_correct=correct,
@@ -109,7 +111,7 @@ class Judge:
             ),
             provenance_recall=_part(question.chain, documents),
             recall=_part(question.gold, documents),
-            answer=answer,
+            answer=answer or "",
         )
 
     def stages(

@@ -14,3 +14,5 @@ class Outcome:
     """What the first stage found and the second looked at, best first; None without stages."""
     failure: str = ""
     """Why the question could not be asked: it is counted apart, never as a zero."""
+    longer: bool = False
+    """More documents were returned than were asked for: the first of them count."""

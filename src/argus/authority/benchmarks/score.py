@@ -109,8 +109,8 @@ def summarise(scored: Sequence[Scored]) -> SystemShares:
     hops = sorted({s.question.hop for s in scored if s.question.hop})
     return {
         "questions": _counts(scored),
-        "overall": _shares(scored),
-        "hops": {hop: _shares([s for s in scored if s.question.hop == hop]) for hop in hops},
+        "overall": shares(scored),
+        "hops": {hop: shares([s for s in scored if s.question.hop == hop]) for hop in hops},
         "anchor_recall_at": _anchor_depths(scored),
         "factors": _factors(scored),
     }
@@ -119,15 +119,19 @@ def summarise(scored: Sequence[Scored]) -> SystemShares:
 def _counts(scored: Sequence[Scored]) -> QuestionCounts:
     states = Counter(s.state for s in scored)
     reasons = Counter(s.outcome.failure for s in scored if s.outcome.failure)
-    return {
+    counts: QuestionCounts = {
         "total": len(scored),
         "measured": states[State.MEASURED],
         "failed": states[State.FAILED],
         "reasons": dict(reasons.most_common()),
     }
+    if longer := sum(s.outcome.longer for s in scored):
+        counts["longer"] = longer
+    return counts
 
 
-def _shares(scored: Sequence[Scored]) -> Shares:
+def shares(scored: Sequence[Scored]) -> Shares:
+    """Return every share over some questions, failed ones left out."""
     measured = [s.figures for s in scored if s.figures is not None]
 
     def mean(value: Callable[[Figures], float | None]) -> ShareFigures | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
+
+from argus.authority.coverage import UnruledType, unruled_lines
 
 ShareName = Literal[
     "tca", "answer_correct", "no_ignored_superseder", "controlling_hit",
@@ -24,6 +26,27 @@ class BenchmarkCounts(TypedDict):
     rules: int
     gold_superseded: int
     """Questions with gold that the edges supersede: it controls nothing."""
+    answers_without_scope: int
+    """Questions with an answer that is not derived for want of a scope: judged by Theorem 4."""
+    unruled_types: list[UnruledType]
+    """Types of records that no rule names, of records that no edge names."""
+
+
+class CeilingFigures(TypedDict):
+    """The most that controlling-hit@k can be, as a share of all questions; see `ceilings`.
+
+    duplicate_questions bounds whoever answers by the question's text; equal_gold_texts, and both,
+    whoever ranks by the documents' texts.
+    """
+
+    duplicate_questions: float
+    equal_gold_texts: float
+    both: float
+    questions_with_duplicates: int
+    questions_with_equal_gold: int
+    """Questions with a gold document whose text another document has, too."""
+    decidable: int
+    """Questions that neither bounds."""
 
 
 class ShareFigures(TypedDict):
@@ -55,6 +78,8 @@ class QuestionCounts(TypedDict):
     measured: int
     failed: int
     reasons: dict[str, int]
+    longer: NotRequired[int]
+    """Answered with more than k documents, of which the first k count."""
 
 
 class FactorFigures(TypedDict):
@@ -85,6 +110,8 @@ class SystemFigures(SystemShares):
 
     name: str
     about: str
+    decidable: Shares
+    """Over the decidable questions alone (`CeilingFigures`)."""
 
 
 class ScoringSummary(TypedDict):
@@ -94,18 +121,22 @@ class ScoringSummary(TypedDict):
     k: int
     tca_by: dict[str, int]
     """Questions by how TCA is judged: by answers, or by Theorem 4."""
+    ceilings: CeilingFigures
     encoder: str
     """Its fingerprint, or what stands in its place."""
     systems: list[SystemFigures]
 
 
 def headline(summary: ScoringSummary) -> Iterator[str]:
-    """Yield one line per system, then TCA by hop type, then who failed."""
+    """Yield one line per system, then TCA by hop type, ceilings, and who failed."""
     about, k, systems = summary["benchmark"], summary["k"], summary["systems"]
     yield (
         f"{about['name']}: {about['questions']:,} questions over {about['records']:,} documents, "
         f"k={k}; TCA by {' and '.join(summary['tca_by'])}"
     )
+    if n := about["answers_without_scope"]:
+        yield f"questions with an answer and no scope to derive it in: {n:,}, judged by theorem 4"
+    yield from unruled_lines(about["unruled_types"])
     width = max(len(system["name"]) for system in systems)
     names: dict[ShareName, str] = {
         "tca": "TCA",
@@ -121,8 +152,43 @@ def headline(summary: ScoringSummary) -> Iterator[str]:
     for system in systems:
         yield _row(system["name"], [_share(system["overall"][name]) for name in names], width)
     yield from _by_hop(systems, width)
+    yield from ("", _ceilings(summary["ceilings"], about["questions"], k))
+    yield from _decidable(summary, width)
+    yield from _by_question(systems, k)
+
+
+def _ceilings(ceilings: CeilingFigures, n: int, k: int) -> str:
+    """Return what can be reached at all, and why no more."""
+    if ceilings["decidable"] == n:
+        return (
+            f"ceiling of hit@{k}: 1.000, no duplicate question or equal gold text stands against it"
+        )
+    return (
+        f"ceilings of hit@{k}: {ceilings['duplicate_questions']:.3f} by duplicate questions "
+        f"({ceilings['questions_with_duplicates']:,} share their text), "
+        f"{ceilings['equal_gold_texts']:.3f} by equal gold texts for who ranks by text "
+        f"({ceilings['questions_with_equal_gold']:,} have such), {ceilings['both']:.3f} by both; "
+        f"{ceilings['decidable']:,} of {n:,} questions are decidable"
+    )
+
+
+def _decidable(summary: ScoringSummary, width: int) -> Iterator[str]:
+    """Yield what systems are worth where the benchmark allows all, if that is not everywhere."""
+    n, systems = summary["ceilings"]["decidable"], summary["systems"]
+    if n in (0, summary["benchmark"]["questions"]):
+        return
+    names: dict[ShareName, str] = {"tca": "TCA", "controlling_hit": f"hit@{summary['k']}"}
+    yield from (f"on the {n:,} decidable questions", _row("", list(names.values()), width))
+    for system in systems:
+        yield _row(system["name"], [_share(system["decidable"][name]) for name in names], width)
+
+
+def _by_question(systems: list[SystemFigures], k: int) -> Iterator[str]:
+    """Yield how many questions failed, and how many were answered with longer lists."""
     for system in systems:
         counts = system["questions"]
+        if longer := counts.get("longer"):
+            yield f"{system['name']}: {longer:,} lists were longer than k={k}: the first {k} count"
         if counts["failed"]:
             reason, n = next(iter(counts["reasons"].items()))
             yield (

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from argus.authority.benchmarks.ceilings import ceilings
 from argus.authority.benchmarks.collection import stale_gold
 from argus.authority.benchmarks.metrics import BY_ANSWERS, BY_CONDITIONS, Figures, Stages
-from argus.authority.benchmarks.score import Scored, summarise
+from argus.authority.benchmarks.score import Scored, shares, summarise
 from argus.authority.benchmarks.summary import ScoringSummary
 from argus.authority.benchmarks.types import Benchmark
+from argus.authority.coverage import unruled_types
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,9 @@ def summarise_results(
     benchmark: Benchmark, results: Sequence[ScoredSystem], *, k: int, encoder: str
 ) -> ScoringSummary:
     """Return the section of summary.json: the benchmark, and the figures of every system."""
-    answered = sum(bool(question.answer) for question in benchmark.questions)
+    answered = sum(question.has_derivable_answer for question in benchmark.questions)
+    scopeless = sum(bool(q.answer) and not q.scope for q in benchmark.questions)
+    limits = ceilings(benchmark, k)
     by = {BY_ANSWERS: answered, BY_CONDITIONS: len(benchmark.questions) - answered}
     return {
         "benchmark": {
@@ -37,14 +41,23 @@ def summarise_results(
             "edges": len(benchmark.edges),
             "rules": len(benchmark.rules),
             "gold_superseded": len(stale_gold(benchmark)),
+            "answers_without_scope": scopeless,
+            "unruled_types": unruled_types(benchmark.records, benchmark.rules, benchmark.edges),
         },
         "k": k,
         "tca_by": {name: n for name, n in by.items() if n},
+        "ceilings": limits.figures,
         "encoder": encoder,
         "systems": [
-            {"name": r.name, "about": r.about, **summarise(r.scored)} for r in results
+            {
+                "name": r.name,
+                "about": r.about,
+                **summarise(r.scored),
+                "decidable": shares([s for s in r.scored if s.question.id in limits.decidable]),
+            }
+            for r in results
         ],
-    }  # fmt: skip
+    }
 
 
 Value = str | float | bool | None

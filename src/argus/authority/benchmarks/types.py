@@ -30,6 +30,11 @@ class Question:
     answer: str = ""
     hop: str = ""
 
+    @property
+    def has_derivable_answer(self) -> bool:
+        """Whether it has an answer and the scope to derive one in; else Theorem 4 judges."""
+        return bool(self.answer and self.scope)
+
 
 @dataclass(frozen=True)
 class Benchmark:

@@ -20,11 +20,14 @@ NOTHING = "None"
 """How a careless conversion writes that a scope key has no value."""
 
 
-def record_of_columns(source: Source, zone: tzinfo, *, typed: bool = True) -> Record:
+def record_of_columns(
+    source: Source, zone: tzinfo, *, typed: bool = True, forms: Sequence[str] = ()
+) -> Record:
     """Return the record of an object with the usual columns; other columns become metadata.
 
     typed: every record needs a type; else one without is a "document", for edges without rules.
-    Raises InputError naming the field for a missing id or type, and for values of another kind.
+    forms: of dates, as for `parse_moment`. Raises InputError naming the field for a missing id or
+    type, and for values of another kind.
     """
     used = {
         "id": _pick(source, ID_FIELDS),
@@ -36,7 +39,7 @@ def record_of_columns(source: Source, zone: tzinfo, *, typed: bool = True) -> Re
         "scope": _pick(source, SCOPE_FIELDS),
     }
     moments = {
-        what: parse_moment(source.values[name], zone=zone, where=source.at(name))
+        what: parse_moment(source.values[name], zone=zone, where=source.at(name), forms=forms)
         if (name := used[what])
         else None
         for what in ("time", "published")

@@ -24,7 +24,7 @@ class Domain:
 
     shapes: what records are made of a source object, each where it matches; None reads the usual
     columns. zone: of times that name none. results: where JSON files hold the objects. skip: pass
-    over objects that no shape matches.
+    over objects that no shape matches. dates: further forms of dates, as `strptime` has them.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Domain:
     zone: tzinfo = UTC
     results: FieldPath | None = None
     skip: bool = False
+    dates: tuple[str, ...] = ()
 
     def read(self, path: Path, *, limit: int | None = None) -> list[Record]:
         """Read the first `limit` records of a file or folder, in the order of the files.
@@ -64,21 +65,29 @@ class Domain:
 
     def _records(self, path: Path) -> Iterator[tuple[Source, Record]]:
         for source in read_sources(path, self.results):
-            if self.shapes is None:
-                yield source, record_of_columns(source, self.zone, typed=bool(self.rules))
-                continue
-            matching = [shape for shape in self.shapes if matches(shape, source)]
-            if not matching and not self.skip:
-                raise self._unmatched(source, self.shapes)
-            for shape in matching:
-                yield source, make_record(shape, source, self.zone)
+            for record in records_of(self, source):
+                yield source, record
 
-    def _unmatched(self, source: Source, shapes: tuple[ShapeSpec, ...]) -> InputError:
-        tests = dict.fromkeys(", ".join(map(repr, shape.when)) for shape in shapes)
-        return InputError(
-            f"no record shape of {self.name!r} matches an object with "
-            f"{', '.join(map(repr, source.values)) or 'no fields'}",
-            expected=f"what `when` asks for: {'; or '.join(tests)}",
-            fix="Give another domain or file, or write `unmatched: skip` in the domain file.",
-            where=source.at(),
-        )
+
+def records_of(domain: Domain, source: Source) -> Iterator[Record]:
+    """Yield the records of one source object; InputError as `Domain.read`."""
+    if domain.shapes is None:
+        typed = bool(domain.rules)
+        yield record_of_columns(source, domain.zone, typed=typed, forms=domain.dates)
+        return
+    matching = [shape for shape in domain.shapes if matches(shape, source)]
+    if not matching and not domain.skip:
+        raise _unmatched(domain, source, domain.shapes)
+    for shape in matching:
+        yield make_record(shape, source, domain.zone, domain.dates)
+
+
+def _unmatched(domain: Domain, source: Source, shapes: tuple[ShapeSpec, ...]) -> InputError:
+    tests = dict.fromkeys(", ".join(map(repr, shape.when)) for shape in shapes)
+    return InputError(
+        f"no record shape of {domain.name!r} matches an object with "
+        f"{', '.join(map(repr, source.values)) or 'no fields'}",
+        expected=f"what `when` asks for: {'; or '.join(tests)}",
+        fix="Give another domain or file, or write `unmatched: skip` in the domain file.",
+        where=source.at(),
+    )

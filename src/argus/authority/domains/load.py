@@ -12,7 +12,8 @@ from typing_extensions import TypedDict
 
 from argus.authority.domains.domain import Domain
 from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec
-from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey
+from argus.authority.records import OWN_ID
+from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey, Ties
 from argus.authority.times import zone_named
 from argus.data.artifacts import replacing
 from argus.data.yaml_spec import YamlFile, nearest, read_spec
@@ -82,6 +83,7 @@ class RuleText(TypedDict):
     superseded: list[str]
     scope: list[str | BothKeys] | str
     order: NotRequired[str]
+    ties: NotRequired[str]
     condition: NotRequired[dict[str, list[str]]]
     relation: NotRequired[str]
     confidence: NotRequired[float]
@@ -102,6 +104,8 @@ def _plain(rule: Rule) -> RuleText:
     }
     if rule.order is not Order.EFFECTIVE:
         content["order"] = rule.order.value
+    if rule.ties is not Ties.UNDECIDED:
+        content["ties"] = rule.ties.value
     if rule.condition:
         content["condition"] = {key: list(values) for key, values in rule.condition.items()}
     if rule.relation != SUPERSEDES:
@@ -129,6 +133,7 @@ def _domain(text: str, file: Path) -> Domain:
         zone=zone_named(spec.zone, where.at(("zone",))),
         results=spec.results,
         skip=spec.unmatched == "skip",
+        dates=tuple(spec.dates),
     )
 
 
@@ -140,6 +145,7 @@ def _rule(spec: RuleSpec, place: Place, where: YamlFile) -> Rule:
             scope=tuple(ScopeKey(key.superseding, key.superseded) for key in spec.scope),
             name=spec.name,
             order=spec.order,
+            ties=spec.ties,
             condition={key: tuple(values) for key, values in spec.condition.items()},
             relation=spec.relation,
             confidence=spec.confidence,
@@ -168,7 +174,7 @@ def _check_names(spec: DomainSpec, rules: Sequence[Rule], where: YamlFile) -> No
                     )
             keys = sorted({k for s in shapes if s.type.constant in named for k in s.scope})
             for j, key in enumerate(getattr(scope, side) for scope in rule.scope):
-                if key not in keys:
+                if key not in (*keys, OWN_ID):
                     raise where.error(
                         ("rules", i, "scope", j),
                         f"no record of type {' or '.join(named)} has the scope key {key!r}",

@@ -41,8 +41,10 @@ def _holds(path: str, test: Condition, source: Source) -> bool:
     return any(type(value) is type(one) and value == one for value in there for one in allowed)
 
 
-def make_record(shape: ShapeSpec, source: Source, zone: tzinfo) -> Record:
-    """Return the record of a matching source object.
+def make_record(
+    shape: ShapeSpec, source: Source, zone: tzinfo, forms: Sequence[str] = ()
+) -> Record:
+    """Return the record of a matching source object; zone, forms: of times, as `parse_moment`.
 
     Raises InputError naming the field for a missing id, type or required path, for values that are
     no text or no time.
@@ -53,8 +55,8 @@ def make_record(shape: ShapeSpec, source: Source, zone: tzinfo) -> Record:
     return Record(
         id=_id(shape, source),
         type=_type(shape, source),
-        time=_moment(shape.time, source, zone),
-        published=_moment(shape.published, source, zone),
+        time=_moment(shape.time, source, zone, forms),
+        published=_moment(shape.published, source, zone, forms),
         title=_title(shape.title or (), source),
         text="\n\n".join(_texts(shape.text or (), source)),
         scope=_scope(shape, source),
@@ -113,12 +115,13 @@ def _title(expressions: Sequence[Expression], source: Source) -> str:
 
 
 def _moment(
-    expressions: Sequence[Expression] | None, source: Source, zone: tzinfo
+    expressions: Sequence[Expression] | None, source: Source, zone: tzinfo, forms: Sequence[str]
 ) -> Moment | None:
     """Return the first of the times that is there."""
     for expression in expressions or ():
         for value in expression.values(source.values, source.at):
-            moment = parse_moment(value, zone=zone, where=source.at(expression.text))
+            at = source.at(expression.text)
+            moment = parse_moment(value, zone=zone, where=at, forms=forms)
             if moment is not None:
                 return moment
     return None

@@ -8,8 +8,9 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 
+from argus.authority.date_forms import date_form
 from argus.authority.domains.paths import Expression, Template
-from argus.authority.rules import SUPERSEDES, Order
+from argus.authority.rules import SUPERSEDES, Order, Ties
 from argus.data.field_paths import FieldPath
 from argus.data.yaml_spec import Strict, Text, Texts, kind_of, listed, nearest, problem, text_of
 
@@ -40,12 +41,14 @@ HELP: dict[Callable[[str], object], str] = {
     Expression.parse: 'a path such as package.name, or a template such as "{id}#withdrawn"',
     Template.parse: 'a template such as "{.ecosystem}/{.name}"',
     _pattern: "a regular expression of Python's re module",
+    date_form: 'one date of the form, such as "25-Sep-2000", or a form such as "%d-%b-%Y"',
 }
 
 APath = Annotated[FieldPath, _parser(FieldPath.parse)]
 AnExpression = Annotated[Expression, _parser(Expression.parse)]
 ATemplate = Annotated[Template, _parser(Template.parse)]
 APattern = Annotated[re.Pattern[str], _parser(_pattern)]
+ADateForm = Annotated[str, _parser(date_form)]
 Paths = Annotated[list[APath], BeforeValidator(listed)]
 Expressions = Annotated[list[AnExpression], BeforeValidator(listed)]
 
@@ -189,6 +192,13 @@ def _order(value: object) -> Order:
     return Order(value)
 
 
+def _ties(value: object) -> Ties:
+    known = [ties.value for ties in Ties]
+    if value not in known:
+        raise problem(f"ties {value!r}", ", ".join(known), nearest(str(value), known), "ties")
+    return Ties(value)
+
+
 def _counted(value: object) -> str:
     """Return a value of metadata as str() gives it: rules compare metadata so."""
     return str(_plain(value))
@@ -208,6 +218,7 @@ class RuleSpec(Strict):
     )
     name: Text = ""
     order: Annotated[Order, PlainValidator(_order)] = Order.EFFECTIVE
+    ties: Annotated[Ties, PlainValidator(_ties)] = Ties.UNDECIDED
     condition: dict[str, Annotated[list[Counted], BeforeValidator(listed)]] = Field({})
     relation: Text = SUPERSEDES
     confidence: float = 1.0
@@ -222,6 +233,7 @@ class DomainSpec(Strict):
     )
     name: Text | None = None
     zone: Text = "UTC"
+    dates: Annotated[list[ADateForm], BeforeValidator(listed)] = Field([])
     results: APath | None = None
     unmatched: Text = "error"
     records: Annotated[list[ShapeSpec], BeforeValidator(listed)] | None = None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+from argus.authority.latent_config import LatentConfig
+from argus.errors import InputError
 from argus.settings import Doc, Ge, Le, Option, check_settings
 
 
@@ -32,6 +35,42 @@ class AuthoritySource:
 
     def __post_init__(self) -> None:
         check_settings(self)
+
+
+class LatentScope(StrEnum):
+    """How a question is answered whose scope is not certain (CAR Def. 8)."""
+
+    EXPECTATION = "expectation"
+    """Every scope that it may have counts by its probability."""
+    MAP = "map"
+    """The likeliest scope alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantConfig:
+    """Which variant of CAR answers: at most one of alpha and scope; None is neither."""
+
+    alpha: Annotated[
+        float | None,
+        Ge(0),
+        Le(1),
+        Doc("Serve what is not superseded with at least this probability (confidences of edges)."),
+    ] = None
+    scope: Annotated[
+        LatentScope | None,
+        Doc("The question's scope is uncertain: weigh all (expectation), or take the likeliest."),
+    ] = None
+    latent: LatentConfig = field(default_factory=LatentConfig)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.alpha is not None and self.scope is not None:
+            raise InputError(
+                f"alpha {self.alpha} and scope {self.scope}",
+                expected="at most one of the two",
+                fix="Leave one out.",
+                where="--alpha",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from argus.authority.coverage import unruled_lines
 from argus.authority.jobs.summary import (
     RATES,
     AuthorityAuditSummary,
@@ -101,6 +102,7 @@ def _relation(relation: RelationSummary) -> Iterator[str]:
         yield f"WARNING: {relation['edges_against_time']:,} edges go backwards in time"
     if relation["undated"]:
         yield f"{relation['undated']:,} records have no time: taken to be in force"
+    yield from _told(relation)
     for rule in relation["rules"]:
         yield (
             f"rule {rule['rule']}: {rule['retired']:,} of {rule['superseded']:,} superseded"
@@ -109,6 +111,19 @@ def _relation(relation: RelationSummary) -> Iterator[str]:
             + _doubt(rule["no_time"], "records lack its time")
             + (f"; no record is of type {', '.join(rule['absent'])}" if rule["absent"] else "")
         )
+        for pair in rule["undecided_pairs"]:
+            yield (
+                f"  undecided: {pair['superseded']!r} ({pair['time']}) and "
+                f"{pair['superseding']!r} ({pair['superseding_time']})"
+            )
+
+
+def _told(relation: RelationSummary) -> Iterator[str]:
+    """Yield what ids have decided, and the types that fit no rule."""
+    if n := relation["decided_by_id"]:
+        examples = "; ".join(relation["decided_by_id_examples"])
+        yield f"{n:,} pairs of equal times are decided by id: {examples}"
+    yield from unruled_lines(relation["unruled_types"])
 
 
 def _doubt(n: int, what: str) -> str:

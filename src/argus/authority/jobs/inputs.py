@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
-from argus.authority.coverage import RuleCoverage, require_covered
+from argus.authority.coverage import RuleCoverage, require_covered, unruled_types
 from argus.authority.domains import Domain, load_domain
 from argus.authority.edges import read_edges
 from argus.authority.jobs.config import AuthoritySource
-from argus.authority.jobs.summary import RelationSummary, RuleCounts
+from argus.authority.jobs.summary import RelationSummary, RuleCounts, UndecidedPair
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge
+from argus.authority.rules import Edge, Order
 from argus.authority.times import Moment, parse_moment
 from argus.data.runs import ranking
 from argus.errors import InputError
@@ -43,17 +44,28 @@ class OpenedAuthority:
     def summary(self) -> RelationSummary:
         """Return what the relation holds, for summary.json."""
         edges = sum(len(edges) for edges in self.authority.edges.values())
+        tied = list(self.authority.tied)
         return {
             "records": len(self.authority),
-            "given_edges": edges,
+            "given_edges": edges - len(tied),
             "as_of": self.source.as_of,
             "known_by": self.source.known_by,
             "theta": self.source.theta,
             "below_theta": self.below_theta,
             "edges_against_time": len(self.edges_against_time),
             "undated": self._undated() if self.authority.is_view else None,
-            "rules": [_counts(rule) for rule in self.coverage],
+            "rules": [_counts(rule, self.authority) for rule in self.coverage],
+            "decided_by_id": len(tied),
+            "decided_by_id_examples": [
+                f"{edge.superseded!r}, superseded by {edge.superseder!r}" for edge in tied[:SHOWN]
+            ],
+            "unruled_types": unruled_types(
+                self.authority.records.values(), self.authority.rules, self._edges()
+            ),
         }
+
+    def _edges(self) -> Iterator[Edge]:
+        return (edge for edges in self.authority.edges.values() for edge in edges)
 
     def retires(self) -> bool:
         """Return whether anything is superseded, at the time of the view."""
@@ -65,7 +77,21 @@ class OpenedAuthority:
         return sum(r.time is None and r.published is None for r in self.authority.records.values())
 
 
-def _counts(rule: RuleCoverage) -> RuleCounts:
+def undecided_pairs(rule: RuleCoverage, authority: Authority) -> Iterator[UndecidedPair]:
+    """Yield the undecided pairs of a rule that are listed, with their times."""
+    for older, newer in rule.pairs:
+        times = (
+            record.known if rule.order is Order.PUBLISHED else record.time
+            for record in (authority.records[older], authority.records[newer])
+        )
+        first, second = (str(time) if time else None for time in times)
+        yield {
+            "superseded": older, "time": first,
+            "superseding": newer, "superseding_time": second,
+        }  # fmt: skip
+
+
+def _counts(rule: RuleCoverage, authority: Authority) -> RuleCounts:
     return {
         "rule": rule.rule,
         "superseding": rule.superseding,
@@ -73,6 +99,7 @@ def _counts(rule: RuleCoverage) -> RuleCounts:
         "retired": rule.retired,
         "edges": rule.edges,
         "undecided": rule.undecided,
+        "undecided_pairs": list(islice(undecided_pairs(rule, authority), SHOWN)),
         "absent": list(rule.absent),
         "no_scope": len(rule.no_scope),
         "no_scope_examples": list(rule.no_scope[:SHOWN]),
@@ -114,7 +141,7 @@ def _moment(value: str | None, domain: Domain, option: str) -> Moment | None:
             fix="Leave it out to ask about today.",
             where=option,
         )
-    return parse_moment(value, zone=domain.zone, where=option)
+    return parse_moment(value, zone=domain.zone, where=option, forms=domain.dates)
 
 
 def _require_ends(

@@ -13,7 +13,7 @@ import pyarrow as pa
 from argus.authority.cycles import describe
 from argus.authority.jobs.config import AuthoritySource, LintBounds
 from argus.authority.jobs.headline import lint_headline
-from argus.authority.jobs.inputs import OpenedAuthority, open_authority
+from argus.authority.jobs.inputs import OpenedAuthority, open_authority, undecided_pairs
 from argus.authority.jobs.summary import (
     Bounds,
     LintedQueries,
@@ -120,7 +120,7 @@ def lint(
     summary = _summary(linted, counts, opened, k, bounds)
     if note is not None:
         summary["retriever"] = note
-    report = _keep(folder, record, linted, summary) if folder is not None else None
+    report = _keep(folder, record, linted, opened, summary) if folder is not None else None
     return LintResult(summary, linted, report)
 
 
@@ -179,11 +179,16 @@ def _record(
 
 
 def _keep(
-    folder: ArtifactFolder, record: Record, linted: Sequence[LintedQuery], summary: LintSummary
+    folder: ArtifactFolder,
+    record: Record,
+    linted: Sequence[LintedQuery],
+    opened: OpenedAuthority,
+    summary: LintSummary,
 ) -> Path:
     """Write table, summary, manifest and report; return the report."""
     record.open(folder)
     folder.write_table("lint", lint_table(linted), csv=True)
+    folder.write_table("undecided", undecided_table(opened), csv=True)
     folder.write_section("summary.json", "lint", summary)
     folder.write_section("manifest.json", "lint", record.manifest(summary["queries"]))
     return write_report(folder.path)
@@ -370,3 +375,21 @@ def lint_table(linted: Sequence[LintedQuery]) -> pa.Table:
     """Return one row per violation."""
     rows = [row for query in linted for row in violations(query)]
     return pa.Table.from_pylist(rows, schema=_SCHEMA)
+
+
+_PAIRS = pa.schema(
+    [
+        (name, pa.string())
+        for name in ("rule", "superseded", "time", "superseding", "superseding_time")
+    ]
+)
+
+
+def undecided_table(opened: OpenedAuthority) -> pa.Table:
+    """Return one row per pair of records that a rule cannot order, those that are listed."""
+    rows = [
+        {"rule": rule.rule, **pair}
+        for rule in opened.coverage
+        for pair in undecided_pairs(rule, opened.authority)
+    ]
+    return pa.Table.from_pylist(rows, schema=_PAIRS)

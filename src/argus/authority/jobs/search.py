@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from argus.authority.entities import EntityIndex, ScopeNames
-from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.config import AuthoritySource, VariantConfig
 from argus.authority.jobs.inputs import (
     OpenedAuthority,
     in_force,
     open_authority,
     require_records,
 )
-from argus.authority.jobs.summary import ChainLink, ScopeFigures, SearchAnswer, SearchHit
+from argus.authority.jobs.summary import (
+    ChainLink,
+    ScopeFigures,
+    SearchAnswer,
+    SearchHit,
+    VariantAnswer,
+)
+from argus.authority.jobs.variants import by_scope, safely, scope_chances
 from argus.authority.links import Link
 from argus.authority.relation import Authority
 from argus.authority.resolve import Hit, Resolution, trace
 from argus.authority.scope_only import ScopeTimes
 from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
 from argus.authority.theory import scope_ambiguity
-from argus.data.artifacts import ArtifactFolder
 from argus.data.runs import read_run
 from argus.data.types import Query
-from argus.encoders import Encoder, EncoderConfig, embed
-from argus.encoders import documents as as_documents
-from argus.encoders import queries as as_queries
 from argus.errors import ArgusError, InputError
 from argus.evaluation.queries import retriever_alone, run_alone, unknown_query
-from argus.indexes import search as nearest
-from argus.indexes.hybrid import check_fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.retriever import FUSED_DEPTH, open_retriever
-from argus.indexes.words import check_query
-from argus.jobs.workspace import Record, open_encoder
-from argus.retrievers.asking import Answerer, all_opened
+from argus.indexes.words import SURFACE, check_query
 from argus.retrievers.config import AskingConfig
 from argus.settings import TOP_K
+
+if TYPE_CHECKING:
+    from argus.encoders import Encoder, EncoderConfig
+    from argus.retrievers.asking import Answerer
 
 QUERY = "query"
 """Id of the one question, where a search wants one."""
@@ -63,7 +65,8 @@ def search_authority(
     run: Path | None = None,
     retriever: Any = None,
     asking: AskingConfig | None = None,
-) -> SearchAnswer:
+    variant: VariantConfig | None = None,
+) -> SearchAnswer | VariantAnswer:
     """Return the k best documents that are in force, each with what led to it.
 
     run: a run file of any retriever, whose results for the query with the id `query` are the
@@ -74,7 +77,8 @@ def search_authority(
     own texts (kept in `store`), or from BM25 over them; hybrid: min-max, rrf or z fuses vectors and
     BM25. anchors: how many of them are looked at, k at least. places, chains: as for
     `argus.resolve`. named: records of the scopes that the question names (a CVE id, a case) are
-    anchors before those retrieved, the latest first. Raises InputError for bad input, and for an
+    anchors before those retrieved, the latest first. variant: a safe frontier or a latent scope in
+    place of what controls for certain. Raises InputError for bad input, and for an
     index of which no document has a record.
     """
     check_query(query)
@@ -88,6 +92,8 @@ def search_authority(
     if run is not None:
         scores, ranked_by = _of_run(query, authority, depth, run), str(run)
     elif retriever is not None:
+        from argus.retrievers.asking import Answerer
+
         source_of_anchors = Answerer(retriever, None, asking, encoder)
         scores, ranked_by = _by_retriever(query, authority, depth, source_of_anchors)
     elif index is not None:
@@ -97,8 +103,58 @@ def search_authority(
     if named:
         scores = _with_named(query, scores, authority, depth)
         ranked_by = f"scopes named, {ranked_by}"
+    if variant is not None and (variant.alpha is not None or variant.scope is not None):
+        _require_usual(places, chains)
+        return _variant(query, scores, relation, ranked_by, variant, k)
     resolution = trace(scores, authority, k=k, anchors=depth, places=places, chains=chains)
     return _answer(resolution, relation, query, ranked_by)
+
+
+def _require_usual(places: Places, chains: Chains) -> None:
+    """Raise InputError for places or chains that a variant would not heed."""
+    if places is not PLACES or chains is not CHAINS:
+        raise InputError(
+            f"places {places}, chains {chains} with a safe frontier or a latent scope",
+            expected="one or the other",
+            fix="Leave --places and --chains out.",
+            where="--places" if places is not PLACES else "--chains",
+        )
+
+
+def _variant(
+    query: str,
+    scores: Scores,
+    relation: OpenedAuthority,
+    ranked_by: str,
+    variant: VariantConfig,
+    k: int,
+) -> VariantAnswer:
+    """Answer from the safe frontier, or under a latent scope."""
+    authority = relation.authority
+    if variant.alpha is not None:
+        resolution, frontier = safely(scores, authority, variant.alpha, k=k)
+        answer: VariantAnswer = {
+            **_answer(resolution, relation, query, ranked_by),
+            "alpha": variant.alpha,
+            "undecided": list(frontier.undecided),
+            "scope": None,
+            "scope_posterior": [],
+        }
+        for hit in answer["results"]:
+            if hit["id"] in frontier.chances:
+                hit["probability"] = frontier.chances[hit["id"]].probability
+        return answer
+    resolution, posterior = by_scope(query, scores, authority, variant, k=k)
+    answer = {
+        **_answer(resolution, relation, query, ranked_by),
+        "alpha": None,
+        "undecided": [],
+        "scope": str(variant.scope),
+        "scope_posterior": scope_chances(posterior),
+    }
+    for hit in answer["results"]:
+        hit["probability"] = hit["score"]
+    return answer
 
 
 def _answer(
@@ -165,6 +221,8 @@ def _over_index(
     hybrid: str | None,
 ) -> tuple[Scores, str]:
     """Rank the documents of an index."""
+    from argus.indexes.retriever import open_retriever
+
     retriever = open_retriever(index, encoder, hybrid=hybrid)
     question = [Query(QUERY, query)]
     scores = _widely(lambda k: retriever.search(question, k)[QUERY], authority, depth, index)
@@ -175,6 +233,8 @@ def _by_retriever(
     query: str, authority: Authority, depth: int, source: Answerer
 ) -> tuple[Scores, str]:
     """Rank what a retriever brings back."""
+    from argus.retrievers.asking import all_opened
+
     documents = [record.document for record in authority.records.values()]
     asking = source.asking or AskingConfig()
     with all_opened([source.retriever], documents, asking, None, source.encoder) as (retriever,):
@@ -218,7 +278,6 @@ def _over_records(
             if authority.is_view
             else "Give --index, or records with texts.",
         )
-    wide = max(depth, FUSED_DEPTH) if hybrid is not None else depth
     if encoder is None:
         if hybrid is not None:
             raise InputError(
@@ -227,16 +286,33 @@ def _over_records(
                 fix="Leave it out for BM25 alone.",
             )
         return _lexical(query, texts, depth), "bm25 of the records"
-    dense = _dense(query, texts, encoder, wide, store)
     if hybrid is None:
-        return dense, "dense of the records"
+        return _dense(query, texts, encoder, depth, store), "dense of the records"
+    return _fused(query, texts, encoder, depth, store, hybrid)
+
+
+def _fused(
+    query: str,
+    texts: dict[str, str],
+    encoder: Encoder | EncoderConfig | str,
+    depth: int,
+    store: Path | None,
+    hybrid: str,
+) -> tuple[Scores, str]:
+    """Rank the records by vectors and BM25 together."""
+    from argus.indexes.hybrid import check_fusion, fuse_with_bm25
+    from argus.indexes.retriever import FUSED_DEPTH
+
+    wide = max(depth, FUSED_DEPTH)
+    dense = _dense(query, texts, encoder, wide, store)
     lexical = _lexical(query, texts, wide)
     fused = fuse_with_bm25({QUERY: dense}, {QUERY: lexical}, depth, check_fusion(hybrid))[QUERY]
     return fused, f"{hybrid}(dense, bm25) of the records"
 
 
 def _lexical(query: str, texts: dict[str, str], depth: int) -> Scores:
-    index = LexicalIndex.build(list(texts), list(texts.values()))
+    only = frozenset(SURFACE.queries(query))  # one question: no other word will be searched
+    index = LexicalIndex.build(list(texts), list(texts.values()), only=only)
     return index.search([query], depth).run([QUERY])[QUERY]
 
 
@@ -248,6 +324,13 @@ def _dense(
     store: Path | None,
 ) -> Scores:
     import tempfile
+
+    from argus.data.artifacts import ArtifactFolder
+    from argus.encoders import documents as as_documents
+    from argus.encoders import embed
+    from argus.encoders import queries as as_queries
+    from argus.indexes import search as nearest
+    from argus.jobs.workspace import Record, open_encoder
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = ArtifactFolder(store.parent if store is not None else Path(scratch) / "search")

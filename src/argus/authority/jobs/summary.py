@@ -6,8 +6,18 @@ from typing import Literal, NotRequired, Required
 
 from typing_extensions import TypedDict
 
-from argus.jobs.workspace import TextWindow
+from argus.authority.coverage import UnruledType
+from argus.jobs.text_window import TextWindow
 from argus.retrievers.protocol import RetrieverNote
+
+
+class UndecidedPair(TypedDict):
+    """Two records of one scope whose times are equal or overlap: neither supersedes the other."""
+
+    superseded: str
+    time: str | None
+    superseding: str
+    superseding_time: str | None
 
 
 class RuleCounts(TypedDict):
@@ -19,6 +29,8 @@ class RuleCounts(TypedDict):
     retired: int
     edges: int
     undecided: int
+    undecided_pairs: list[UndecidedPair]
+    """The first of them; the table of a lint holds more."""
     absent: list[str]
     no_scope: int
     no_scope_examples: list[str]
@@ -41,6 +53,11 @@ class RelationSummary(TypedDict):
     undated: int | None
     """Records without any time, which an earlier time lets in; None of the relation as it is."""
     rules: list[RuleCounts]
+    decided_by_id: int
+    """Pairs of equal times that a rule orders by id (`ties: id`)."""
+    decided_by_id_examples: list[str]
+    unruled_types: list[UnruledType]
+    """Types that no rule names, of records that no edge names, the most frequent first."""
 
 
 Proxy = Literal["title", "text"]
@@ -232,6 +249,16 @@ class SearchHit(TypedDict):
     time: str | None
     title: str
     text: str
+    probability: NotRequired[float]
+    """That nothing supersedes it, with `alpha`; that it controls, with `scope`."""
+
+
+class ScopeChance(TypedDict):
+    """An entity that a question may be about, and how likely that is (Def. 8)."""
+
+    key: str
+    value: str
+    probability: float
 
 
 class ScopeFigures(TypedDict):
@@ -257,3 +284,16 @@ class SearchAnswer(TypedDict):
     relation: RelationSummary
     query: str
     ranked_by: str
+
+
+class VariantAnswer(SearchAnswer):
+    """An answer from a safe frontier, or under a latent scope."""
+
+    alpha: float | None
+    """Of the safe frontier (Def. 9), where one is served."""
+    undecided: list[str]
+    """Records whose sampled probability is too near to alpha to be sure."""
+    scope: str | None
+    """expectation or map, where the scope is latent (Def. 8)."""
+    scope_posterior: list[ScopeChance]
+    """The likeliest scopes, the first ten."""

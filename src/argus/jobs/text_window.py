@@ -1,0 +1,14 @@
+"""How much of the texts an encoder does not read, as summaries tell it."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+
+class TextWindow(TypedDict):
+    """How much of the texts is longer than the encoder's window, in tokens."""
+
+    max_tokens: int
+    texts_cut: int
+    tokens_unread: int
+    tokens: int

@@ -1,0 +1,91 @@
+"""Changes from a file, and the cached answers that they make stale."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from argus.authority.jobs.inputs import open_authority
+from argus.authority.jobs.stream import stream_authority
+from argus.errors import InputError
+from tests.support.superseding import ROWS, RUN, story_source, write_story
+
+FIX_2 = {"_id": "fix-2", "type": "patch", "timestamp": "2024-05-01", "entities": {"cve": "2"}}
+
+
+@pytest.fixture
+def story(tmp_path):
+    return write_story(tmp_path / "story")
+
+
+def make(folder, *rows, **changes):
+    file = folder / "changes.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return stream_authority(file, story_source(folder, **changes), RUN)
+
+
+def test_an_insertion_names_what_it_supersedes_and_what_is_stale(story):
+    summary = make(story, FIX_2)
+    (change,) = summary["changes"]
+    assert change == {
+        "op": "insert", "record": "fix-2", "superseded": ["flaw-2"], "reactivated": [],
+        "stale": ["archive", "parser"],
+    }  # fmt: skip
+    now = {answer["query_id"]: answer["controlling"] for answer in summary["stale"]}
+    assert now["parser"] == ["fix-2"]
+    assert set(now["archive"]) == {"fix-1b", "fix-2", "fix-3"}
+    assert (summary["records"], summary["cached"]) == (7, 4)
+
+
+def test_an_answer_is_named_once_and_deletions_reactivate(story):
+    summary = make(story, FIX_2, {"op": "delete", "_id": "fix-2"}, {"op": "delete", "_id": "fix-3"})
+    assert [change["stale"] for change in summary["changes"]] == [
+        ["archive", "parser"], [], ["tokens"],
+    ]  # fmt: skip
+    assert summary["changes"][1]["reactivated"] == ["flaw-2"]
+    now = {answer["query_id"]: answer["controlling"] for answer in summary["stale"]}
+    assert (now["parser"], now["tokens"]) == (["flaw-2"], ["flaw-3"])
+
+
+def test_a_correction_moves_a_record_in_time(story):
+    summary = make(story, {"op": "correct", "_id": "fix-1b", "timestamp": "2024-01-20"})
+    (change,) = summary["changes"]
+    assert (change["superseded"], change["stale"]) == (["fix-1b"], ["archive"])
+    assert change["reactivated"] == ["fix-1"]
+    (stale,) = summary["stale"]
+    assert set(stale["controlling"]) == {"fix-1", "flaw-2", "fix-3"}
+
+
+def test_the_end_is_the_relation_made_of_all_records(story):
+    summary = make(story, FIX_2, {"op": "delete", "_id": "fix-1b"})
+    rows = [row for row in [*ROWS, FIX_2] if row["_id"] != "fix-1b"]
+    (story / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    authority = open_authority(story_source(story)).authority
+    for answer in summary["stale"]:
+        anchors = [id_ for id_ in RUN[answer["query_id"]] if id_ in authority]
+        assert answer["controlling"] == authority.controlling(anchors)
+
+
+@pytest.mark.parametrize(
+    ("row", "line", "field"),
+    [
+        ({"op": "remove", "_id": "fix-1"}, 1, "op"),
+        ({"op": "delete", "_id": "nowhere"}, 1, None),
+        ({"op": "delete"}, 1, "_id"),
+        ({"op": "correct", "_id": "fix-1"}, 1, "op"),
+        ({"op": "correct", "_id": "fix-1", "timestamp": "soon"}, 1, "timestamp"),
+        (ROWS[0], 1, None),
+        ({"_id": "new"}, 1, None),
+    ],
+)
+def test_changes_that_cannot_be_made_name_their_row(story, row, line, field):
+    with pytest.raises(InputError) as error:
+        make(story, row)
+    assert (error.value.where.line, error.value.where.field) == (line, field)
+
+
+def test_an_earlier_time_does_not_change(story):
+    with pytest.raises(InputError) as error:
+        make(story, FIX_2, as_of="2024-03-01")
+    assert error.value.where == "--as-of"
