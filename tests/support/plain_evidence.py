@@ -58,7 +58,7 @@ def log_odds(log, count, n_tokens, smoothing):
 def plain_unigrams(log_probabilities, counts, n_tokens, excluded, scoring):
     """Weights of the most probable single tokens that occur: {token: weight}."""
     logs = log_probabilities.tolist()
-    best = nsmallest(scoring.unigrams, range(len(logs)), key=lambda t: (-logs[t], t))
+    best = nsmallest(scoring.most_unigrams, range(len(logs)), key=lambda t: (-logs[t], t))
     least = min((logs[t] for t in best if logs[t] > -math.inf), default=0.0) - 0.1
     weights = {}
     for token in best:
