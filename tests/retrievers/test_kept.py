@@ -12,11 +12,11 @@ from argus.retrievers.kept import KeptAnswers
 KILLED = """
 import os, signal, sys, time
 from pathlib import Path
-from argus.retrievers.kept import COMMIT_S, KeptAnswers
+from argus.retrievers.kept import WRITE_S, KeptAnswers
 kept = KeptAnswers(Path(sys.argv[1]), "r")
 for number in range(4):
     kept.put(f"slow {number}", 10, {"d": 1.0})
-    time.sleep(1.2 * COMMIT_S)
+    time.sleep(1.2 * WRITE_S)
 for number in range(50):
     kept.put(f"quick {number}", 10, {"d": 1.0})
 os.kill(os.getpid(), signal.SIGKILL)

@@ -61,7 +61,7 @@ def compare(
     asking: AskingConfig,
     corpus: Annotated[
         NamedCorpus | None,
-        Doc("What both encoders read; with --index, whose titles ask."),
+        Doc("What both encoders read; with --index, whose titles ask; with --by, whose fields."),
         CorpusName(),
     ] = None,
     queries: Annotated[
@@ -81,7 +81,7 @@ def compare(
         Doc("With --index. Default: as each is served."),
         Option(("--exact/--approximate",), default=""),
     ] = None,
-    measure: Annotated[ExposureConfig, Without("sentences", "by")],
+    measure: Annotated[ExposureConfig, Without("sentences")],
     relations: Annotated[
         str | None,
         Doc('For the audits: triples file, or "mentions".'),
@@ -107,11 +107,14 @@ def compare(
 
     lists: dict[str, Any] = {
         "out": out, "queries": queries or (), "corpus": corpus, "k": measure.k,
-        "parent_field": measure.parent_field,
+        "parent_field": measure.parent_field, "by": measure.by,
         "hybrid": hybrid or (), "exact": exact, "weights": weights or (), "fresh": fresh,
     }  # fmt: skip
     if folders:
-        result = jobs.compare_folders(folders[0], folders[1], out=out, fresh=fresh)
+        result = jobs.compare_folders(
+            folders[0], folders[1], out=out, corpus=corpus,
+            parent_field=measure.parent_field, by=measure.by, fresh=fresh,
+        )  # fmt: skip
     elif kind in ("retriever", "run"):
         of_store = replace(running, model=encoder[0]) if encoder else None
         result = compare_retrievers(
@@ -189,10 +192,11 @@ def _one_kind(
 
 
 _ASKING = {setting.key for setting, _ in Block(AskingConfig).all_settings()}
-_CORPUS = {"corpus", "k", "parent_field", *(s.key for s, _ in Block(StoreConfig).all_settings())}
+_SLICES = {"corpus", "parent_field", "by"}
+_CORPUS = _SLICES | {"k", *(s.key for s, _ in Block(StoreConfig).all_settings())}
 _LISTS = _CORPUS | {"queries", "qrels"}
 _BELONGS = {
-    "folders": set(),
+    "folders": _SLICES,
     "run": _LISTS,
     "index": _CORPUS | {"queries", "diagnosis", "hybrid", "exact", "lambda_"},
     "encoder": _CORPUS | {"relations", "precision", "device", "limit", "seed"},

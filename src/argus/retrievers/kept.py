@@ -13,7 +13,7 @@ from argus.data.provenance import content_hash
 from argus.errors import ArgusError
 
 FILE = "answers.sqlite"
-COMMIT_S = 0.1
+WRITE_S = 0.1
 """What a kill may lose of answers that come faster: one at a time costs more than reading it."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -33,7 +33,8 @@ class KeptAnswers:
 
     def __init__(self, path: Path, identity: str) -> None:
         self.path, self._identity, self._lock = path, identity, threading.Lock()
-        self._committed = 0.0
+        self._rows: list[tuple[str, int, dict[str, float]]] = []
+        self._written = 0.0
         try:
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._connection.execute("PRAGMA journal_mode = WAL")
@@ -49,37 +50,45 @@ class KeptAnswers:
         self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None
     ) -> None:
         try:
-            if self._connection.in_transaction:
-                self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
+            with self._lock:
+                self._write()
         finally:
             self._connection.close()
 
     def get(self, text: str, k: int) -> dict[str, float] | None:
         """Return what was answered, None where nothing was."""
         select = "SELECT answer FROM answers WHERE key = ?"
-        try:
-            with self._lock:
+        with self._lock:
+            self._write()
+            try:
                 row = self._connection.execute(select, (self._key(text, k),)).fetchone()
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
+            except sqlite3.Error as error:
+                raise self._unusable(error) from error
         return None if row is None else dict(json.loads(row[0]))
 
     def put(self, text: str, k: int, answer: dict[str, float]) -> None:
-        """Write one answer; it is on disk at once, or with those of the next COMMIT_S."""
-        shown = text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
-        row = (self._key(text, k), shown, json.dumps(answer))
+        """Keep one answer; it is on disk at once, or with those of the next WRITE_S."""
+        with self._lock:
+            self._rows.append((text, k, answer))
+            if time.monotonic() - self._written >= WRITE_S:
+                self._write()
+
+    def _write(self) -> None:
+        """Write what waits, in one transaction."""
+        if not self._rows:
+            return
+        rows = [
+            # half a surrogate pair cannot be written
+            (self._key(text, k), text.encode("utf-8", "replace").decode(), json.dumps(answer))
+            for text, k, answer in self._rows
+        ]
         try:
-            with self._lock:
-                if not self._connection.in_transaction:
-                    self._connection.execute("BEGIN")
-                self._connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", row)
-                if (now := time.monotonic()) - self._committed >= COMMIT_S:
-                    self._connection.execute("COMMIT")
-                    self._committed = now
+            self._connection.execute("BEGIN")
+            self._connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
+            self._connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._unusable(error) from error
+        self._rows, self._written = [], time.monotonic()
 
     def _key(self, text: str, k: int) -> str:
         return content_hash(self._identity, text, str(k), size=16).hex()

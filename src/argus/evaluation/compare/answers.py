@@ -19,7 +19,9 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import InputError
 from argus.evaluation.compare.job import CompareResult, Comparison, write_comparison
 from argus.evaluation.compare.runs import compare_lists
+from argus.evaluation.compare.slices import changes_by_slice
 from argus.evaluation.parents import ParentFold
+from argus.evaluation.slices import Slicer
 from argus.evaluation.systems import (
     System,
     ask_retriever,
@@ -49,6 +51,7 @@ def compare_retrievers(
     corpus: NamedCorpus | None = None,
     k: int = TOP_K,
     parent_field: str | None = None,
+    by: Sequence[str] = (),
     encoder: Encoder | EncoderConfig | str | None = None,
     hybrid: Sequence[str] = (),
     exact: bool | None = None,
@@ -61,10 +64,10 @@ def compare_retrievers(
     retrievers: named (see `argus.retrievers.names`), or objects that retrieve; runs: files, TREC or
     JSON, or runs. queries: what is asked; of two runs their texts, to show. qrels: whose relevant
     documents are told apart. corpus: titles, and what retrievers may need. parent_field: folds its
-    chunks to documents; retrievers are asked deeper then. encoder: of a store's queries, and of an
-    index that names none. hybrid, exact, weights: of the indexes, as for
-    `argus.evaluate`. A query that fails on one side is left out. Raises InputError for bad input,
-    ArgusError where no query is answered by both.
+    chunks to documents; retrievers are asked deeper then. by: fields of the corpus, by which what
+    is lost and gained is told, too. encoder: of a store's queries, and of an index that names none.
+    hybrid, exact, weights: of the indexes, as for `argus.evaluate`. A query that fails on one side
+    is left out. Raises InputError for bad input, ArgusError where no query is answered by both.
     """
     fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
     asking = asking or AskingConfig()
@@ -75,9 +78,10 @@ def compare_retrievers(
     named = open_corpus(corpus) if corpus else None
     documents = named.documents(FieldNames()) if named else []
     parents = ParentFold.of(parent_field, documents if corpus else None)
+    slicer = Slicer.by(by, documents if corpus else None, parents)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(k, runs, files, named)
-    record.config["parent_field"] = parent_field
+    record.config |= {"parent_field": parent_field, "by": list(by)}
     about = [parse_index_spec(name).path for name in indexes]
     check_folder(folder, record, about=about)
     with record.timed("asking"), ExitStack() as stack:
@@ -98,7 +102,7 @@ def compare_retrievers(
         systems += [_of_run(run, i, questions if sources else ()) for i, run in enumerate(runs, 1)]
     record.config |= {"before": systems[0].name, "after": systems[1].name}
     with record.timed("comparing"):
-        comparison = _compared(systems, questions, documents, judged, parents, k)
+        comparison = _compared(systems, questions, documents, judged, parents, k, slicer)
     return write_comparison(folder, record, about, comparison)
 
 
@@ -109,6 +113,7 @@ def _compared(
     judged: Qrels | None,
     parents: ParentFold | None,
     k: int,
+    slicer: Slicer | None,
 ) -> Comparison:
     """Compare two systems; parents: as documents, where what they bring back are chunks."""
     if parents is not None:
@@ -120,6 +125,7 @@ def _compared(
         [system.name for system in systems],
         [system.fingerprint for system in systems],
         lists.rows, lists.queries, lists.figures, lists.notes, lists.only,
+        changes_by_slice(slicer, lists.rows, lists.pairs),
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from argus.evaluation.compare.rows import (
     ONLY_AFTER,
     ONLY_BEFORE,
     SAME,
+    RelevantPair,
     count_verdicts,
     row_order,
 )
@@ -48,6 +49,8 @@ class ListComparison:
     notes: list[str]
     only: list[OnlyRow] | None = None
     """Of retrievers and runs: what one alone brings back of a query."""
+    pairs: Sequence[RelevantPair] = ()
+    """Of retrievers and runs with judgements."""
 
 
 def compare_states(

@@ -21,6 +21,8 @@ from argus.evaluation.compare.folder import JOBS, read_results
 from argus.evaluation.compare.indexes import compare_states
 from argus.evaluation.compare.results import compare_results
 from argus.evaluation.compare.rows import ONLY_SCHEMA, QUERY_SCHEMA, SCHEMA
+from argus.evaluation.compare.slices import FILE as SLICES
+from argus.evaluation.compare.slices import NO_SLICES, ChangesBySlice, changes_by_slice
 from argus.evaluation.compare.summary import (
     ComparisonRow,
     ComparisonSummary,
@@ -32,12 +34,14 @@ from argus.evaluation.compare.summary import (
 )
 from argus.evaluation.parents import ParentFold
 from argus.evaluation.rps_of_documents import diagnosis_file, documents_by_entity
+from argus.evaluation.slices import Slicer
 from argus.evaluation.systems import one_for_each, open_index, rankings
 from argus.indexes.spec import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.knowledge import KnowledgeSource
 from argus.knowledge.load import read_knowledge
+from argus.measures.slices import slice_table
 from argus.progress import announce
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
@@ -77,6 +81,7 @@ class Comparison:
     notes: Sequence[str] = ()
     only: Sequence[OnlyRow] | None = None
     """Of retrievers and runs."""
+    slices: ChangesBySlice = NO_SLICES
 
 
 def compare_folders(
@@ -86,12 +91,17 @@ def compare_folders(
     out: Path,
     notes: Sequence[str] = (),
     jobs: Sequence[str] = JOBS,
+    corpus: Corpus | None = None,
+    parent_field: str | None = None,
+    by: Sequence[str] = (),
     fresh: bool = False,
 ) -> CompareResult:
     """Compare two folders of audit or exposure results over one corpus.
 
-    notes: what the reader should know of how they were made. jobs: which results count. Raises
-    InputError when they share no job, no id, or were measured with other settings.
+    notes: what the reader should know of how they were made. jobs: which results count. by: fields
+    of `corpus`, by which the documents that are lost and gained are told, too; parent_field: where
+    its chunks name their document, if exposure folded them. Raises InputError when they share no
+    job, no id, or were measured with other settings.
     """
     if out.resolve() in (before.resolve(), after.resolve()):
         raise InputError(
@@ -101,14 +111,19 @@ def compare_folders(
             where=out,
         )
     first, second = read_results(before), read_results(after)
+    documents = open_corpus(corpus).documents(FieldNames()) if corpus else None
+    slicer = Slicer.by(by, documents, ParentFold.of(parent_field, documents))
     folder = ArtifactFolder(out, fresh=fresh)
-    record = Record("comparison", {"before": str(before), "after": str(after)}, {})
+    record = Record("comparison", {"before": str(before), "after": str(after), "by": list(by)}, {})
     check_folder(folder, record, about=(before, after))
     with record.timed("comparing"):
         rows, figures = compare_results(first, second, jobs)
     names = [str(path) for path in (before, after)]
     fingerprints = [" | ".join(results.fingerprints) for results in (first, second)]
-    comparison = Comparison("results", names, fingerprints, rows, None, figures, notes)
+    comparison = Comparison(
+        "results", names, fingerprints, rows, None, figures, notes,
+        slices=changes_by_slice(slicer, rows),
+    )  # fmt: skip
     return write_comparison(folder, record, (before, after), comparison)
 
 
@@ -146,10 +161,17 @@ def compare_encoders(
             audit(
                 corpus, out=folder, encoder=encoder, source=source, config=audit_config, limit=limit
             )
-    if why_not is None:
-        return compare_folders(out / "a", out / "b", out=out)
-    notes = [f"no audit: {why_not}"]
-    return compare_folders(out / "a", out / "b", out=out, notes=notes, jobs=["exposure"])
+    measure = exposure_config or ExposureConfig()
+    return compare_folders(
+        out / "a",
+        out / "b",
+        out=out,
+        notes=[] if why_not is None else [f"no audit: {why_not}"],
+        jobs=JOBS if why_not is None else ["exposure"],
+        corpus=corpus if measure.by else None,
+        parent_field=measure.parent_field if measure.by else None,
+        by=measure.by,
+    )
 
 
 def _no_audit(
@@ -181,26 +203,29 @@ def compare_indexes(
     exact: bool | None = None,
     weights: Sequence[float] = (),
     parent_field: str | None = None,
+    by: Sequence[str] = (),
     fresh: bool = False,
 ) -> CompareResult:
     """Ask two indexes for every document by its own title, and given queries; compare the top k.
 
     names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
     entities are asked for by name; without it documents alone are compared. hybrid, exact, weights:
-    as for `argus.evaluate`. parent_field: where the chunks of `corpus` name their document.
+    as for `argus.evaluate`. parent_field: where the chunks of `corpus` name their document. by:
+    fields of `corpus`, by which what is lost and gained is told, too.
     """
     fusions, lambdas = rankings(hybrid, len(names)), one_for_each(weights, len(names))
     questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
     named = open_corpus(corpus) if corpus else None
     documents = named.documents(FieldNames()) if named else None
     parents = ParentFold.of(parent_field, documents)
+    slicer = Slicer.by(by, documents, parents)
     entities = documents_by_entity(diagnosis) if diagnosis else None
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record(
         "comparison",
         {
             "before": names[0], "after": names[1], "k": k, "queries": len(questions),
-            "hybrid": fusions, "parent_field": parent_field,
+            "hybrid": fusions, "parent_field": parent_field, "by": list(by),
         },
         {
             "corpus": named.origin if named else None,
@@ -225,6 +250,7 @@ def compare_indexes(
         [name for name, _ in indexes],
         [retriever.encoder.fingerprint for _, retriever in indexes],
         lists.rows, lists.queries, lists.figures, lists.notes,
+        slices=changes_by_slice(slicer, lists.rows),
     )  # fmt: skip
     return write_comparison(folder, record, about, comparison)
 
@@ -240,11 +266,14 @@ def write_comparison(
         "fingerprints": list(comparison.fingerprints),
         "notes": list(comparison.notes),
         **comparison.figures,
+        **comparison.slices.figures(),
         "gained": _first(table, "gained"),
         "lost": _first(table, "lost"),
     }
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(comparison.fingerprints))
     record.open(folder, about=about)
+    if "slices" in summary:
+        folder.write_table(SLICES, slice_table(comparison.slices.shares), csv=True)
     folder.write_table("comparison", table, csv=True)
     if comparison.queries is not None:
         changes = pa.Table.from_pylist(comparison.queries, schema=QUERY_SCHEMA)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -43,6 +44,20 @@ ONLY_SCHEMA = pa.schema(
 """One row per query and document that one of two retrievers or runs alone brings into the top k.
 
 only: "before" or "after"; rank: its place there. grade: null where nobody judged it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantPair:
+    """A relevant document of a query, and whether it is in the top k, before and after."""
+
+    document: str
+    before: bool
+    after: bool
+
+    @property
+    def verdict(self) -> str:
+        """Lost, gained or the same."""
+        return SAME if self.before == self.after else GAINED if self.after else LOST
 
 
 def row_order(row: ComparisonRow) -> tuple[str, int, float, str]:

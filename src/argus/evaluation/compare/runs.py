@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from argus.data.runs import ranking
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import ArgusError, InputError
 from argus.evaluation.compare.indexes import ListComparison, query_rows
-from argus.evaluation.compare.rows import GAINED, LOST, SAME, count_verdicts, row_order
+from argus.evaluation.compare.rows import (
+    GAINED,
+    LOST,
+    SAME,
+    RelevantPair,
+    count_verdicts,
+    row_order,
+)
 from argus.evaluation.compare.summary import ComparisonRow, JudgedSides, OnlyRow
 from argus.evaluation.systems import System
 from argus.measures import top_k_changes
@@ -54,9 +62,11 @@ def compare_lists(
         _notes(systems, both, failed),
         only,
     )
-    if qrels is not None:
-        comparison.figures["judged"] = _judged(runs, qrels, k)
-    return comparison
+    if qrels is None:
+        return comparison
+    pairs = _relevant(runs, qrels, k)
+    comparison.figures["judged"] = _judged(pairs)
+    return replace(comparison, pairs=[pair for own in pairs for pair in own])
 
 
 def _shared(systems: tuple[System, System]) -> list[str]:
@@ -131,22 +141,24 @@ def _only_one(
     return sorted(rows, key=lambda row: (-(row["grade"] or 0), row["query_id"], row["rank"]))
 
 
-def _judged(runs: Sequence[Run], qrels: Qrels, k: int) -> JudgedSides:
-    """Count the relevant documents of the queries that both answer, by who brings them back."""
-    relevant = {
-        query: {doc for doc, grade in qrels[query].items() if grade > 0}
-        for query in runs[0]
-        if query in qrels
-    }
-    pairs: Counter[tuple[bool, ...]] = Counter()
-    for query, docs in relevant.items():
-        lists = [set(ranking(run[query])[:k]) for run in runs]
-        pairs.update(tuple(doc in ids for ids in lists) for doc in docs)
+def _relevant(runs: Sequence[Run], qrels: Qrels, k: int) -> list[list[RelevantPair]]:
+    """Return the relevant documents of each judged query that both answer."""
+    pairs: list[list[RelevantPair]] = []
+    for query in (query for query in runs[0] if query in qrels):
+        before, after = (set(ranking(run[query])[:k]) for run in runs)
+        relevant = [doc for doc, grade in qrels[query].items() if grade > 0]
+        pairs.append([RelevantPair(doc, doc in before, doc in after) for doc in relevant])
+    return pairs
+
+
+def _judged(pairs: Sequence[Sequence[RelevantPair]]) -> JudgedSides:
+    """Count relevant documents by who brings them back."""
+    sides = Counter((pair.before, pair.after) for own in pairs for pair in own)
     return {
-        "queries": sum(map(bool, relevant.values())),
-        "relevant": pairs.total(),
-        "both": pairs[True, True],
-        "only_before": pairs[True, False],
-        "only_after": pairs[False, True],
-        "neither": pairs[False, False],
+        "queries": sum(map(bool, pairs)),
+        "relevant": sides.total(),
+        "both": sides[True, True],
+        "only_before": sides[True, False],
+        "only_after": sides[False, True],
+        "neither": sides[False, False],
     }

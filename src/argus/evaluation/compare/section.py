@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq
 
+from argus.evaluation.compare.slices import FILE as SLICES
 from argus.evaluation.compare.summary import ComparisonRow, ComparisonSummary
 from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.reports.slices import slices_table
 
 Cell: TypeAlias = str | int | float | None
 
@@ -40,6 +42,8 @@ def section(folder: Path, comparison: ComparisonSummary) -> Section:
         tables["comparison_queries"] = _queries(folder)
     if "judged" in comparison:
         tables["comparison_only"] = _relevant(folder)
+    if "slices" in comparison:
+        tables[SLICES] = slices_table(folder, SLICES)
     verdicts = comparison["verdicts"].items()
     parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts]
     return Section({}, tables, "; ".join(parts))

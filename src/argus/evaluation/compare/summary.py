@@ -7,6 +7,8 @@ from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
+from argus.measures.slices import SliceFigures, slice_lines
+
 
 class Ranks(TypedDict):
     """Ranks before and after, and what changed, in a row; the change of RPS is always None."""
@@ -131,7 +133,8 @@ class ComparisonSummary(TypedDict):
     """What is gained and lost between two results, two indexes, two retrievers or two runs.
 
     names, fingerprints: before, after. notes: what a reader should know. same_corpus, kinds: of
-    results; k to judged: of the others. gained, lost: the first 200 of each.
+    results; k to judged: of the others. gained, lost: the first 200 of each. slices: shares of what
+    is lost and gained, where fields were named.
     """
 
     of: Literal["results", "indexes", "retrievers", "runs"]
@@ -150,6 +153,7 @@ class ComparisonSummary(TypedDict):
     verdicts: Verdicts
     gained: list[ComparisonRow]
     lost: list[ComparisonRow]
+    slices: NotRequired[SliceFigures]
 
 
 def headline(summary: ComparisonSummary) -> Iterator[str]:
@@ -162,6 +166,8 @@ def headline(summary: ComparisonSummary) -> Iterator[str]:
         yield only_one(summary)
     if "judged" in summary:
         yield relevant_sides(summary["judged"])
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
     for verdict, rows in (("lost", summary["lost"]), ("gained", summary["gained"])):
         for row in rows[:5]:
             name = row["label"] or row["id"]
