@@ -94,9 +94,10 @@ def test_search_is_the_definition_for_every_document(seed, n, blend, weight):
     st.sampled_from([2, 12, 64]),
     st.sampled_from([1, 10, 299, 300, 305]),
     st.sampled_from([("original", "sentence"), ("original", "expansion", "sentence"), KINDS]),
+    st.booleans(),
 )
 @settings(max_examples=examples(120), deadline=None)
-def test_pruning_loses_nothing(seed, mixed, weight, hubs, spread, dim, k, kinds):
+def test_pruning_loses_nothing(seed, mixed, weight, hubs, spread, dim, k, kinds, by_codes):
     rng = np.random.default_rng(seed)
     blend = Blend(weight=mixed, hubs=hubs)
     snapshot = blended(rng, 300, dim, spread=spread, blend=blend, kinds=kinds)
@@ -105,7 +106,11 @@ def test_pruning_loses_nothing(seed, mixed, weight, hubs, spread, dim, k, kinds)
     layout = snapshot.layout(weight)
     laid = pruned.SideLayout.of(snapshot.vectors, layout)
     assert laid is not None
-    quick = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pruned, "BY_CODES", len(queries) if by_codes else 0)
+        patch.setattr(pruned, "SEEDS", 8 if by_codes else 64)
+        patch.setattr(pruned, "HEAD", 16 if by_codes else 512)
+        quick = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
     plain = top_documents(queries, snapshot.vectors, queries @ snapshot.vectors.T, layout, k)
     for name in ("query", "document", "view", "scenario", "score"):
         assert getattr(quick, name).tolist() == getattr(plain, name).tolist()

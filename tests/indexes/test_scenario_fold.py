@@ -92,9 +92,10 @@ def test_search_is_equation_three_for_every_document(seed, n, weight, k, spread)
     st.sampled_from([2, 12, 64]),
     st.sampled_from(["1", "10", "n-1", "n", "n+5"]),
     st.sampled_from([0.0, 1e-4, 9e-4]),
+    st.booleans(),
 )
 @settings(max_examples=examples(120), deadline=None)
-def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit):
+def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit, by_codes):
     rng = np.random.default_rng(seed)
     views, vectors = scenario_views(rng, 300, dim, spread=spread)
     scale = 1 + off_unit * rng.uniform(-1, 1, (len(vectors), 1))
@@ -104,7 +105,11 @@ def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit):
     layout = snapshot.layout(weight)
     laid = pruned.SideLayout.of(snapshot.vectors, layout)
     assert laid is not None
-    found = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pruned, "BY_CODES", len(queries) if by_codes else 0)
+        patch.setattr(pruned, "SEEDS", 8 if by_codes else 64)
+        patch.setattr(pruned, "HEAD", 16 if by_codes else 512)
+        found = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
     plain = snapshot_top(snapshot, queries, k, layout)
     for name in ("query", "document", "view", "scenario", "score"):
         assert getattr(found, name).tolist() == getattr(plain, name).tolist()

@@ -3,16 +3,17 @@
 Side views are sentences, which a blend mixes in, and scenarios. All vectors are unit rows, so
 angles obey the triangle inequality on the sphere: a vector v within δ of an anchor a scores at
 most `cos(max(0, θ - δ))` for a query at angle θ from a. A document's side views are bounded twice:
-by its own views, whose scores are known, and by themselves in eight bits a number, where the norm
-of what rounding took is how far a score may be off. With s_doc its own score and b a bound on the
-side views, its score is at most `λ·s_doc + (1-λ)·max(s_doc, b)`, less what the blend takes off it.
+by its own views, and by themselves in eight bits a number (`argus.indexes.codes`). With s_doc its
+own score and b a bound on the side views, its score is at most `λ·s_doc + (1-λ)·max(s_doc, b)`,
+less what the blend takes off it.
 
-Documents are scored first. The side views of the best few give a score that k documents reach; then
-only documents whose bound reaches it can matter, best bound first, until the next one's lies below
-the k-th score. Results are those of `fold.top_documents`.
+Documents are scored first: those of one query by their codes, which bound s_doc and are read faster
+than the vectors; those of several by one product of matrices. The side views of the best few give a
+score that k documents reach; then only documents whose bound reaches it can matter, best bound
+first, until the next one's lies below the k-th score. Results are those of `fold.top_documents`.
 
-Memory beyond the snapshot: the vectors of all views that are no side views once more, and of side
-views a quarter.
+Memory beyond the snapshot: the vectors of all views that are no side views once more, and a quarter
+of all vectors.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import numpy.typing as npt
 from argus.cores import available_cores
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
+from argus.indexes.codes import TOLERANCE, Codes, dot, most_of
 from argus.indexes.fold import Folded, Layout, ranked
 
 SEEDS = 64
@@ -34,26 +36,22 @@ SEEDS = 64
 HEAD = 512
 """Documents of the highest bounds, whose scores come first. What of the rest can still reach them
 is read in the order in which it lies in memory: far faster, where that is a large part of all."""
-CODED_ROWS = 16_384
-"""Rows that are coded at a time."""
-_UNIT = 1e-3  # vectors are taken for unit rows within this
+BY_CODES = 2
+"""Queries at once, at most, whose documents are scored by codes."""
 
 
 @dataclass(frozen=True)
 class SideViews:
     """Views of one kind that are weighed against the others of their documents.
 
-    rows: their rows by document; starts: (n_documents + 1,) over those. codes: (n_rows, dim), the
-    vectors divided by `scale` and rounded; error: length of what that took, scale and error
-    (n_rows,). angle: (n_documents, 2), cosine and sine of the greatest angle between a side view
-    and the nearest own view.
+    rows: their rows by document; starts: (n_documents + 1,) over those. codes: of those rows.
+    angle: (n_documents, 2), cosine and sine of the greatest angle between a side view and the
+    nearest own view.
     """
 
     rows: IntArray
     starts: IntArray
-    codes: npt.NDArray[np.int8]
-    scale: FloatArray
-    error: FloatArray
+    codes: Codes
     angle: FloatArray
     widest: float
     """The greatest of those angles."""
@@ -61,21 +59,23 @@ class SideViews:
     @classmethod
     def none(cls, n: int) -> SideViews:
         """Return what stands for a kind that no document has."""
-        rows, starts = np.zeros(0, np.int64), np.zeros(n + 1, np.int64)
-        codes, numbers = np.zeros((0, 0), np.int8), np.zeros(0, np.float32)
-        return cls(rows, starts, codes, numbers, numbers, np.zeros((0, 2), np.float32), 0.0)
+        rows, angle = np.zeros(0, np.int64), np.zeros((0, 2), np.float32)
+        codes = Codes.of(np.zeros((0, 0), np.float32), rows)
+        return cls(rows, np.zeros(n + 1, np.int64), codes, angle, 0.0)
 
 
 @dataclass(frozen=True)
 class SideLayout:
     """What the search needs of a snapshot's views, made once.
 
-    own: (n_own, dim), the vectors of all views that are no side views, contiguous; own_starts:
-    (n_documents + 1,) over them.
+    own: (n_own, dim), the vectors of all views that are no side views, contiguous; own_rows: where
+    they are in the snapshot; own_starts: (n_documents + 1,) over them.
     """
 
     own: FloatArray
+    own_rows: IntArray
     own_starts: IntArray
+    own_codes: Codes
     sentences: SideViews
     scenarios: SideViews
     off_unit: float
@@ -87,14 +87,16 @@ class SideLayout:
         off_unit = off_unit_length(vectors)
         is_own = ~layout.sides
         own_starts = _starts(is_own, layout.starts)
-        if (np.diff(own_starts) == 0).any() or not off_unit <= _UNIT:
+        if (np.diff(own_starts) == 0).any() or not off_unit <= TOLERANCE:
             return None
-        own = np.ascontiguousarray(vectors[is_own])
+        own_rows = np.flatnonzero(is_own)
+        own = np.ascontiguousarray(vectors[own_rows])
         sentences, scenarios = (
             _side_views(vectors, own, own_starts, mask, layout.starts)
             for mask in (layout.mixed.sentence, layout.scenario)
         )
-        return cls(own, own_starts, sentences, scenarios, off_unit)
+        codes = Codes.of(vectors, own_rows)
+        return cls(own, own_rows, own_starts, codes, sentences, scenarios, off_unit)
 
 
 def _side_views(
@@ -112,7 +114,7 @@ def _side_views(
     nearest = _nearest_own(vectors, own, own_starts, rows, owner)
     angle = _widest(nearest, owner, n)
     widest = float(angle.max())
-    return SideViews(rows, starts, *_coded(vectors, rows), _cosine_and_sine(angle), widest)
+    return SideViews(rows, starts, Codes.of(vectors, rows), _cosine_and_sine(angle), widest)
 
 
 def top_documents_pruned(
@@ -126,18 +128,23 @@ def top_documents_pruned(
 
     queries: (n_queries, dim), unit rows; vectors: (n_views, dim). Both λ must be above 0.
     """
-    scores = queries @ views.own.T
-    n = len(layout.starts) - 1
-    if scores.shape[1] > n:  # documents of several views
-        scores = np.maximum.reduceat(scores, views.own_starts[:-1], axis=1)
-    search = _Search(vectors, layout, views, min(k, n))
-    if len(queries) == 1:
-        candidates = [search.candidates(queries[0], scores[0])]
+    search = _Search(vectors, layout, views, min(k, len(layout.starts) - 1))
+    if len(queries) <= BY_CODES:
+        most = [views.own_codes.most(query, views.own_starts) for query in queries]
+        candidates = [search.candidates(*pair) for pair in zip(queries, most, strict=True)]
     else:
         with ThreadPoolExecutor(available_cores()) as threads:
-            candidates = list(threads.map(search.candidates, queries, scores))
+            candidates = list(threads.map(search.candidates, queries, _own_scores(queries, views)))
     query = np.repeat(np.arange(len(queries)), [len(documents) for documents in candidates])
     return ranked(queries, vectors, layout, query, np.concatenate(candidates), k)
+
+
+def _own_scores(queries: FloatArray, views: SideLayout) -> FloatArray:
+    """Return the documents' scores without side views, (n_queries, n_documents)."""
+    scores: FloatArray = queries @ views.own.T
+    if len(views.own) == len(views.own_starts) - 1:
+        return scores
+    return np.maximum.reduceat(scores, views.own_starts[:-1], axis=1)
 
 
 class _Search:
@@ -160,7 +167,7 @@ class _Search:
     def candidates(self, query: FloatArray, own: FloatArray) -> IntArray:
         """Return the documents that can be among the k best.
 
-        own: (n_documents,), their scores without side views, nothing taken off.
+        own: (n_documents,), the most that they score without side views, nothing taken off.
         """
         n = len(own)
         seeds = min(n, max(SEEDS, 2 * self.k))
@@ -220,9 +227,9 @@ class _Search:
         """
         sentences, scenarios = self.views.sentences, self.views.scenarios
         return _mixed(  # type: ignore[no-any-return]
-            query, self.vectors,
-            sentences.rows, sentences.starts, sentences.codes, sentences.scale, sentences.error,
-            scenarios.rows, scenarios.starts, scenarios.codes, scenarios.scale, scenarios.error,
+            query, self.vectors, self.views.own_rows, self.views.own_starts,
+            sentences.rows, sentences.starts, *_arrays(sentences.codes),
+            scenarios.rows, scenarios.starts, *_arrays(scenarios.codes),
             np.float32(self.weights[0]), np.float32(self.weights[1]),
             own, self.penalty, documents, bound, best, np.float32(self.slack), np.float32(least),
         )  # fmt: skip
@@ -260,43 +267,30 @@ def reach(least: float, angle: float, weight: float) -> float:
     return float(np.cos(theta)) if theta < np.pi else -np.inf
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract"}, nogil=True)
-def _dot(left, right):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    total = np.float32(0)
-    for i in range(len(left)):
-        total += left[i] * np.float32(right[i])
-    return total
-
-
-@numba.njit(cache=True, nogil=True)
-def _most(query, codes, scale, error, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return the most that any of some vectors can score, by their codes."""
-    most = np.float32(-np.inf)
-    for row in range(start, end):
-        most = max(most, scale[row] * _dot(query, codes[row]) + error[row])
-    return most
+def _arrays(codes: Codes) -> tuple[npt.NDArray[np.int8], FloatArray, FloatArray]:
+    return codes.codes, codes.scale, codes.error
 
 
 @numba.njit(cache=True, nogil=True)
 def _nearest(query, vectors, rows, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover
     nearest = np.float32(-np.inf)
     for row in range(start, end):
-        nearest = max(nearest, _dot(query, vectors[rows[row]]))
+        nearest = max(nearest, dot(query, vectors[rows[row]]))
     return nearest
 
 
 @numba.njit(cache=True, nogil=True)
 def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    query, vectors,
+    query, vectors, own_rows, own_starts,
     rows_1, starts_1, codes_1, scale_1, error_1,
     rows_2, starts_2, codes_2, scale_2, error_2,
     weight_1, weight_2,
-    own, penalty, documents, bound, best, slack, least,
+    most, penalty, documents, bound, best, slack, least,
 ):  # fmt: skip
     """Score documents in their order; return scores and what the k-th best reaches.
 
-    1: sentences; 2: scenarios. A document that cannot reach `least`, which rises as scores come in,
-    is left at -inf.
+    1: sentences; 2: scenarios. most: what a document's own views score at most. A document that
+    cannot reach `least`, which rises as scores come in, is left at -inf.
     """
     scores, k = np.full(len(documents), -np.inf, np.float32), len(best)
     rest_1, rest_2 = np.float32(1) - weight_1, np.float32(1) - weight_2
@@ -305,19 +299,27 @@ def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
             continue
         d = documents[i]
         some_1, some_2 = starts_1[d + 1] > starts_1[d], starts_2[d + 1] > starts_2[d]
-        score, most_2 = own[d], np.float32(1)
+        score, most_1, most_2 = most[d], np.float32(-np.inf), np.float32(1)
         if some_1:
-            most_1 = _most(query, codes_1, scale_1, error_1, starts_1[d], starts_1[d + 1])
-            score = weight_1 * own[d] + rest_1 * max(own[d], most_1)
+            most_1 = most_of(query, codes_1, scale_1, error_1, starts_1[d], starts_1[d + 1])
+            score = weight_1 * score + rest_1 * max(score, most_1)
         if some_2:
-            most_2 = _most(query, codes_2, scale_2, error_2, starts_2[d], starts_2[d + 1])
+            most_2 = most_of(query, codes_2, scale_2, error_2, starts_2[d], starts_2[d + 1])
             score = weight_2 * score + rest_2 * most_2
         if score - penalty[d] + slack < least:
             continue
-        score = own[d]
+        own = _nearest(query, vectors, own_rows, own_starts[d], own_starts[d + 1])
+        score = own
+        if some_1:
+            score = weight_1 * own + rest_1 * max(own, most_1)
+        if some_2:
+            score = weight_2 * score + rest_2 * most_2
+        if score - penalty[d] + slack < least:
+            continue
+        score = own
         if some_1:
             nearest = _nearest(query, vectors, rows_1, starts_1[d], starts_1[d + 1])
-            score = weight_1 * own[d] + rest_1 * max(own[d], nearest)
+            score = weight_1 * own + rest_1 * max(own, nearest)
             if some_2 and (weight_2 * score + rest_2 * most_2 - penalty[d] + slack < least):
                 continue
         if some_2:
@@ -341,25 +343,6 @@ def _starts(mask: npt.NDArray[np.bool_], starts: IntArray) -> IntArray:
     return np.asarray(before[starts], np.int64)
 
 
-def _coded(
-    vectors: FloatArray, rows: IntArray
-) -> tuple[npt.NDArray[np.int8], FloatArray, FloatArray]:
-    """Return rows in eight bits a number, what a code counts, and how far a score may be off.
-
-    Shapes (n_rows, dim), (n_rows,) and (n_rows,); products of queries and codes round, too.
-    """
-    codes = np.empty((len(rows), vectors.shape[1]), np.int8)
-    scale, error = (np.empty(len(rows), np.float32) for _ in range(2))
-    for start in range(0, len(rows), CODED_ROWS):
-        part = slice(start, start + CODED_ROWS)
-        block = vectors[rows[part]]
-        scale[part] = np.maximum(np.abs(block).max(axis=1), np.float32(1e-12)) / np.float32(127)
-        rounded = np.rint(block / scale[part, None])
-        codes[part] = rounded
-        error[part] = np.linalg.norm(block - scale[part, None] * rounded, axis=1)
-    return codes, scale, error * np.float32(1 + _UNIT) + np.float32(_UNIT / 10)
-
-
 def _nearest_own(
     vectors: FloatArray, own: FloatArray, own_starts: IntArray, scenarios: IntArray, owner: IntArray
 ) -> FloatArray:
@@ -379,7 +362,7 @@ def _cosine_and_sine(angle: FloatArray) -> FloatArray:
 
 def _widest(cosine: FloatArray, owner: IntArray, n: int) -> FloatArray:
     """Return each document's greatest angle, rounded up: too wide a bound only costs time."""
-    angle = np.arccos(np.clip(cosine - 4 * _UNIT, -1, 1)).astype(np.float32)
+    angle = np.arccos(np.clip(cosine - 4 * TOLERANCE, -1, 1)).astype(np.float32)
     widest = np.zeros(n, np.float32)
     np.maximum.at(widest, owner, angle)
     return widest

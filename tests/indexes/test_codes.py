@@ -1,0 +1,35 @@
+"""Vectors in eight bits a number: no score is above its bound, and bounds are near."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from argus.indexes import codes
+from argus.indexes.codes import Codes
+
+
+def unit(rows):
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 33, 384])
+def test_no_score_is_above_its_bound(dim, monkeypatch):
+    monkeypatch.setattr(codes, "ROWS", 64)
+    rng = np.random.default_rng(dim)
+    rows = unit(rng.normal(size=(300, dim)))
+    rows[:3] = np.eye(dim, dtype=np.float32)[0]  # one number holds all
+    some = rng.permutation(300)[:200]
+    starts = np.array([0, 1, 5, 120, 200])
+    coded = Codes.of(rows, some)
+    for query in unit(rng.normal(size=(20, dim))):
+        scores = rows[some].astype(float) @ query.astype(float)
+        most = coded.most(query, starts)
+        best = np.maximum.reduceat(scores, starts[:-1])
+        assert (most >= best).all() and (most <= best + 0.03).all()
+
+
+def test_a_row_of_zeros_has_a_bound():
+    coded = Codes.of(np.zeros((1, 4), np.float32), np.arange(1))
+    (most,) = coded.most(np.array([1, 0, 0, 0], np.float32), np.array([0, 1]))
+    assert 0 <= most < 0.001
