@@ -149,8 +149,8 @@ def _hubs(base: FloatArray, rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _build(encoder: Any) -> dict[str, Any]:
-    """Return what blending takes beside encoding its sentences once, over wiki2's passages."""
-    documents: list[Document] = open_corpus(collection("wiki2")).documents(FieldNames())[:2_000]
+    """Return what blending takes beside encoding its sentences once, over wiki2."""
+    documents: list[Document] = open_corpus(collection("wiki2")).documents(FieldNames())
     texts = [view.text for view in sentence_views(documents, "r", 100).views]
     with tempfile.TemporaryDirectory() as folder:
         build_index(documents, out=Path(folder) / "index", encoder=encoder)

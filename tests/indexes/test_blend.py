@@ -110,6 +110,7 @@ def test_pruning_loses_nothing(seed, mixed, weight, hubs, spread, dim, k, kinds,
         patch.setattr(pruned, "BY_CODES", len(queries) if by_codes else 0)
         patch.setattr(pruned, "SEEDS", 8 if by_codes else 64)
         patch.setattr(pruned, "HEAD", 16 if by_codes else 512)
+        patch.setattr(pruned, "PART", 8)
         quick = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
     plain = top_documents(queries, snapshot.vectors, queries @ snapshot.vectors.T, layout, k)
     for name in ("query", "document", "view", "scenario", "score"):

@@ -109,6 +109,7 @@ def test_pruning_loses_nothing(seed, weight, spread, dim, depth, off_unit, by_co
         patch.setattr(pruned, "BY_CODES", len(queries) if by_codes else 0)
         patch.setattr(pruned, "SEEDS", 8 if by_codes else 64)
         patch.setattr(pruned, "HEAD", 16 if by_codes else 512)
+        patch.setattr(pruned, "PART", 8)
         found = pruned.top_documents_pruned(queries, snapshot.vectors, layout, laid, k)
     plain = snapshot_top(snapshot, queries, k, layout)
     for name in ("query", "document", "view", "scenario", "score"):

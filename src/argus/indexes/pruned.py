@@ -36,6 +36,8 @@ SEEDS = 64
 HEAD = 512
 """Documents of the highest bounds, whose scores come first. What of the rest can still reach them
 is read in the order in which it lies in memory: far faster, where that is a large part of all."""
+PART = 1_000
+"""Documents of the rest that are worth a thread, where one query is asked."""
 BY_CODES = 2
 """Queries at once, at most, whose documents are scored by codes."""
 
@@ -128,8 +130,10 @@ def top_documents_pruned(
 
     queries: (n_queries, dim), unit rows; vectors: (n_views, dim). Both λ must be above 0.
     """
-    search = _Search(vectors, layout, views, min(k, len(layout.starts) - 1))
-    if len(queries) <= BY_CODES:
+    is_few = len(queries) <= BY_CODES
+    k_there, at_once = min(k, len(layout.starts) - 1), available_cores() if is_few else 1
+    search = _Search(vectors, layout, views, k_there, at_once)
+    if is_few:
         most = [views.own_codes.most(query, views.own_starts) for query in queries]
         candidates = [search.candidates(*pair) for pair in zip(queries, most, strict=True)]
     else:
@@ -148,10 +152,16 @@ def _own_scores(queries: FloatArray, views: SideLayout) -> FloatArray:
 
 
 class _Search:
-    """Candidates of one query after another; safe to use from many threads."""
+    """Candidates of one query after another; safe to use from many threads.
 
-    def __init__(self, vectors: FloatArray, layout: Layout, views: SideLayout, k: int) -> None:
+    threads: how many score the documents of one query.
+    """
+
+    def __init__(
+        self, vectors: FloatArray, layout: Layout, views: SideLayout, k: int, threads: int
+    ) -> None:
         self.vectors, self.layout, self.views, self.k = vectors, layout, views, k
+        self.threads = threads
         self.slack = rounding_bound(vectors.shape[1]) + 2 * views.off_unit
         n = len(layout.starts) - 1
         penalty = layout.mixed.penalty
@@ -189,13 +199,24 @@ class _Search:
     ) -> tuple[FloatArray, float]:
         """Score those of the highest bounds first, then, as they lie in memory, the rest."""
         scores, best = np.full(len(near), -np.inf, np.float32), self._none()
-        is_head = np.ones(len(near), bool)
+        head = np.arange(len(near))
         if len(near) > HEAD:
-            is_head[np.argpartition(bound, len(near) - HEAD)[: len(near) - HEAD]] = False
-        for part in (is_head, ~is_head):
-            rows = np.flatnonzero(part & (bound >= least))
-            scores[rows], least = self._score(query, own, near[rows], bound[rows], best, least)
-        return scores, least
+            head = np.sort(np.argpartition(bound, len(near) - HEAD)[len(near) - HEAD :])
+        scores[head], least = self._score(query, own, near[head], bound[head], best, least)
+        is_rest = bound >= least
+        is_rest[head] = False
+        rest = np.flatnonzero(is_rest)
+
+        def score(rows: IntArray) -> float:
+            taken, reached = near[rows], bound[rows]
+            scores[rows], most = self._score(query, own, taken, reached, best.copy(), least)
+            return most
+
+        parts = np.array_split(rest, max(1, min(self.threads, len(rest) // PART)))
+        if len(parts) == 1:
+            return scores, score(rest)
+        with ThreadPoolExecutor(len(parts)) as threads:
+            return scores, max(threads.map(score, parts))
 
     def _none(self) -> FloatArray:
         """Return what stands for the k best scores before there are any."""
