@@ -22,7 +22,7 @@ from argus.indexes.hybrid import (
     Fusion,
     check_fusion,
     fuse_with_bm25,
-    question_weight,
+    question_weights,
 )
 from argus.indexes.lexical import Hits, LexicalIndex
 from argus.indexes.prescribed import ActiveRecipe
@@ -161,8 +161,7 @@ class IndexRetriever:
 
     def bm25_weights(self, words: Hits, query_ids: Sequence[str]) -> dict[str, float]:
         """Return what BM25 counts for each query, by what it brings back."""
-        shares = (question_weight(self.bm25, coverage) for coverage in words.coverage)
-        return dict(zip(query_ids, shares, strict=True))
+        return question_weights(self.bm25, query_ids, words.coverage)
 
     def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
         """Return dense results with the views that won."""
