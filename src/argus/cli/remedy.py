@@ -117,9 +117,7 @@ def blend(
             sentences=sentences, into=place.into, opening=place.opening, fields=columns,
             out=judging.out or RECEIPTS,
         )  # fmt: skip
-        undo = o.command("remedy", "rollback", written.remedy, *place.words)
-        last = [*written.unreached(), f"To undo it: {undo}"]
-        o.show(written, as_json=json, then="\n".join(last))
+        o.show(written, as_json=json, then="\n".join(written.last_lines()))
         return
     _refuse_of_stores(embedding, columns)
     from argus.remedies.blend.job import blend_index
@@ -278,7 +276,7 @@ def list_(place: RemedyPlace, json: o.AsJson = False, config: o.Config = None) -
         listed = list_remedies(place.folder)
     if json:
         return o.print_json(listed)
-    show_listed(listed, place.words[1])
+    show_listed(listed, place.name)
 
 
 @app.command()
