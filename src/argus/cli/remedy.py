@@ -65,6 +65,15 @@ class Judging:
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None
     out: Annotated[
+        Path | None, Doc("Folder for the receipt; default: in the index."), o.OUTPUT
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlendJudging(Judging):
+    """The same, where a store may be in the place of the index."""
+
+    out: Annotated[
         Path | None,
         Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
         o.OUTPUT,
@@ -90,7 +99,7 @@ def blend(
     place: RepairedPlace,
     blend: Blend,
     sentences: SentenceSettings,
-    judging: Judging,
+    judging: BlendJudging,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
     *,
