@@ -64,9 +64,9 @@ class Judging:
 
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None
-    out: Annotated[
-        Path | None, Doc("Folder for the receipt; default: in the index."), o.OUTPUT
-    ] = None
+    out: Annotated[Path | None, Doc("Folder for the receipt; default: in the index."), o.OUTPUT] = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
