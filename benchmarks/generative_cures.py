@@ -16,10 +16,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query
 from argus.generative.decode import Seq2Seq
 from argus.generative.decode.settings import Cure, Decoding
@@ -27,18 +26,8 @@ from argus.generative.failures.replay.replay import Replay, Replayed
 from argus.generative.index import NgramIndex
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Mode, Scoring
-from benchmarks.generative_quality import (
-    ASKED,
-    DEMO_MINUTES,
-    PUBLISHED,
-    WIKI2_MINUTES,
-    demo_model,
-    kept_in,
-    measured,
-    texts_index,
-    wiki2_model,
-)
-from benchmarks.shared import collection
+from benchmarks.generative_collections import judged_demo, judged_wiki2
+from benchmarks.generative_quality import ASKED, PUBLISHED, measured
 
 SIZE = float(os.environ.get("GENERATIVE_CURES_SIZE", "1"))
 K, REPLAYED = 10, 100
@@ -68,31 +57,26 @@ def run() -> dict[str, Any]:
 
 
 def _wiki2() -> dict[str, Any]:
-    home, corpus = kept_in("wiki2"), collection("wiki2")
-    whole, trained, questions = wiki2_model(home, WIKI2_MINUTES * SIZE)
-    texts = texts_index(corpus, home)
-    asked = questions[: max(1, int(ASKED * SIZE))]
-    model = Seq2Seq.open(trained.model, whole.vocabulary)
-    qrels = read_qrels(home / "train" / "held_out.tsv")
+    judged = judged_wiki2(SIZE)
+    asked = judged.questions[: max(1, int(ASKED * SIZE))]
+    whole, texts = (
+        Setting(judged.indexes[part], judged.model, Mode.SEAL, asked, judged.qrels)
+        for part in ("titles", "texts")
+    )
     return {
-        "wiki2_steps": trained.summary["steps"],
-        "wiki2_titles": _compared(Setting(whole, model, Mode.SEAL, asked, qrels)),
-        "wiki2_texts": _compared(Setting(texts, model, Mode.SEAL, asked, qrels)),
-        "wiki2_texts_unigrams_0": _compared(
-            Setting(texts, model, Mode.SEAL, asked, qrels, Scoring(unigrams=0))
-        ),
+        "wiki2_steps": judged.steps,
+        "wiki2_titles": _compared(whole),
+        "wiki2_texts": _compared(texts),
+        "wiki2_texts_unigrams_0": _compared(replace(texts, scoring=Scoring(unigrams=0))),
     }
 
 
 def _demo() -> dict[str, Any]:
-    home = kept_in("demo")
-    corpus, trained, questions = demo_model(home, DEMO_MINUTES * SIZE)
-    index = NgramIndex.open(home / "index" / "ngrams")
-    model = Seq2Seq.open(trained.model, index.vocabulary)
-    qrels = read_qrels(corpus / "qrels" / "test.tsv")
-    asked = questions[: max(1, int(len(questions) * SIZE))]
+    judged = judged_demo(SIZE)
+    asked = judged.questions[: max(1, int(len(judged.questions) * SIZE))]
+    index, model, qrels = judged.indexes["titles"], judged.model, judged.qrels
     return {
-        "demo_steps": trained.summary["steps"],
+        "demo_steps": judged.steps,
         **{f"demo_{mode}": _compared(Setting(index, model, mode, asked, qrels)) for mode in Mode},
     }
 

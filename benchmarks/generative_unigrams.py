@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from argus.data.corpus import read_queries
@@ -21,7 +21,6 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.generative.decode import Seq2Seq
 from argus.generative.evidence import aggregate
-from argus.generative.index import NgramIndex
 from argus.generative.index.job import build_ngrams
 from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.searcher import GenerativeSearcher
@@ -30,18 +29,8 @@ from argus.generative.training.config import GenerativeTrainConfig, learning
 from argus.generative.training.job import train_generative
 from argus.measures import evaluate
 from argus.measures.significance import paired_difference
-from benchmarks.generative_quality import (
-    ASKED,
-    DEMO_MINUTES,
-    SCRATCH,
-    TOKENIZER,
-    WIKI2_MINUTES,
-    demo_model,
-    kept_in,
-    measured,
-    texts_index,
-    wiki2_model,
-)
+from benchmarks.generative_collections import Judged, judged_demo, judged_wiki2
+from benchmarks.generative_quality import SCRATCH, TOKENIZER, kept_in, measured, texts_index
 from benchmarks.shared import collection
 
 SIZE = float(os.environ.get("GENERATIVE_UNIGRAMS_SIZE", "1"))
@@ -62,22 +51,14 @@ SETTINGS = {
 DEFAULT = "unigrams_0"
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A collection with its model. indexes: by what passages hold."""
-
-    steps: int
-    model: Seq2Seq
-    indexes: dict[str, NgramIndex]
-    questions: Sequence[Query]
-    qrels: Qrels
-
-
 def run() -> dict[str, Any]:
     studied = {name: _figures(_untaught(name)) for name in CHOOSING}
     means = {setting: round(_mean(studied, setting), 4) for setting in SETTINGS}
     best = max(means, key=means.__getitem__)
-    others = {"wiki2": _figures(_wiki2(), best), "demo": _figures(_demo(), best)}
+    others = {
+        name: _figures(replace(judged, questions=_some(judged.questions)), best)
+        for name, judged in (("wiki2", judged_wiki2(SIZE)), ("demo", judged_demo(SIZE)))
+    }
     return {"size": SIZE, "mean_hits@10": means, "best": best, **studied, **others}
 
 
@@ -102,24 +83,6 @@ def _untaught(name: str) -> Judged:
     model = Seq2Seq.open(trained.model, index.vocabulary)
     indexes = {"titles": index, "texts": texts_index(corpus, home)}
     return Judged(trained.summary["steps"], model, indexes, _some(questions), qrels)
-
-
-def _wiki2() -> Judged:
-    home, corpus = kept_in("wiki2"), collection("wiki2")
-    index, trained, questions = wiki2_model(home, WIKI2_MINUTES * SIZE)
-    model = Seq2Seq.open(trained.model, index.vocabulary)
-    indexes = {"titles": index, "texts": texts_index(corpus, home)}
-    qrels = read_qrels(home / "train" / "held_out.tsv")
-    return Judged(trained.summary["steps"], model, indexes, _some(questions[:ASKED]), qrels)
-
-
-def _demo() -> Judged:
-    home = kept_in("demo")
-    corpus, trained, questions = demo_model(home, DEMO_MINUTES * SIZE)
-    index = NgramIndex.open(home / "index" / "ngrams")
-    model = Seq2Seq.open(trained.model, index.vocabulary)
-    qrels = read_qrels(corpus / "qrels" / "test.tsv")
-    return Judged(trained.summary["steps"], model, {"titles": index}, _some(questions), qrels)
 
 
 def _some(questions: Sequence[Query]) -> list[Query]:

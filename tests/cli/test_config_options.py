@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -36,6 +37,11 @@ class Measure:
 class Engine:
     name: Annotated[str, Doc("Which."), Option(("--engine",))] = "local"
     workers: Annotated[int | None, Ge(1), Doc("How many.")] = None
+
+
+class Way(StrEnum):
+    UP = "up"
+    DOWN = "down"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,6 +101,26 @@ def test_text_that_is_no_number_is_refused_whole(text):
     with pytest.raises(InputError) as refused:
         called("--k", text)
     assert refused.value.where == "--k" and repr(text) in refused.value.got
+
+
+@pytest.mark.parametrize(
+    ("option", "fix"),
+    [("--way", "For example up."), ("--sizes", "Correct it, or leave it out.")],
+)
+def test_a_default_of_nothing_is_no_example(option, fix):
+    choosing = typer.Typer()
+
+    @choosing.command()
+    @with_blocks
+    def choose(
+        *,
+        way: Annotated[Way | None, Doc("Which way.")] = None,
+        sizes: Annotated[tuple[int, ...], Doc("How large.")] = (),
+    ) -> None: ...
+
+    refused = CliRunner().invoke(choosing, [option, "sideways"]).exception
+    assert isinstance(refused, InputError)
+    assert (refused.where, refused.fix) == (option, fix)
 
 
 def test_two_settings_of_one_name_are_a_fault():

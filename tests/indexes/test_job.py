@@ -8,7 +8,8 @@ from argus.encoders import EncoderConfig
 from argus.errors import FingerprintMismatch, InputError
 from argus.evaluation.job import evaluate
 from argus.evaluation.systems import search_index
-from argus.indexes.job import add_documents, build_index, delete_documents, describe_encoder
+from argus.indexes.described import describe_encoder
+from argus.indexes.job import add_documents, build_index, delete_documents
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.spec import parse_index_spec
 from argus.indexes.views import ViewIndex

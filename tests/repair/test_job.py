@@ -4,13 +4,15 @@ import json
 
 import pytest
 
+from argus.data.locks import take_lock
 from argus.data.types import Document, Query
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.repair.remedy import list_remedies, rollback
 from argus.repair.job import repair_index
+from argus.repair.trials import TRIAL
 from argus.scenarios.files import read_fields
 from argus.scenarios.profile import Component
 from argus.scenarios.profiles.index import add_scenarios
@@ -83,6 +85,21 @@ def test_judged_questions_choose_and_a_copy_is_tried(built, minilm):
     assert bool(ids(built)) == bool(summary["remedies"]) == kept
     assert kept or ViewIndex.open(built).version == version
     assert json.loads((result.folder / "summary.json").read_text())["repair"] == summary
+
+
+def test_the_copy_of_a_killed_run_goes_with_the_next(built, minilm):
+    (built / TRIAL / "index.lance").mkdir(parents=True)
+    (built / TRIAL / "index.lance" / "part").write_text("left")
+    repair_index(built, profiles=profiles(), encoder=minilm)
+    assert not (built / TRIAL).exists()
+
+
+def test_one_run_tries_at_a_time(built, minilm):
+    with (
+        take_lock(built / f"{TRIAL}.lock", busy=""),
+        pytest.raises(ArgusError, match="is being repaired by another run"),
+    ):
+        repair_index(built, profiles=profiles(), encoder=minilm)
 
 
 def test_needs_that_are_held_out_judge_and_are_no_views_then(built, minilm):

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from argus.data.types import Document
 from argus.generative.decode import Seq2Seq
+from argus.generative.decode.beam import beam_search
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.plain_index import PlainIndex
 from tests.support.tiny_seq2seq import network
@@ -22,6 +23,7 @@ PSEUDO_QUERIES = {
     "eiffel": ["where does the tower stand", "what is tall"],
     "tower": ["what is tall"],
 }
+QUESTIONS = ["where is the tower", "Paris?", "which city in France is known for its tall towers"]
 
 
 def small_vocabulary():
@@ -32,6 +34,15 @@ def small_vocabulary():
 
 def tiny_model(vocabulary, seed=0):
     return Seq2Seq(network(vocabulary, seed), vocabulary, "cpu", "tiny")
+
+
+def decoded(vocabulary, index, model, search, questions, observer=None):
+    """Return what `beam_search` finds for questions that ask for n-grams of texts."""
+    import torch
+
+    with torch.inference_mode():
+        sources = model.encode(vocabulary.sources(questions, "body"))
+        return beam_search(model, sources, index, search, observer=observer)
 
 
 def plain(index):

@@ -150,6 +150,13 @@ def test_a_split_has_the_events_of_its_own_questions(finsuperqa):
         open_task(f"car:{finsuperqa},split=dev")
 
 
+def test_a_split_of_an_empty_file_is_refused(finsuperqa):
+    finsuperqa.write_text("")
+    with pytest.raises(InputError, match="'fba01b1c-8c7' is no question") as error:
+        open_task(f"car:{finsuperqa},split=test")
+    assert error.value.where == finsuperqa.with_name("finsuperqa_test_ids.txt")
+
+
 def test_the_corpus_of_the_released_scorer_is_taken_as_distractors(finsuperqa):
     rows = [{"doc_id": e["event_id"], "text": e["text"], "event_type": e["event_type"],
              "entities": {"employee": "E", "ticker": "T"}, "timestamp": e["timestamp"]}

@@ -32,6 +32,13 @@ def test_paragraphs_are_documents_where_the_data_set_names_them(tmp_path):
     assert task.documents[0].metadata == {"wikipedia_id": "290"}
 
 
+def test_a_question_that_stands_twice_is_refused(tmp_path):
+    name = kilt(tmp_path, [*KILT, KILT[0]])
+    with pytest.raises(InputError, match="stands in row 1 of nq-dev-kilt") as error:
+        open_task(name)
+    assert error.value.where == Location(tmp_path / "nq-dev-kilt.jsonl", len(KILT) + 1)
+
+
 def test_the_best_set_of_evidence_counts(tmp_path):
     task = open_task(kilt(tmp_path))
     run = {"q1": {"307": 3.0, "290": 2.0, "303": 1.0}, "q2": {"303": 2.0, "290": 1.0}}

@@ -62,6 +62,12 @@ def test_a_split_is_chosen(tmp_path):
         open_task(f"mteb:{folder},split=train")
 
 
+def test_a_query_goes_on_in_the_next_shard(tmp_path):
+    folder = hub(tmp_path / "d", name="test-00000-of-00002.parquet")
+    parquet(folder / "qrels" / "test-00001-of-00002.parquet", QRELS[0] | {"corpus-id": "d2"})
+    assert open_task(folder).qrels == {"q1": {"d1": 1, "d2": 1}}
+
+
 def test_numbers_are_ids_and_instructions_are_read(tmp_path):
     folder = tmp_path / "e"
     parquet(folder / "corpus" / "test.parquet", {"id": 7, "text": "Beans."})

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from typing_extensions import TypedDict
 
@@ -169,32 +170,25 @@ class _Tally:
         own = {id_ for _, id_ in superseding}
         for end, id_ in bucket.superseded:
             moment = rule.moment(records[id_])
-            later = len(starts) - bisect_left(starts, end)
+            first = bisect_left(starts, end)
             earlier = bisect_right(ends, moment.start) if moment is not None else 0
-            self.edges += later
-            if later:
+            self.edges += len(starts) - first
+            if first < len(starts):
                 self.retired.add(id_)
-            if len(starts) - later - earlier - (id_ in own):
-                self._doubt(id_, end, superseding, records, rule)
+            doubts = first - earlier - (id_ in own)
+            if doubts and moment is not None:
+                begun = (superseding[i][1] for i in range(first - 1, -1, -1))
+                others = (o for o in begun if o != id_ and _end(records[o], rule) > moment.start)
+                self._doubt(id_, islice(others, doubts), records, rule)
 
     def _doubt(
-        self,
-        id_: str,
-        end: int,
-        superseding: Sequence[tuple[int, str]],
-        records: Mapping[str, Record],
-        rule: Rule,
+        self, id_: str, others: Iterable[str], records: Mapping[str, Record], rule: Rule
     ) -> None:
         """Note a record as undecided, with who it is undecided to, unless ties are decided."""
-        moment = rule.moment(records[id_])
-        first = bisect_left(superseding, (end, ""))
-        for _, other in reversed(superseding[:first]):
+        for other in others:
             if id_ in self.undecided and len(self.pairs) >= MOST_PAIRS:
                 return
-            its = rule.moment(records[other])
-            if other == id_ or moment is None or its is None or its.end <= moment.start:
-                continue
-            if rule.ties is Ties.ID and its == moment:
+            if rule.ties is Ties.ID and rule.moment(records[other]) == rule.moment(records[id_]):
                 continue
             self.undecided.add(id_)
             if (other, id_) not in self.pairs and len(self.pairs) < MOST_PAIRS:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from argus.errors import InputError
-from argus.settings import Doc, Ge, Le, Option
+from argus.settings import Doc, Ge, Gt, Le, Option, check_settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,20 +26,10 @@ class LatentConfig:
     ] = 0.5
     temperature: Annotated[
         float,
+        Gt(0),
         Doc("Scores are divided by it: about 1 for BM25, 0.05 for cosines."),
         Option(("--scope-temperature",)),
     ] = 1.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.names <= 1:
-            raise InputError(
-                f"names {self.names}",
-                expected="a share from 0 to 1",
-                fix="0 takes the anchors alone, 1 the names where there are any.",
-            )
-        if not (self.temperature > 0 and math.isfinite(self.temperature)):
-            raise InputError(
-                f"temperature {self.temperature}",
-                expected="a number above 0",
-                fix="Take about 1 for BM25 scores and 0.05 for cosines.",
-            )
+        check_settings(self)

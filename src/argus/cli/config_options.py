@@ -283,6 +283,13 @@ def _one(setting: Setting, value: Any, option: Any) -> Any:
         raise InputError(
             repr(option),
             expected=f"one of {', '.join(setting.choices)}" if setting.choices else kind + several,
-            fix=f"For example {_shown(setting)}.",
+            fix=_example(setting),
             where=setting.where,
         ) from error
+
+
+def _example(setting: Setting) -> str:
+    """Return how a value is mended: by the default, else by the first of the choices."""
+    shown = None if setting.default is MISSING else _shown(setting)
+    example = next(iter(setting.choices), None) if shown is None else shown
+    return "Correct it, or leave it out." if example is None else f"For example {example}."

@@ -64,6 +64,15 @@ class Judging:
 
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
     qrels: Annotated[Path | None, Doc("Their judgements.")] = None
+    out: Annotated[Path | None, Doc("Folder for the receipt; default: in the index."), o.OUTPUT] = (
+        None
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlendJudging(Judging):
+    """The same, where a store may be in the place of the index."""
+
     out: Annotated[
         Path | None,
         Doc(f"Folder for the receipt; default: in the index; of a store: {RECEIPTS}."),
@@ -90,7 +99,7 @@ def blend(
     place: RepairedPlace,
     blend: Blend,
     sentences: SentenceSettings,
-    judging: Judging,
+    judging: BlendJudging,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
     *,
@@ -117,9 +126,7 @@ def blend(
             sentences=sentences, into=place.into, opening=place.opening, fields=columns,
             out=judging.out or RECEIPTS,
         )  # fmt: skip
-        undo = o.command("remedy", "rollback", written.remedy, *place.words)
-        last = [*written.unreached(), f"To undo it: {undo}"]
-        o.show(written, as_json=json, then="\n".join(last))
+        o.show(written, as_json=json, then="\n".join(written.last_lines()))
         return
     _refuse_of_stores(embedding, columns)
     from argus.remedies.blend.job import blend_index
@@ -278,7 +285,7 @@ def list_(place: RemedyPlace, json: o.AsJson = False, config: o.Config = None) -
         listed = list_remedies(place.folder)
     if json:
         return o.print_json(listed)
-    show_listed(listed, place.words[1])
+    show_listed(listed, place.name)
 
 
 @app.command()

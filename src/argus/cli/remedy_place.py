@@ -82,14 +82,13 @@ class RemedyPlace:
         return self.index
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """How a command names it, without user and password."""
+    def name(self) -> str:
+        """What messages call it, without user and password."""
         if self.store is None:
-            return ("--index", str(self.index))
+            return str(self.index)
         from argus.stores.spec import parse_store
 
-        into = () if self.into is None else ("--into", self.into)
-        return ("--store", str(parse_store(self.store)), *into)
+        return str(parse_store(self.store))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,9 +56,4 @@ def write(
         index, place.store, into=place.into, opening=place.opening,
         id_field=columns.id, out=out,
     )  # fmt: skip
-    into = () if place.into is None else ("--into", place.into)
-    undo = o.command(
-        "remedy", "rollback", written.remedy, "--store", written.summary["store"], *into
-    )
-    last = [*written.unreached(), f"To undo it: {undo}"]
-    o.show(written, as_json=json, then="\n".join(last))
+    o.show(written, as_json=json, then="\n".join(written.last_lines()))

@@ -73,16 +73,21 @@ def read_kilt_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]
     Raises InputError naming file, line and field.
     """
     for row in read_rows(path):
-        if "input" not in row.values or "id" not in row.values:
-            missing = "input" if "input" not in row.values else "id"
-            raise InputError(
-                f"no {missing!r} among {', '.join(map(repr, row.values))}",
-                expected='{"id": "...", "input": "...", "output": [{"answer": "..."}]}',
-                fix="Mend or remove the line.",
-                where=row.at(),
-            )
-        query = Query(id_value(row, "id", coerce=coerce_ids), text_value(row, "input"))
-        yield Topic(query, _answers(row))
+        yield topic_of(row, coerce_ids=coerce_ids)
+
+
+def topic_of(row: Row, *, coerce_ids: bool = False) -> Topic:
+    """Return the question of a row, with the different answers in `output`; errors likewise."""
+    if "input" not in row.values or "id" not in row.values:
+        missing = "input" if "input" not in row.values else "id"
+        raise InputError(
+            f"no {missing!r} among {', '.join(map(repr, row.values))}",
+            expected='{"id": "...", "input": "...", "output": [{"answer": "..."}]}',
+            fix="Mend or remove the line.",
+            where=row.at(),
+        )
+    query = Query(id_value(row, "id", coerce=coerce_ids), text_value(row, "input"))
+    return Topic(query, _answers(row))
 
 
 def _answers(row: Row) -> tuple[str, ...]:

@@ -43,19 +43,24 @@ def fuse(
     InputError for an unknown method, ValueError for weights that are not one per run.
     """
     check_k(k)
-    contribution = _METHODS[check_fusion(method)]
+    check_fusion(method)
     counts = [1.0] * len(runs) if weights is None else list(weights)
     queries = dict.fromkeys(query for run in runs for query in run)
-    return {
-        query: _top(
-            [
-                (*contribution(run.get(query, {})), count)
-                for run, count in zip(runs, counts, strict=True)
-            ],
-            k,
-        )
-        for query in queries
-    }
+    return {query: _fused(runs, query, k, method, counts) for query in queries}
+
+
+def _fused(
+    runs: Sequence[Run], query: str, k: int, method: Fusion, counts: Sequence[float]
+) -> Scores:
+    """Return the k best documents of one query; counts: what each run counts."""
+    contribution = _METHODS[method]
+    return _top(
+        [
+            (*contribution(run.get(query, {})), count)
+            for run, count in zip(runs, counts, strict=True)
+        ],
+        k,
+    )
 
 
 def question_weight(weight: float, coverage: float) -> float:
@@ -67,6 +72,14 @@ def question_weight(weight: float, coverage: float) -> float:
     (docs/results.md#blend).
     """
     return min(1.0, weight * min(MOST_SHARE, LEAST_SHARE + PER_COVERAGE * coverage))
+
+
+def question_weights(
+    weight: float, query_ids: Sequence[str], coverage: Sequence[float]
+) -> dict[str, float]:
+    """Return `question_weight` of each query, by its id."""
+    shares = (question_weight(weight, one) for one in coverage)
+    return dict(zip(query_ids, shares, strict=True))
 
 
 def fuse_with_bm25(
@@ -81,17 +94,13 @@ def fuse_with_bm25(
     weight: what BM25 counts under `min-max`, of all questions or by query; the other methods count
     both alike, as published.
     """
+    runs = [vectors, bm25]
     if method != "min-max":
-        return fuse([vectors, bm25], k, method)
-    of = weight if isinstance(weight, Mapping) else dict.fromkeys([*vectors, *bm25], weight)
-    return {
-        query: ranked
-        for query, share in of.items()
-        for ranked in fuse(
-            [{query: vectors.get(query, {})}, {query: bm25.get(query, {})}],
-            k, method, (1 - share, share),
-        ).values()
-    }  # fmt: skip
+        return fuse(runs, k, method)
+    check_k(k)
+    queries = dict.fromkeys([*vectors, *bm25])
+    of = weight if isinstance(weight, Mapping) else dict.fromkeys(queries, weight)
+    return {query: _fused(runs, query, k, method, (1 - of[query], of[query])) for query in queries}
 
 
 def check_fusion(name: str) -> Fusion:

@@ -9,7 +9,6 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
-from urllib.parse import urlsplit, urlunsplit
 
 from argus.corpora.names import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
@@ -23,7 +22,6 @@ from argus.encoders import (
     EmbeddingStore,
     Encoder,
     EncoderConfig,
-    as_config,
     embed,
 )
 from argus.encoders import documents as as_documents
@@ -31,7 +29,8 @@ from argus.encoders.protocol import similarity_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
-from argus.indexes.header import FILE, EncoderSettings, IndexHeader
+from argus.indexes.described import describe_encoder
+from argus.indexes.header import FILE, IndexHeader
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
 from argus.indexes.own_vectors import OwnVectors, own_vectors, vectors_of_store
 from argus.indexes.retriever import encoder_of
@@ -294,38 +293,6 @@ def _header(
         vectors=own.file if own else None,
         similarity=similarity_of(model),
     )
-
-
-def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
-    """Return what index.json says of an encoder, so that a later command can load it.
-
-    No device (another machine has others), no user, password or query of an address. An encoder
-    object cannot be described: whoever opens the index has to give it again.
-    """
-    config = as_config(encoder)
-    if not isinstance(config, EncoderConfig):
-        return {}
-    address = urlsplit(config.base_url)
-    host = address.netloc.rpartition("@")[2]
-    options: EncoderSettings = {}
-    if config.query_prompt is not None:
-        options["query_prompt"] = config.query_prompt
-    if config.document_prompt is not None:
-        options["document_prompt"] = config.document_prompt
-    if config.revision is not None:
-        options["revision"] = config.revision
-    if config.trust_remote_code:
-        options["trust_remote_code"] = True
-    return {
-        **options,
-        "model": config.model,
-        "precision": config.precision,
-        "device": None,
-        "base_url": urlunsplit((address.scheme, host, address.path, "", "")),
-        "api_key_env": config.api_key_env,
-        "batch_size": config.batch_size,
-        "concurrency": config.concurrency,
-    }
 
 
 def _fill(index: ViewIndex, originals: _Originals) -> None:

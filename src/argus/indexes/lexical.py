@@ -218,26 +218,32 @@ class LexicalIndex:
         check_k(k)
         hits = Hits([], [], [])
         for query in queries:
-            scores = self.scores(query)
+            tokens = self._tokens(query)
+            scores = self._scores(tokens)
             rows = _best(scores, k)
             hits.ids.append([self.ids[row] for row in rows])
             hits.scores.append(scores[rows].tolist())
-            hits.coverage.append(self._coverage(query, hits.scores[-1]))
+            hits.coverage.append(self._coverage(tokens, hits.scores[-1]))
         return hits
 
-    def _coverage(self, query: str, scores: Sequence[float]) -> float:
+    def _tokens(self, query: str) -> list[int | None]:
+        """Return the number of each word of a query; None for one that no document has."""
+        known = self._bm25.vocab_dict if self._bm25 is not None else {}
+        return [known.get(word) for word in self.analyzer.queries(query)]
+
+    def _coverage(self, tokens: Sequence[int | None], scores: Sequence[float]) -> float:
         if self._bm25 is None or not scores:
             return 0.0
-        known, bounds = self._bm25.vocab_dict, self._bm25.scores["indptr"]
-        words = [known.get(word) for word in self.analyzer.queries(query)]
-        having = [0 if word is None else int(bounds[word + 1] - bounds[word]) for word in words]
-        n = int(self._starts[-1])
+        bounds, n = self._bm25.scores["indptr"], int(self._starts[-1])
+        having = [0 if word is None else int(bounds[word + 1] - bounds[word]) for word in tokens]
         return scores[0] / sum(inverse_frequency(df, n) for df in having)
 
     def scores(self, query: str) -> FloatArray:
         """Return the score of every document, in the order of `ids`; shape (len(self),)."""
-        known = self._bm25.vocab_dict if self._bm25 is not None else {}
-        tokens = [known[word] for word in self.analyzer.queries(query) if word in known]
+        return self._scores(self._tokens(query))
+
+    def _scores(self, words: Sequence[int | None]) -> FloatArray:
+        tokens = [word for word in words if word is not None]
         if self._bm25 is None or not tokens:
             return np.zeros(len(self), np.float32)
         scores: FloatArray = self._bm25.get_scores_from_ids(tokens)

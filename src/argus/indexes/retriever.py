@@ -22,7 +22,7 @@ from argus.indexes.hybrid import (
     Fusion,
     check_fusion,
     fuse_with_bm25,
-    question_weight,
+    question_weights,
 )
 from argus.indexes.lexical import Hits, LexicalIndex
 from argus.indexes.prescribed import ActiveRecipe
@@ -31,7 +31,6 @@ from argus.indexes.snapshot import check_k
 from argus.indexes.sources import matched_scenario
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
-from argus.indexes.table import quoted, storage
 from argus.indexes.views import BEFORE, ViewIndex, served
 from argus.indexes.weighing import DENSE
 from argus.indexes.words import STEMMED, check_query
@@ -161,8 +160,7 @@ class IndexRetriever:
 
     def bm25_weights(self, words: Hits, query_ids: Sequence[str]) -> dict[str, float]:
         """Return what BM25 counts for each query, by what it brings back."""
-        shares = (question_weight(self.bm25, coverage) for coverage in words.coverage)
-        return dict(zip(query_ids, shares, strict=True))
+        return question_weights(self.bm25, query_ids, words.coverage)
 
     def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
         """Return dense results with the views that won."""
@@ -303,15 +301,9 @@ def _ranked(retriever: IndexRetriever, query: str, k: int) -> Iterator[tuple[str
 
 def _best_scenarios(retriever: IndexRetriever, vector: FloatArray, docs: list[str]) -> list[str]:
     """Return what `Snapshot.best_scenario` does of each document; (1, dim) is what was asked."""
-    index, as_of = retriever.index, retriever.as_of
-    state, is_scenario = index.condition(as_of), f"kind = {quoted([SCENARIO])}"
-    with storage(index.path, "reading the index"):
-        count = index.table.count_rows(
-            is_scenario if state is None else f"({state}) AND {is_scenario}"
-        )
-    if not count:
+    if not retriever.index.holds(SCENARIO, retriever.as_of):
         return [""] * len(docs)
-    snapshot = index.snapshot(as_of)
+    snapshot = retriever.index.snapshot(retriever.as_of)
     searched = retriever.recipe.correct(vector)[0]
     return [snapshot.best_scenario(searched, doc) for doc in docs]
 

@@ -300,9 +300,13 @@ class ViewIndex:
         """
         return None if as_of is None else state_condition(as_of, self.remedies(), self.path)
 
+    def _state(self, as_of: str | None) -> _State:
+        """Return what tells whether something read of a state still holds."""
+        return self.version, as_of, self.header.recipes
+
     def recipe(self, as_of: str | None = None) -> ActiveRecipe:
         """Return how a state is searched beyond its views; errors as for `condition`."""
-        key = (self.version, as_of, self.header.recipes)
+        key = self._state(as_of)
         if self._recipe is None or self._recipe[0] != key:
             there = self.remedies() if as_of is not None else ()
             recipes = recipes_of(as_of, self.header.recipes, there, self.path)
@@ -327,7 +331,7 @@ class ViewIndex:
         as_of: None (now), "original" (no remedy's views), a remedy (right after it), or
         "before:REMEDY" (that, less its own views). Memory: the vectors once, and the texts.
         """
-        key = (self.version, as_of, self.header.recipes)
+        key = self._state(as_of)
         if self._kept is None or self._kept[0] != key:
             condition, recipe = self._searched(as_of), self.recipe(as_of)
             self._kept = None  # before reading, so that two are never held
@@ -368,6 +372,12 @@ class ViewIndex:
             condition = _both(condition, f"kind NOT IN ({quoted(without)})")
         rows = self._rows(condition, names)
         return {name: rows[name].to_pylist() for name in names}
+
+    def holds(self, kind: str, as_of: str | None = None) -> bool:
+        """Return whether a state has any view of a kind; nothing is read into memory."""
+        condition = _both(self.condition(as_of), f"kind = {quoted([kind])}")
+        with storage(self.path, "reading the index"):
+            return bool(self.table.count_rows(condition))
 
     def build_ann(self) -> None:
         """Build the approximate index over all vectors, replacing an older one, and compact.
@@ -415,8 +425,7 @@ class ViewIndex:
         queries = check_queries(queries, self.dim)
         check_k(k)
         weight = self.weight(as_of) if weight is None else check_weight(weight)
-        key = (self.version, as_of, self.header.recipes)
-        in_memory = self._kept is not None and self._kept[0] == key
+        in_memory = self._kept is not None and self._kept[0] == self._state(as_of)
         if exact is None:
             exact = in_memory or not self.has_ann()
         if exact:

@@ -6,15 +6,17 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import take_lock
 from argus.data.types import FloatArray
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import IndexRetriever
+from argus.indexes.table import writing
 from argus.indexes.views import ViewIndex
 from argus.measures import evaluate
 from argus.progress import announce
@@ -25,7 +27,8 @@ from argus.repair.config import GUARD, MEASURE
 from argus.repair.questions import NEEDS, Questions
 
 DEPTH = 10
-VECTORS = "embeddings"
+VECTORS, TRIAL = "embeddings", ".trial"
+"""Folders of an index: of the vectors of texts, and of the copy that is tried on."""
 OF_NEEDS = (SCENARIOS, ADAPT)
 """Kinds of remedies that are made of needs."""
 
@@ -75,24 +78,45 @@ def _forget_needs(trial: Path) -> None:
 
 @contextmanager
 def _copy(index: Path) -> Iterator[Path]:
-    """Copy an index for as long as it is tried on; vectors of texts are those of the index."""
-    vectors = index / VECTORS
+    """Copy an index for as long as it is tried on; vectors of texts are those of the index.
+
+    The copy lies in the index's own folder: what a killed run left, the next one removes. Raises
+    InputError where it cannot be made, ArgusError while another run tries.
+    """
+    busy = f"{index} is being repaired by another run; wait for it and run this again."
+    with _making(index):
+        lock = take_lock(index / f"{TRIAL}.lock", busy=busy)
+    with lock:
+        try:
+            with _making(index), writing(index):  # not while it changes
+                trial = _copied(index)
+            yield trial
+        finally:
+            shutil.rmtree(index / TRIAL, ignore_errors=True)
+
+
+@contextmanager
+def _making(index: Path) -> Iterator[None]:
     try:
-        vectors.mkdir(exist_ok=True)
+        yield
     except OSError as error:
         raise InputError(
-            f"cannot be written ({error.strerror})",
+            f"cannot be written ({error.strerror or error})",
             expected="an index that can be repaired",
             fix="Copy it to where you may write.",
             where=index,
         ) from error
-    with TemporaryDirectory(prefix="argus-repair-") as folder:
-        trial = Path(folder) / "index"
-        trial.mkdir()
-        for name in OWN_NAMES:
-            if (index / name).is_dir():
-                shutil.copytree(index / name, trial / name)
-            elif (index / name).exists():
-                shutil.copy2(index / name, trial / name)
-        (trial / VECTORS).symlink_to(vectors.resolve(), target_is_directory=True)
-        yield trial
+
+
+def _copied(index: Path) -> Path:
+    trial, vectors = ArtifactFolder(index).own(TRIAL), index / VECTORS
+    shutil.rmtree(trial, ignore_errors=True)
+    trial.mkdir()
+    vectors.mkdir(exist_ok=True)
+    for name in OWN_NAMES:
+        if (index / name).is_dir():
+            shutil.copytree(index / name, trial / name)
+        elif (index / name).exists():
+            shutil.copy2(index / name, trial / name)
+    (trial / VECTORS).symlink_to(vectors.resolve(), target_is_directory=True)
+    return trial

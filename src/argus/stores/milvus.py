@@ -51,8 +51,7 @@ class MilvusStore:
                 raise no_collection(name, collection, names)
             schema = client.describe_collection(collection)
             client.load_collection(collection)
-        is_ours = dict(schema.get("properties") or {}).get("argus") == MARK
-        self._reads: dict[str, Any] = STRONG if is_ours else {}
+        self._reads: dict[str, Any] = STRONG if _is_ours(schema) else {}
         fields = schema["fields"]
         self._columns = [f["name"] for f in fields]
         self._is_open = bool(schema.get("enable_dynamic_field"))
@@ -217,9 +216,8 @@ class MilvusStore:
         """Remove one that Argus made, once it is empty."""
         with reported(self.name, self._hidden):
             facts = self._client.describe_collection(name)
-            is_ours = dict(facts.get("properties") or {}).get("argus") == MARK
             rows = self._client.query(name, filter="", output_fields=["count(*)"], **STRONG)
-            if not is_ours or int(rows[0]["count(*)"]):
+            if not _is_ours(facts) or int(rows[0]["count(*)"]):
                 return False
             self._client.drop_collection(name)
         return True
@@ -243,6 +241,11 @@ def open_milvus(place: str, collection: str, field: str | None, key: str | None)
         client = MilvusClient(uri=place, token=key or "")
     with closed_on_error(client):
         return MilvusStore(client, collection, name, field, hidden)
+
+
+def _is_ours(facts: Any) -> bool:
+    """Return whether a collection is one that Argus made; facts: what its client tells of it."""
+    return dict(facts.get("properties") or {}).get("argus") == MARK
 
 
 def _literal(value: Any) -> str:

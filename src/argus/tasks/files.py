@@ -74,7 +74,7 @@ def documents_of(files: Sequence[Path], fields: FieldNames) -> list[Document]:
 
 
 def once(rows: Iterator[Row], id_of: Callable[[Row], str]) -> Iterator[tuple[str, Row]]:
-    """Yield rows with their ids; InputError for an id twice, and for no row."""
+    """Yield rows with their ids; InputError for an id that stands twice."""
     lines: dict[str, Row] = {}
     for row in rows:
         id_ = id_of(row)

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.data.corpus import refuse_repeated
-from argus.data.kilt import read_kilt_topics
+from argus.data.kilt import topic_of
 from argus.data.rows import Row, id_value, pick_field, read_json_lines, read_rows, text_value
-from argus.data.types import Document, Qrels
+from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.settings import Choices, Doc, check_settings
+from argus.tasks.files import once
 from argus.tasks.task import Task
 
 PAGE, PARAGRAPH = "page", "paragraph"
@@ -55,12 +56,12 @@ def read_kilt(place: Path, config: KiltConfig) -> Task:
     ]
     refuse_repeated(documents)
     queries, qrels, evidence = [], Qrels(), {}
-    for topic, row in zip(read_kilt_topics(place, coerce_ids=True), read_rows(place), strict=True):
-        queries.append(topic.query)
+    for id_, row in once(read_rows(place), lambda row: topic_of(row, coerce_ids=True).query.id):
+        queries.append(Query(id_, text_value(row, "input")))
         sets = list(dict.fromkeys(_evidence(row, config)))
         if sets:
-            qrels[topic.query.id] = dict.fromkeys(sorted(frozenset().union(*sets)), 1)
-            evidence[topic.query.id] = sets
+            qrels[id_] = dict.fromkeys(sorted(frozenset().union(*sets)), 1)
+            evidence[id_] = sets
     return Task(
         f"kilt/{place.stem.removesuffix('-kilt')}", documents, queries, qrels, METRICS,
         evidence=evidence, files={"questions": place, "knowledge": config.knowledge},

@@ -51,7 +51,8 @@ def read_mteb(folder: Path, config: MtebConfig) -> Task:
     judgements = _part(folder, config, ("qrels", "default", "data"))
     qrels: Qrels = {}
     for file in judgements:
-        qrels |= read_qrels(file, coerce_ids=True)
+        for query, grades in read_qrels(file, coerce_ids=True).items():
+            qrels.setdefault(query, {}).update(grades)  # a query may go on in the next shard
     judged = [q for file in queries for q in read_queries(file, coerce_ids=True) if q.id in qrels]
     wording = _part(folder, config, ("instruction",), optional=True)
     return Task(
@@ -70,8 +71,8 @@ def _part(
     folder: Path, config: MtebConfig, names: tuple[str, ...], *, optional: bool = False
 ) -> list[Path]:
     """Return the files of a part: of the subset where there is one, else of all."""
-    prefixes = [f"{config.subset}-"] if config.subset else [""]
-    places = [folder / f"{prefix}{name}" for prefix in prefixes for name in names]
+    prefix = f"{config.subset}-" if config.subset else ""
+    places = [folder / f"{prefix}{name}" for name in names]
     here = splits_in(folder)
     for place in places:
         if place.name in here and all(file.parent == folder for file in here[place.name]):

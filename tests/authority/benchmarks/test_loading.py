@@ -239,3 +239,16 @@ def test_pairs_scores_and_rows_are_read_as_ids(file, body) -> None:
 def test_rows_without_an_id_make_a_failure(file) -> None:
     with pytest.raises(ArgusError, match="returned a dict without an id"):
         ask(file(answering("return [{'text': 'nowhere'}]")))
+
+
+def test_a_corpus_that_cannot_be_indexed_is_told(file) -> None:
+    path = file(
+        "class Mine:\n"
+        "    def index(self, corpus, *, task_metadata, hf_split, hf_subset, encode_kwargs):\n"
+        "        raise MemoryError('too large')\n"
+        "    def search(self, queries, *, task_metadata, hf_split, hf_subset, top_k,\n"
+        "               encode_kwargs, top_ranked=None):\n"
+        "        return {}\n"
+    )
+    with pytest.raises(ArgusError, match="indexing it raised MemoryError: too large"):
+        ask(path)

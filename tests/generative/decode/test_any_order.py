@@ -7,12 +7,12 @@ from itertools import pairwise
 import pytest
 
 from argus.data.types import Document
-from argus.generative.decode.beam import beam_search
 from argus.generative.decode.beams import Search
 from argus.generative.index import NgramIndex, append, build_index
 from argus.generative.vocabulary import train_vocabulary
 from tests.support.generating import (
     DOCUMENTS,
+    decoded,
     next_log_probabilities,
     tiny_model,
 )
@@ -40,12 +40,8 @@ def passages_of(index):
 
 
 def decode(parts, search, observer=None):
-    import torch
-
     vocabulary, index, model = parts
-    with torch.inference_mode():
-        sources = model.encode(vocabulary.sources(QUESTIONS, "body"))
-        return beam_search(model, sources, index, search, observer=observer)[0]
+    return decoded(vocabulary, index, model, search, QUESTIONS, observer)[0]
 
 
 def places_after(passages, opens, border, state, longest):

@@ -5,36 +5,19 @@ import pytest
 
 from argus.generative.decode.beam import beam_search
 from argus.generative.decode.beams import Search, Timings
-from argus.generative.index import build_index
 from tests.support.generating import (
     DOCUMENTS,
-    PSEUDO_QUERIES,
+    QUESTIONS,
+    decoded,
     log_probability,
     ngrams_of,
-    plain,
     plain_beam_search,
-    small_vocabulary,
-    tiny_model,
 )
-
-QUESTIONS = ["where is the tower", "Paris?", "which city in France is known for its tall towers"]
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory):
-    vocabulary = small_vocabulary()
-    folder = tmp_path_factory.mktemp("beam")
-    index = build_index(DOCUMENTS, vocabulary, folder / "i", pseudo_queries=PSEUDO_QUERIES)
-    return vocabulary, index, plain(index), tiny_model(vocabulary)
 
 
 def decode(parts, questions, search, observer=None):
-    import torch
-
     vocabulary, index, _, model = parts
-    with torch.inference_mode():
-        sources = model.encode(vocabulary.sources(questions, "body"))
-        return beam_search(model, sources, index, search, observer=observer)
+    return decoded(vocabulary, index, model, search, questions, observer)
 
 
 def as_dict(found):

@@ -7,42 +7,23 @@ import math
 import pytest
 
 from argus.errors import InputError
-from argus.generative.decode.beam import beam_search
 from argus.generative.decode.beams import Search
 from argus.generative.decode.settings import Cure, Decoding
 from argus.generative.failures.replay.replay import Replay
-from argus.generative.index import build_index
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Mode, Scoring
 from tests.support.generating import (
-    DOCUMENTS,
-    PSEUDO_QUERIES,
+    QUESTIONS,
+    decoded,
     log_probability,
     next_log_probabilities,
     ngrams_of,
-    plain,
-    small_vocabulary,
-    tiny_model,
 )
-
-QUESTIONS = ["where is the tower", "Paris?", "which city in France is known for its tall towers"]
-
-
-@pytest.fixture(scope="module")
-def parts(tmp_path_factory):
-    vocabulary = small_vocabulary()
-    folder = tmp_path_factory.mktemp("cures")
-    index = build_index(DOCUMENTS, vocabulary, folder / "i", pseudo_queries=PSEUDO_QUERIES)
-    return vocabulary, index, plain(index), tiny_model(vocabulary)
 
 
 def decode(parts, search, questions=QUESTIONS):
-    import torch
-
     vocabulary, index, _, model = parts
-    with torch.inference_mode():
-        sources = model.encode(vocabulary.sources(questions, "body"))
-        return beam_search(model, sources, index, search)[0]
+    return decoded(vocabulary, index, model, search, questions)[0]
 
 
 def search_of(parts, view="body", **cure):

@@ -63,9 +63,21 @@ def retriever_of(spec: str | Path, records: Sequence[Record] = ()) -> Iterator[L
         call = call_of_method(thing, METHOD) if _has(thing, METHOD) else call_of(thing)
         own = getattr(thing, "name", None)
         kind = getattr(thing, "__name__", type(thing).__name__)
-        if call.prepare is not None:
-            call.prepare(corpus_of(records))
+        _prepare(call, records)
         yield LoadedRetriever(own if isinstance(own, str) and own else kind, call)
+
+
+def _prepare(call: Call, records: Sequence[Record]) -> None:
+    """Let a retriever index the corpus where it wants to; ArgusError where that raises."""
+    if call.prepare is None:
+        return
+    try:
+        call.prepare(corpus_of(records))
+    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+        raise ArgusError(
+            f"{call.shape} could not be given the corpus: indexing it raised "
+            f"{type(error).__name__}: {first_line(error)}"
+        ) from error
 
 
 def retriever_file(spec: str | Path) -> Path:

@@ -52,7 +52,7 @@ def read_released(released: Released) -> Benchmark:
     """
     rows = list(_rows(released.file))
     if released.split is not None:
-        rows = _of_split(rows, released.split)
+        rows = _of_split(rows, released.file, released.split)
     if any(EVENTS in row.values for row in rows[:1]):
         records, questions, edges = _questions_with_events(rows)
     else:
@@ -89,8 +89,8 @@ def _rows(file: Path) -> Iterator[Row]:
         yield Row(values, file, number)
 
 
-def _of_split(rows: list[Row], split: Path) -> list[Row]:
-    """Return the rows of the questions that a split names."""
+def _of_split(rows: list[Row], file: Path, split: Path) -> list[Row]:
+    """Return the rows of the questions of a file that a split names."""
     if not split.is_file():
         raise InputError(
             "no such file", expected="ids of questions, one per line",
@@ -101,8 +101,8 @@ def _of_split(rows: list[Row], split: Path) -> list[Row]:
     unknown = next((id_ for id_ in ids if id_ not in known), None)
     if unknown is not None or not ids:
         raise InputError(
-            "no id in it" if unknown is None else f"{unknown!r} is no question of {rows[0].file}",
-            expected=f"ids such as {next(iter(known))!r}",
+            "no id in it" if unknown is None else f"{unknown!r} is no question of {file}",
+            expected=f"ids such as {next(iter(known), 'FIN-00001')!r}",
             fix="Check that split and questions are of one set.",
             where=split,
         )

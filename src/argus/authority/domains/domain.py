@@ -65,8 +65,7 @@ class Domain:
 
     def _records(self, path: Path) -> Iterator[tuple[Source, Record]]:
         for source in read_sources(path, self.results):
-            for record in records_of(self, source):
-                yield source, record
+            yield from ((source, record) for record in records_of(self, source))
 
 
 def records_of(domain: Domain, source: Source) -> Iterator[Record]:

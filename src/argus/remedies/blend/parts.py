@@ -12,7 +12,7 @@ import numpy as np
 from argus.data.types import FloatArray, Qrels, Query, Run
 from argus.indexes.blend import Blend
 from argus.indexes.fold import RELEVANCE_WEIGHT
-from argus.indexes.hybrid import FUSION, fuse_with_bm25, question_weight
+from argus.indexes.hybrid import FUSION, fuse_with_bm25, question_weights
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import Snapshot
@@ -43,8 +43,7 @@ class Searched:
         if not blend.bm25:
             return dense
         words = self.lexical.search([query.text for query in queries], depth)
-        shares = [question_weight(blend.bm25, coverage) for coverage in words.coverage]
-        weights = dict(zip(ids, shares, strict=True))
+        weights = question_weights(blend.bm25, ids, words.coverage)
         return fuse_with_bm25(dense, words.run(ids), k, FUSION, weights)
 
 

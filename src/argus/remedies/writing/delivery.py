@@ -36,19 +36,22 @@ class WrittenResult(Result):
     folder: Path
     report: Path
     summary: WrittenSummary
+    undo: str
+    """The command that takes the records out again."""
 
     def headline(self) -> Iterator[str]:
         """Yield the figures that matter."""
         return headline(self.summary)
 
-    def unreached(self) -> Iterator[str]:
-        """Yield one line where records that were asked for did not come back."""
+    def last_lines(self) -> Iterator[str]:
+        """Yield one line where records that were asked for did not come back, and how to undo."""
         reached = self.summary["reach"]["reached"]
         if missing := reached["asked"] - reached["reached"]:
             yield (
                 f"WARNING: {missing:,} of {reached['asked']:,} records cannot be reached by their "
                 f"own vectors: {self.folder / self.remedy / 'unreached.csv'} names them, and why"
             )
+        yield f"To undo it: {self.undo}"
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,14 @@ def deliver(
     return _delivered(there, records, written, reached)
 
 
-def receipt(folder: ArtifactFolder, summary: WrittenSummary, record: Record) -> WrittenResult:
+def receipt(
+    there: Destination, folder: ArtifactFolder, summary: WrittenSummary, record: Record
+) -> WrittenResult:
     """Write the receipt of a delivery."""
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
-    return WrittenResult(summary["remedy"], folder.path, write_report(folder.path), summary)
+    remedy, report = summary["remedy"], write_report(folder.path)
+    return WrittenResult(remedy, folder.path, report, summary, there.undo(remedy))
 
 
 def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachSummary:

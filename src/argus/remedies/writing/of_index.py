@@ -63,16 +63,16 @@ def write_index(
             "id_field": id_field,
         }
         record = Record(JOB, config, {"index": spec.path})
+        _check_dimension(opened, base)  # before anything is read
         payloads = parent_payloads(base)
         parents = _parents(payloads, id_field, state, base)
-        _check_dimension(opened, base)
         target = make_home(base, into)
         folder.open()
         remedy = _name(opened, state, weight, payloads)
         records = state_records(remedy, state, weight, opened.fingerprint).of(parents)
         destination = Destination(base, target, into)
         delivered = deliver(destination, records, payloads, folder.path, record)
-    return receipt(folder, _summary(spec, opened, state, delivered, record), record)
+    return receipt(destination, folder, _summary(spec, opened, state, delivered, record), record)
 
 
 def _check_cosine(index: ViewIndex) -> None:
@@ -86,9 +86,10 @@ def _check_cosine(index: ViewIndex) -> None:
 
 
 def _check_dimension(index: ViewIndex, store: WritableStore) -> None:
-    if store.describe().dim != index.dim:
+    dim = store.describe().dim
+    if dim not in (0, index.dim):  # 0: nothing is in it
         raise InputError(
-            f"vectors of {store.describe().dim} dimensions",
+            f"vectors of {dim} dimensions",
             expected=f"{index.dim}, as {index.path} has",
             fix="Name the store of the same documents and encoder, or use argus remedy export.",
             where=store.name,

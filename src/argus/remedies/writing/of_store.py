@@ -113,8 +113,7 @@ def blend_store(
         records = state_records(plan.remedy, _state(plan, making, source), 1.0, model.fingerprint)
         there = Destination(base, target, into)
         delivered = deliver(there, records, source.payloads, folder.path, record)
-    summary = _summary(source, delivered, plan, making, record)
-    return receipt(folder, summary, record)
+    return receipt(there, folder, _summary(source, delivered, plan, making, record), record)
 
 
 def _read(

@@ -1,0 +1,51 @@
+"""The collections of `generative_quality` with their small models, as other benchmarks ask them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from argus.data.qrels import read_qrels
+from argus.data.types import Qrels, Query
+from argus.generative.decode import Seq2Seq
+from argus.generative.index import NgramIndex
+from benchmarks.generative_quality import (
+    DEMO_MINUTES,
+    WIKI2_MINUTES,
+    demo_model,
+    kept_in,
+    texts_index,
+    wiki2_model,
+)
+from benchmarks.shared import collection
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A collection with its model. indexes: by what passages hold."""
+
+    steps: int
+    model: Seq2Seq
+    indexes: dict[str, NgramIndex]
+    questions: Sequence[Query]
+    qrels: Qrels
+
+
+def judged_wiki2(size: float) -> Judged:
+    """Return wiki2 with and without titles; size: of the minutes of training."""
+    home = kept_in("wiki2")
+    index, trained, questions = wiki2_model(home, WIKI2_MINUTES * size)
+    model = Seq2Seq.open(trained.model, index.vocabulary)
+    indexes = {"titles": index, "texts": texts_index(collection("wiki2"), home)}
+    qrels = read_qrels(home / "train" / "held_out.tsv")
+    return Judged(trained.summary["steps"], model, indexes, questions, qrels)
+
+
+def judged_demo(size: float) -> Judged:
+    """Return the demo, which has titles; size: of the minutes of training."""
+    home = kept_in("demo")
+    corpus, trained, questions = demo_model(home, DEMO_MINUTES * size)
+    index = NgramIndex.open(home / "index" / "ngrams")
+    model = Seq2Seq.open(trained.model, index.vocabulary)
+    qrels = read_qrels(corpus / "qrels" / "test.tsv")
+    return Judged(trained.summary["steps"], model, {"titles": index}, questions, qrels)
