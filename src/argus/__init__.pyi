@@ -694,6 +694,19 @@ from .settings import (
     Option as Option,
     Setting as Setting,
 )
+from .suite.config import (
+    Suite as Suite,
+)
+from .suite.job import (
+    SuiteResult as SuiteResult,
+    run_suite as run_suite,
+)
+from .suite.reading import (
+    read_suite as read_suite,
+)
+from .suite.summary import (
+    SuiteSummary as SuiteSummary,
+)
 from .stores.config import (
     StoreConfig as StoreConfig,
 )
