@@ -696,6 +696,10 @@ from .settings import (
 )
 from .suite.config import (
     Suite as Suite,
+    SuiteConfig as SuiteConfig,
+    SuiteRemedy as SuiteRemedy,
+    SuiteRetriever as SuiteRetriever,
+    SuiteTask as SuiteTask,
 )
 from .suite.job import (
     SuiteResult as SuiteResult,
@@ -703,6 +707,21 @@ from .suite.job import (
 )
 from .suite.reading import (
     read_suite as read_suite,
+)
+from .suite.recipes.config import (
+    ReproduceConfig as ReproduceConfig,
+)
+from .suite.recipes.job import (
+    ReproduceResult as ReproduceResult,
+    recipes as recipes,
+    reproduce as reproduce,
+)
+from .suite.recipes.summary import (
+    ListedRecipe as ListedRecipe,
+    ReproduceSummary as ReproduceSummary,
+)
+from .suite.layout import (
+    Sheet as Sheet,
 )
 from .suite.summary import (
     SuiteSummary as SuiteSummary,

@@ -14,6 +14,7 @@ from argus.encoders import Encoder
 from argus.errors import InputError, NothingToMend
 from argus.indexes.blend import Blend
 from argus.indexes.weighing import Weight
+from argus.llm.config import ChatConfig
 from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis.config import TAU, Tau
@@ -65,6 +66,20 @@ class Learning:
         check_settings(self)
 
 
+@dataclass(frozen=True, kw_only=True)
+class MaybeReference:
+    """A knowledge base, or none."""
+
+    reference: ReferenceConfig | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaybeWriter:
+    """A language model that writes; without one the knowledge base's own descriptions are taken."""
+
+    model: ChatConfig | None = None
+
+
 @dataclass(frozen=True)
 class Patient:
     """An index that is mended: where it lies, and who embeds."""
@@ -105,12 +120,16 @@ def _expand(
 
 
 def _synthesize(
-    patient: Patient, reference: ReferenceConfig, settings: SynthesizeSettings, risk: AtRisk
+    patient: Patient,
+    reference: ReferenceConfig,
+    settings: SynthesizeSettings,
+    risk: AtRisk,
+    writer: MaybeWriter,
 ) -> None:
     from argus.remedies.repair.synthesize import synthesize_index
 
     synthesize_index(
-        patient.index, reference=reference, config=settings.by(None), probe=risk.probe,
+        patient.index, reference=reference, config=settings.by(writer.model), probe=risk.probe,
         encoder=patient.encoder, tau=risk.tau,
     )  # fmt: skip
 
@@ -138,21 +157,16 @@ def _adapt(patient: Patient, profiles: Profiles, learning: Learning, config: Ada
         raise NothingToMend("held-out needs do not improve by a correction of queries")
 
 
-def _repair(patient: Patient, profiles: Profiles, reference: Any, config: RepairConfig) -> None:
+def _repair(
+    patient: Patient, profiles: Profiles, maybe: MaybeReference, config: RepairConfig
+) -> None:
     """Keep what held-out needs prove; a task's own judgements choose nothing."""
     from argus.repair.job import repair_index
 
     repair_index(
-        patient.index, profiles=profiles.profiles, reference=reference, config=config,
+        patient.index, profiles=profiles.profiles, reference=maybe.reference, config=config,
         encoder=patient.encoder,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class MaybeReference:
-    """A knowledge base, or none."""
-
-    reference: ReferenceConfig | None = None
 
 
 KINDS = {
@@ -160,15 +174,16 @@ KINDS = {
     "blend": Kind((Blend, SentenceSettings), _blend),
     "expand": Kind((ReferenceConfig, ExpandConfig, AtRisk), _expand, ("kb", "probe"), ("kb",)),
     "synthesize": Kind(
-        (ReferenceConfig, SynthesizeSettings, AtRisk), _synthesize, ("kb", "probe"), ("kb",)
+        (ReferenceConfig, SynthesizeSettings, AtRisk, MaybeWriter),
+        _synthesize,
+        ("kb", "probe"),
+        ("kb",),
     ),
     "scenarios": Kind((Profiles, Scenarios), _scenarios, ("profiles",), ("profiles",)),
     "adapt": Kind((Profiles, Learning, AdaptConfig), _adapt, ("profiles",)),
     "repair": Kind(
         (Profiles, MaybeReference, RepairConfig),
-        lambda patient, profiles, maybe, config: _repair(
-            patient, profiles, maybe.reference, config
-        ),
+        _repair,
         ("profiles", "kb"),
     ),
 }
