@@ -721,6 +721,7 @@ from .suite.recipes.summary import (
     ReproduceSummary as ReproduceSummary,
 )
 from .suite.layout import (
+    Figure as Figure,
     Sheet as Sheet,
 )
 from .suite.summary import (

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 
 def draw(source: Path, folder: Path, questions: int, others: int = 20) -> Path:
     """Write the first questions of a collection, their documents and some others."""
-    lines = {name: _rows(source / f"{name}.jsonl") for name in ("corpus", "queries")}
+    lines = {name: read_rows(source / f"{name}.jsonl") for name in ("corpus", "queries")}
     head, *judged = (source / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()
     queries = lines["queries"][:questions]
     ids = {row["_id"] for row in queries}
@@ -24,5 +25,6 @@ def draw(source: Path, folder: Path, questions: int, others: int = 20) -> Path:
     return folder
 
 
-def _rows(file: Path) -> list[dict[str, object]]:
+def read_rows(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of a JSONL file."""
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]

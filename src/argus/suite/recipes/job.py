@@ -142,11 +142,15 @@ def _lacking(cell: Entry, ways: Sources) -> str:
 
 
 def _measured(way: Source[Any], requests: Sequence[Request]) -> Figures:
-    """Return the figures of requests; where their job fails, why."""
-    try:
-        return way.measure(requests)
-    except (ArgusError, OSError) as error:
-        return dict.fromkeys(requests, Failed(str(error)))
+    """Return the figures of requests, run by run; where a run fails, why."""
+    figures: Figures = {}
+    for run in dict.fromkeys(map(way.run_of, requests)):
+        group = [request for request in requests if way.run_of(request) == run]
+        try:
+            figures |= way.measure(group)
+        except (ArgusError, OSError) as error:
+            figures |= dict.fromkeys(group, Failed(str(error)))
+    return figures
 
 
 def _cell(cell: Entry, lacking: str, figures: Figures, scale: float) -> ReproducedCell:

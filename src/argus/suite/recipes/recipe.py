@@ -16,7 +16,7 @@ from argus.data.yaml_spec import nearest
 from argus.errors import InputError
 from argus.suite.config import Suite
 from argus.suite.reading import suite_of
-from argus.suite.recipes.requests import KINDS, Request
+from argus.suite.recipes.requests import KEYS, KINDS, Request
 from argus.suite.toml import Table, Value, read_toml
 
 HOME = Path(str(files("argus.suite.recipes"))) / "published"
@@ -82,6 +82,8 @@ def read_recipe(name: str, places: Mapping[str, Path]) -> Recipe:
     file = HOME / f"{name}.toml"
     table = Table(_filled(read_toml(file), places), file)  # type: ignore[arg-type]
     columns, rows = table.tables("columns"), table.tables("rows")
+    for part in (*columns, *rows):
+        part.check([*OWN, *KEYS])
     scale, digits = table.values.get("scale", 1.0), table.values.get("digits", 3)
     assert isinstance(scale, int | float) and isinstance(digits, int)
     return Recipe(

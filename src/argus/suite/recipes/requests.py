@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from argus.encoders.config import DEFAULT_MODEL
-from argus.settings import Doc, Ge, check_settings
+from argus.settings import Doc, Ge, Le, Option, check_settings
 from argus.suite.config import ORIGINAL
+from argus.suite.toml import keys_of
 
 
 class Checked:
@@ -49,7 +50,7 @@ class AblationRequest(Checked):
 
     collection: Annotated[str, Doc("BEIR folder with profiles.jsonl in it.")]
     component: Annotated[str, Doc("Of the grid; none: documents alone; pseudo-queries; summary.")]
-    weight: Annotated[float, Ge(0), Doc("λ.")] = 1.0
+    weight: Annotated[float, Ge(0), Le(1), Doc("λ."), Option(("--lambda",))] = 1.0
     encoder: Annotated[str, Doc("Who embeds.")] = DEFAULT_MODEL
 
 
@@ -72,3 +73,5 @@ KINDS: tuple[tuple[type[Request], tuple[str, ...]], ...] = (
     (GridRequest, ("retriever", "average")),
 )
 """What a cell asks for, by the keys that it has; the first that fits."""
+KEYS = tuple(dict.fromkeys(key for kind, _ in KINDS for key in keys_of(kind)))
+"""All that a row or a column may say of its cells."""

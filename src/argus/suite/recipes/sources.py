@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from argus.data.provenance import content_hash
 from argus.errors import ArgusError
 from argus.scenarios.ablation.summary import DOCUMENTS, Row
 from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
@@ -62,9 +63,13 @@ class Source(ABC, Generic[R]):
     def lacking(self, request: R) -> str:
         """Return what a request needs that is not here; empty where all is."""
 
+    def run_of(self, request: R) -> str:
+        """Return what tells the run that measures a request: one for all, unless a kind says."""
+        return ""
+
     @abstractmethod
     def measure(self, requests: Sequence[R]) -> Figures:
-        """Return the figures of requests that lack nothing. Raises ArgusError where none can."""
+        """Return the figures of requests of one run, which lack nothing. Raises ArgusError."""
 
 
 def model_lacking(model: str) -> str:
@@ -97,39 +102,33 @@ class OfAuthority(Source[AuthorityRequest]):
             return why
         return model_lacking(request.encoder) if SYSTEMS[request.system].dense else ""
 
+    def run_of(self, request: AuthorityRequest) -> str:
+        """See `Source.run_of`."""
+        return repr(replace(request, system="", share="tca", hop=""))
+
     def measure(self, requests: Sequence[AuthorityRequest]) -> Figures:
         """See `Source.measure`."""
-        runs: dict[AuthorityRequest, list[AuthorityRequest]] = {}
-        for request in requests:
-            run = replace(request, system="", share="tca", hop="")
-            runs.setdefault(run, []).append(request)
-        figures: Figures = {}
-        for number, (run, group) in enumerate(runs.items()):
-            figures |= self._score(run, group, self.setting.home / f"scoring-{number}")
-        return figures
-
-    def _score(
-        self, run: AuthorityRequest, group: Sequence[AuthorityRequest], out: Path
-    ) -> Figures:
         from argus.authority.benchmarks.config import ScoreConfig
         from argus.authority.benchmarks.job import score_systems
         from argus.authority.benchmarks.source import MAKERS, make_benchmark
         from argus.authority.benchmarks.systems import SYSTEMS
 
-        systems = tuple(dict.fromkeys(request.system for request in group))
+        systems = tuple(dict.fromkeys(request.system for request in requests))
+        run = requests[0]
         dense = any(SYSTEMS[system].dense for system in systems)
         made = run.benchmark in MAKERS
         benchmark = (
             make_benchmark(run.benchmark, 0, run.contaminated, run.hint) if made else run.benchmark
         )
         result = score_systems(
-            benchmark, out=out, queries=run.queries or None, encoder=run.encoder if dense else None,
+            benchmark, out=self.setting.home / f"scoring-{_short(self.run_of(run))}",
+            queries=run.queries or None, encoder=run.encoder if dense else None,
             config=ScoreConfig(k=run.k, systems=systems),
             store=self.setting.shared / "vectors" / Path(run.encoder).name,
         )  # fmt: skip
         by_name = {system["name"]: system for system in result.summary["systems"]}
         figures: Figures = {}
-        for request in group:
+        for request in requests:
             system = by_name[request.system]
             shares = system["hops"][request.hop] if request.hop else system["overall"]
             share: Mapping[str, float] | None = dict(shares).get(request.share)  # type: ignore[assignment]
@@ -143,26 +142,23 @@ class OfAblation(Source[AblationRequest]):
     def lacking(self, request: AblationRequest) -> str:
         """See `Source.lacking`."""
         folder = Path(request.collection)
-        write_stdlib(folder, self.setting.stdlib)
-        return path_lacking(folder / "profiles.jsonl") or model_lacking(request.encoder)
+        why = "" if folder == self.setting.stdlib else path_lacking(folder / "profiles.jsonl")
+        return why or model_lacking(request.encoder)
+
+    def run_of(self, request: AblationRequest) -> str:
+        """See `Source.run_of`."""
+        return f"{request.collection} {request.encoder}"
 
     def measure(self, requests: Sequence[AblationRequest]) -> Figures:
         """See `Source.measure`."""
-        figures: Figures = {}
-        runs = list(dict.fromkeys((r.collection, r.encoder) for r in requests))
-        for number, run in enumerate(runs):
-            group = [r for r in requests if (r.collection, r.encoder) == run]
-            figures |= self._ablate(Path(run[0]), run[1], group, f"ablation-{number}")
-        return figures
-
-    def _ablate(
-        self, folder: Path, encoder: str, group: Sequence[AblationRequest], name: str
-    ) -> Figures:
         from argus.scenarios.ablation.config import AblateConfig
         from argus.scenarios.ablation.job import ablate_scenarios
         from argus.scenarios.profile import Component, component
 
-        cells = [request for request in group if request.component in set(Component)]
+        folder, encoder = Path(requests[0].collection), requests[0].encoder
+        out = self.setting.home / f"ablation-{_short(self.run_of(requests[0]))}"
+        write_stdlib(folder, self.setting.stdlib)
+        cells = [request for request in requests if request.component in set(Component)]
         config = AblateConfig(
             components=tuple(component(name) for name in {r.component for r in cells} or {"M+E"}),
             weights=tuple({r.weight for r in cells} or {0.7}), placebos=0, tune_share=0.0,
@@ -170,13 +166,17 @@ class OfAblation(Source[AblationRequest]):
         expansions = folder / "expansions.jsonl"
         result = ablate_scenarios(
             folder, folder / "profiles.jsonl", folder / "queries.jsonl",
-            folder / "qrels" / "test.tsv", out=self.setting.home / name, encoder=encoder,
+            folder / "qrels" / "test.tsv", out=out, encoder=encoder,
             config=config, expansions=expansions if expansions.is_file() else None,
             store=self.setting.shared / "vectors" / Path(encoder).name,
         )  # fmt: skip
         rows = result.summary["whole"]["rows"]
         values = {_place(row): row["measures"]["nDCG@10"] for row in rows}
-        return {r: values.get((r.component, r.weight), "nothing to make it of") for r in group}
+        return {r: values.get((r.component, r.weight), "nothing to make it of") for r in requests}
+
+
+def _short(run: str) -> str:
+    return content_hash(run, size=4).hex()
 
 
 def _place(row: Row) -> tuple[str, float]:
@@ -208,16 +208,23 @@ class OfGrid(Source[GridRequest]):
         return next(filter(None, reasons), "")
 
     def _task(self, task: SuiteTask) -> str:
-        write_stdlib(Path(task.place.rpartition(":")[2]), self.setting.stdlib)
+        if self._folder(task) == self.setting.stdlib:
+            return ""
         try:
             require_task(task.place, self.table)
         except ArgusError:
             return f"{task.place} is not here"
         return ""
 
+    def _folder(self, task: SuiteTask) -> Path:
+        return Path(task.place.rpartition(":")[2])
+
     def _remedy(self, remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask) -> str:
         values = filled(remedy.values, retriever, task)
-        paths = (path_lacking(path) for _, path in paths_in(values, remedy.kind))
+        paths = (
+            path_lacking(path) for _, path in paths_in(values, remedy.kind)
+            if path.parent != self.setting.stdlib
+        )  # fmt: skip
         key = values.get("api_key_env")
         unset = f"${key} is not set" if key and not os.environ.get(str(key)) else ""
         return next(filter(None, paths), unset)
@@ -226,7 +233,10 @@ class OfGrid(Source[GridRequest]):
         """See `Source.measure`."""
         from argus.suite.job import run_suite
 
-        summary = run_suite(self._of(requests), out=self.setting.home / "suite").summary
+        suite = self._of(requests)
+        for task in suite.tasks:
+            write_stdlib(self._folder(task), self.setting.stdlib)
+        summary = run_suite(suite, out=self.setting.home / "suite").summary
         return {request: self._figure(request, summary) for request in requests}
 
     def _of(self, requests: Sequence[GridRequest]) -> Suite:
