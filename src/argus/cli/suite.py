@@ -21,6 +21,7 @@ def suite(
     ],
     *,
     out: o.Out = Path("argus-out"),
+    store: o.Store = None,
     engine: EngineConfig | None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -34,4 +35,4 @@ def suite(
     """
     from argus.suite.job import run_suite
 
-    o.show(run_suite(file, out=out, engine=engine, fresh=fresh), as_json=json)
+    o.show(run_suite(file, out=out, store=store, engine=engine, fresh=fresh), as_json=json)

@@ -89,13 +89,13 @@ class OfSource(Answering):
 class Models:
     """The encoders of a suite, each loaded once, with the one store of all its vectors."""
 
-    def __init__(self, home: Path, engine: Engine | None = None) -> None:
-        self.home, self.engine = home, engine
+    def __init__(self, home: Path, vectors: Path, engine: Engine | None = None) -> None:
+        self.home, self.vectors, self.engine = home, vectors, engine
         self._loaded: dict[str, Encoder] = {}
 
     def store(self, retriever: SuiteRetriever) -> Path:
         """Return the folder of an encoder's vectors."""
-        return self.home / VECTORS / retriever.folder
+        return self.vectors / retriever.folder
 
     def encoder(self, retriever: SuiteRetriever, sample: Sequence[str]) -> Encoder:
         """Return an encoder. sample: texts for the precision check."""

@@ -21,7 +21,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures.significance import DifferenceFigures
 from argus.progress import announce
-from argus.suite.asking import Answering, Models, settings_of
+from argus.suite.asking import VECTORS, Answering, Models, settings_of
 from argus.suite.cells import Cell, CellRecord, Cells, KeptCells, failed
 from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.findings import Findings
@@ -80,13 +80,15 @@ def run_suite(
     suite: Suite | Path | str,
     *,
     out: Path | str,
+    store: Path | None = None,
     engine: EngineConfig | Engine | None = None,
     fresh: bool = False,
 ) -> SuiteResult:
     """Run a suite, or go on with one: cells that were measured with these inputs stay.
 
     suite: a TOML file, or what `read_suite` reads of one. A cell that fails has its reason, and the
-    others go on; it is tried again by the next run. Every text is embedded once per encoder. Raises
+    others go on; it is tried again by the next run. Every text is embedded once per encoder, whose
+    vectors are in a folder of `store`, OUT/embeddings if not given. Raises
     InputError for a bad file and absent tasks, ArgusError where another run writes to OUT, and
     where nothing could be measured.
     """
@@ -98,7 +100,8 @@ def run_suite(
     record = Record(JOB, {"suite": asdict(suite)}, {"suite": file if file.is_file() else None})
     with _alone(folder, record), open_engine(engine) as running:
         record.runs_on(running)
-        run = _Run(suite, folder, file, Models(folder.path, running), KeptCells(folder.own(CELLS)))
+        models = Models(folder.path, store or folder.own(VECTORS), running)
+        run = _Run(suite, folder, file, models, KeptCells(folder.own(CELLS)))
         for retriever in suite.retrievers:
             for task in suite.tasks:
                 with record.timed(f"{retriever.name} on {task.name}"):

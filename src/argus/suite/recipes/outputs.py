@@ -21,11 +21,12 @@ SCRATCH = "scratch"
 
 @dataclass(frozen=True)
 class Outputs:
-    """Two systems' files, SEAL's first, and how they are judged."""
+    """Two systems' files, SEAL's first, and how they are judged. here: whether made here."""
 
     files: Sequence[Path]
     config: FailureConfig
     qrels: Path | None = None
+    here: bool = False
 
 
 def outputs(setting: Setting) -> Outputs:
@@ -66,4 +67,4 @@ def _made(setting: Setting) -> Outputs:
             scoring=Scoring().for_model(scratch=False),
         )  # fmt: skip
         search_ngrams(index, corpus / "queries.jsonl", out=folder, config=config)
-    return Outputs(folders, FailureConfig(index=index), corpus / "qrels" / "test.tsv")
+    return Outputs(folders, FailureConfig(index=index), corpus / "qrels" / "test.tsv", here=True)

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from argus.data.provenance import content_hash
 from argus.errors import ArgusError
+from argus.generative.failures.tables import is_missing
 from argus.scenarios.ablation.summary import DOCUMENTS, Row
 from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.places import require_task
@@ -236,7 +237,9 @@ class OfGrid(Source[GridRequest]):
         suite = self._of(requests)
         for task in suite.tasks:
             write_stdlib(self._folder(task), self.setting.stdlib)
-        summary = run_suite(suite, out=self.setting.home / "suite").summary
+        summary = run_suite(
+            suite, out=self.setting.home / "suite", store=self.setting.shared / "suite"
+        ).summary
         return {request: self._figure(request, summary) for request in requests}
 
     def _of(self, requests: Sequence[GridRequest]) -> Suite:
@@ -295,7 +298,16 @@ class OfFailures(Source[FailureRequest]):
             made.files, config=made.config, qrels=made.qrels, out=self.setting.home / "failures"
         )
         systems = dict(zip(("seal", "minder"), result.summary["systems"], strict=True))
-        return {r: _value(r, dict(systems[r.output]["figures"])) for r in requests}
+        figures: Figures = {r: _value(r, dict(systems[r.output]["figures"])) for r in requests}
+        if made.here and is_missing(systems["minder"]["figures"]["scoring"]["query_ngrams"]):
+            figures |= {r: NO_PSEUDO_QUERY for r in requests if r.output == "minder"}
+        return figures
+
+
+NO_PSEUDO_QUERY = (
+    "the model that was trained here wrote no pseudo-query, so that its answers are SEAL's; train "
+    "it longer (--train-minutes)"
+)
 
 
 def _value(request: FailureRequest, figures: Mapping[str, object]) -> float | str:
