@@ -26,6 +26,7 @@ from argus.suite.recipes.requests import (
     GridRequest,
     Request,
 )
+from argus.suite.recipes.setting import Setting
 from argus.suite.recipes.sources import (
     Failed,
     Figures,
@@ -33,7 +34,6 @@ from argus.suite.recipes.sources import (
     OfAuthority,
     OfFailures,
     OfGrid,
-    Setting,
     Source,
 )
 from argus.suite.recipes.summary import (

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from argus.generative.failures.jobs.settings import FailureConfig
-from argus.suite.recipes import sources
-
-if TYPE_CHECKING:
-    from argus.suite.recipes.sources import Setting
+from argus.suite.recipes.setting import Setting, write_stdlib
 
 PUBLISHED = ("seal.json", "minder.json")
 """Files of the thesis under DATA/thesis, each of 6,515 questions."""
@@ -50,7 +46,7 @@ def _made(setting: Setting) -> Outputs:
     from argus.generative.training.job import train_generative
 
     corpus, home = setting.stdlib, setting.shared / "generative"
-    sources.write_stdlib(corpus, setting.stdlib)
+    write_stdlib(corpus, setting.stdlib)
     pseudo = corpus / "expansions.jsonl"
     index = home / "index"
     build_ngrams(

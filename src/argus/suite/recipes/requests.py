@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from argus.authority.benchmarks.config import Served
 from argus.encoders.config import DEFAULT_MODEL
 from argus.settings import Doc, Ge, Le, Option, check_settings
 from argus.suite.config import ORIGINAL
@@ -36,7 +37,7 @@ class AuthorityRequest(Checked):
     benchmark: Annotated[str, Doc("A name, or a folder.")]
     system: Annotated[str, Doc("Of argus authority score.")]
     share: Annotated[str, Doc("As the summary calls it: tca, controlling_hit, ...")] = "tca"
-    k: Annotated[int, Ge(1), Doc("Documents that a system may serve.")] = 5
+    k: Served = 5
     hop: Annotated[str, Doc("Questions of this type alone.")] = ""
     contaminated: Annotated[bool, Doc("The variant with distractors in scope.")] = False
     hint: Annotated[bool, Doc("Questions that name product or party.")] = False

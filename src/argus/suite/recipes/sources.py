@@ -22,6 +22,7 @@ from argus.suite.recipes.requests import (
     GridRequest,
     Request,
 )
+from argus.suite.recipes.setting import Setting, write_stdlib
 from argus.suite.remedies import filled, paths_in
 from argus.suite.summary import SuiteRow, SuiteSummary
 from argus.suite.toml import Table
@@ -38,20 +39,6 @@ class Failed:
 
 Figures = dict[Request, float | str | Failed]
 """A value, why there is none, or what failed."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Where figures are measured. home: of one recipe; shared: of all, for what takes long.
-
-    minutes: of training, for outputs that are made here.
-    """
-
-    data: Path
-    stdlib: Path
-    home: Path
-    shared: Path
-    minutes: float
 
 
 class Source(ABC, Generic[R]):
@@ -321,11 +308,3 @@ def _value(request: FailureRequest, figures: Mapping[str, object]) -> float | st
     row = next((r for r in table["rows"] if request.line in (f"{r[0]}", f"{r[0]} {r[1]}")), None)
     value = None if row is None else row[column]
     return f"no {request.line} in it" if value is None else float(value)
-
-
-def write_stdlib(folder: Path, stdlib: Path) -> None:
-    """Write the standard library's documents where a recipe asks for them and they are not yet."""
-    from argus.knowledge.stdlib import standard_library, write_sample_corpus
-
-    if folder == stdlib and not (folder / "corpus.jsonl").is_file():
-        write_sample_corpus(folder, standard_library())
