@@ -7,7 +7,6 @@ from typing import Annotated
 
 from argus.settings import Doc, Ge, Option, Seed, check_settings
 
-
 Served = Annotated[int, Ge(1), Doc("Documents that a system may serve.")]
 
 
