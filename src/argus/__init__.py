@@ -12,10 +12,11 @@ it; `evaluate`, `compare_indexes`, `explain` and `gate` say what came of it; `pr
 documents would be needed for; `Authority`, `resolve`, `lint`, `audit_authority` and
 `search_authority` keep what is superseded from being served; `build_ngrams`, `train_generative`,
 `search_ngrams` and `ngram_stats` retrieve by n-grams that a model writes, and `analyse_failures`
-says why they miss; `build_kb` makes knowledge bases of dumps and other sources, and `plan` says
-what an audit will take. Each job writes a folder of results. The pieces under them, such as the
-measures of `argus.measures`, live in the folders that docs/design.md names. Importing this package
-loads nothing heavy.
+says why they miss; `build_kb` makes knowledge bases of dumps and other sources, `plan` says what an
+audit will take, `run_suite` asks retrievers x remedies x tasks in one run, and `reproduce` measures
+a paper's table beside what it published. Each job writes a folder of results. The pieces under
+them, such as the measures of `argus.measures`, live in the folders that docs/design.md names.
+Importing this package loads nothing heavy.
 """
 
 import lazy_loader

@@ -694,6 +694,39 @@ from .settings import (
     Option as Option,
     Setting as Setting,
 )
+from .suite.config import (
+    Suite as Suite,
+    SuiteConfig as SuiteConfig,
+    SuiteRemedy as SuiteRemedy,
+    SuiteRetriever as SuiteRetriever,
+    SuiteTask as SuiteTask,
+)
+from .suite.job import (
+    SuiteResult as SuiteResult,
+    run_suite as run_suite,
+)
+from .suite.reading import (
+    read_suite as read_suite,
+)
+from .suite.recipes.config import (
+    ReproduceConfig as ReproduceConfig,
+)
+from .suite.recipes.job import (
+    ReproduceResult as ReproduceResult,
+    recipes as recipes,
+    reproduce as reproduce,
+)
+from .suite.recipes.summary import (
+    ListedRecipe as ListedRecipe,
+    ReproduceSummary as ReproduceSummary,
+)
+from .suite.layout import (
+    Figure as Figure,
+    Sheet as Sheet,
+)
+from .suite.summary import (
+    SuiteSummary as SuiteSummary,
+)
 from .stores.config import (
     StoreConfig as StoreConfig,
 )

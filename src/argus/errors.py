@@ -57,6 +57,10 @@ class NothingMeasured(ArgusError):
         super().__init__(f"Nothing can be measured: no {what}. {why}")
 
 
+class NothingToMend(ArgusError):
+    """A remedy that would change nothing, of its own: what it was to mend is as it was."""
+
+
 class EncodingError(ArgusError):
     """An encoder could not embed a batch; `retryable` is False when trying again cannot help."""
 

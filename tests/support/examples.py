@@ -40,6 +40,7 @@ def write_files(folder: Path, fb15k237: Path) -> None:
     write_judged(folder, corpus[:QUESTIONS])
     write_authority(folder, corpus)
     write_pages(folder / "docs", corpus)
+    write_suite(folder)
     fill_sqlite_vec(folder / "docs.db")
     save_llama(folder / "student", make_tokenizer(TEXTS, size=900), hidden=16)
 
@@ -77,6 +78,20 @@ def write_judged(folder: Path, wanted: list[dict[str, str]]) -> None:
     write_run(folder / "before.trec", {q: (other, row["_id"]) for q, row in judged.items()})
     for name in ("after.trec", "run.trec"):
         write_run(folder / name, {q: (row["_id"], other) for q, row in judged.items()})
+
+
+def write_suite(folder: Path) -> None:
+    """Write the judged documents as a task in BEIR's layout, and a suite over it."""
+    (folder / "task" / "qrels").mkdir(parents=True)
+    names = {"docs.jsonl": "corpus.jsonl", "queries.jsonl": "queries.jsonl",
+             "qrels.tsv": "qrels/test.tsv"}  # fmt: skip
+    for name, place in names.items():
+        (folder / "task" / place).write_text((folder / name).read_text())
+    (folder / "suite.toml").write_text(
+        '[[retrievers]]\nencoder = "all-MiniLM-L6-v2"\n'
+        '[[retrievers]]\nname = "BM25"\nbm25 = true\nremedies = ["none"]\n'
+        '[[remedies]]\nname = "blend"\n[[tasks]]\ntask = "task"\n'
+    )
 
 
 def write_authority(folder: Path, rows: Iterable[dict[str, str]]) -> None:

@@ -37,6 +37,8 @@ COMMANDS = (
     Entry("compare", "compare:compare", "What a change gains and loses.", MEASURE),
     Entry("gate", "gate:gate", "Check results against bounds, for CI.", MEASURE),
     Entry("report", "report:report", "Make the page of a folder of results.", MEASURE),
+    Entry("suite", "suite:suite", "Retrievers x remedies x tasks.", RESEARCH),
+    Entry("reproduce", "reproduce:reproduce", "A paper's table, beside ours.", RESEARCH),
     Entry("scenarios", "scenarios:app", "What documents are needed for.", RESEARCH),
     Entry("generative", "generative:app", "N-gram retrieval, and why it fails.", RESEARCH),
     Entry("probe", "probe:app", "Learn to predict what comes back.", RESEARCH),

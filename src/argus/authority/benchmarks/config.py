@@ -7,12 +7,14 @@ from typing import Annotated
 
 from argus.settings import Doc, Ge, Option, Seed, check_settings
 
+Served = Annotated[int, Ge(1), Doc("Documents that a system may serve.")]
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreConfig:
     """Which built-in systems are scored. seed, contaminated: of a benchmark that is made."""
 
-    k: Annotated[int, Ge(1), Doc("Documents that a system may serve.")] = 5
+    k: Served = 5
     systems: Annotated[
         tuple[str, ...],
         Doc("A built-in system; may be given again. Default: all."),

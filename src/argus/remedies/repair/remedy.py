@@ -18,7 +18,7 @@ from argus.data.records import read_record
 from argus.data.types import View
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import documents as as_documents
-from argus.errors import ArgusError, InputError
+from argus.errors import ArgusError, InputError, NothingToMend
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
@@ -99,7 +99,7 @@ def prepare(opened: OpenedIndex, record: Record | None = None) -> Iterator[Makin
                 opened.documents, opened.finder, encoder, store, opened.probe, tau=opened.tau
             )
         if why := why_none_flagged(diagnosis):
-            raise ArgusError(f"{index.path}: nothing to repair: {why}. Nothing was changed.")
+            raise NothingToMend(f"{index.path}: nothing to repair: {why}. Nothing was changed.")
         yield Making(opened, diagnosis, store)
 
 
@@ -197,7 +197,7 @@ def _nothing_to_add(
     if not proposal.views:
         flagged = sum(map(len, making.diagnosis.flagged().values()))
         why = next((f" {home / table}.parquet says why." for table in proposal.tables), "")
-        return ArgusError(
+        return NothingToMend(
             f"{index}: no view could be made for the {flagged:,} entities at risk, so nothing was "
             f"added.{why} Another --kb may say more of them."
         )

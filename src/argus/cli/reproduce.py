@@ -1,0 +1,53 @@
+"""`argus reproduce`: a table of a paper, measured beside published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
+from argus.settings import Doc
+from argus.suite.recipes.config import ReproduceConfig
+
+
+@example("argus reproduce car-9 --out reproduced/")
+@with_blocks
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(help="A recipe, such as car-9; without it all are listed.")
+    ] = None,
+    *,
+    data: Annotated[
+        Path | None, Doc("Folder of data sets; default: $ARGUS_SHARED/data, else shared/data.")
+    ] = None,
+    measure: ReproduceConfig,
+    out: o.Out = Path("argus-out"),
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+    config: o.Config = None,
+) -> None:
+    """Measure a published table as far as models and data are here, beside what was published.
+
+    Recipes are the tables of four papers: ARGUS, SPIKE, the thesis on SEAL and MINDER, CAR. A cell
+    that cannot be measured here has its reason. Nothing is downloaded. Without a name all recipes
+    are listed, with how many of their cells can be measured here.
+    """
+    from argus.suite.recipes.job import recipes
+    from argus.suite.recipes.job import reproduce as run
+
+    if name is not None:
+        o.show(run(name, out=out, data=data, config=measure, fresh=fresh), as_json=json)
+        return
+    listed = recipes(data, out)
+    if json:
+        o.print_json(listed)
+        return
+    o.print_lines(
+        f"{recipe['name']:<10} {recipe['here']:>3} of {recipe['cells']:>3} cells here: "
+        f"{recipe['title']}"
+        for recipe in listed
+    )

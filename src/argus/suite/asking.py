@@ -1,0 +1,139 @@
+"""How the retrievers of a suite answer a task: an index that is mended, BM25, or a source."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from argus.encoders import Encoder, EncoderConfig, load_encoder, stored_fingerprint
+from argus.encoders.spread import on_engine
+from argus.engine import Engine
+from argus.errors import NothingToMend
+from argus.evaluation.systems import System, ask_retriever, search_index
+from argus.indexes.job import build_index
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.views import ViewIndex
+from argus.repair.candidates import take_out
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import opened
+from argus.suite.config import SuiteRemedy, SuiteRetriever, SuiteTask
+from argus.suite.remedies import Patient, filled, mend
+from argus.suite.toml import Table
+from argus.tasks.task import Task
+
+VECTORS = "embeddings"
+
+
+class Answering(ABC):
+    """A retriever before one task."""
+
+    @abstractmethod
+    def answer(self, task: Task, remedy: SuiteRemedy, table: Table, depth: int) -> System:
+        """Ask it all questions under a remedy. table: the remedy's settings, filled."""
+
+
+@dataclass(frozen=True)
+class OfIndex(Answering):
+    """An index of the task's documents: a remedy is added, asked and taken out again."""
+
+    patient: Patient
+
+    def answer(self, task: Task, remedy: SuiteRemedy, table: Table, depth: int) -> System:
+        """See `Answering.answer`."""
+        path, unchanged = self.patient.index, None
+        try:
+            try:
+                mend(remedy, table, self.patient)
+            except NothingToMend as error:
+                unchanged = f"nothing was changed: {error}"
+            retriever = IndexRetriever(ViewIndex.open(path), self.patient.encoder)
+            system = search_index(retriever.name, retriever, task.queries, depth)
+            return replace(system, warning=unchanged)
+        finally:
+            take_out(path, ())
+
+
+@dataclass(frozen=True)
+class OfWords(Answering):
+    """BM25 of the task's documents."""
+
+    words: LexicalIndex
+
+    def answer(self, task: Task, remedy: SuiteRemedy, table: Table, depth: int) -> System:
+        """See `Answering.answer`."""
+        hits = self.words.search([query.text for query in task.queries], depth)
+        return System("bm25", hits.run([query.id for query in task.queries]))
+
+
+@dataclass(frozen=True)
+class OfSource(Answering):
+    """Whatever --retriever names."""
+
+    name: str
+    kept_in: Path
+
+    def answer(self, task: Task, remedy: SuiteRemedy, table: Table, depth: int) -> System:
+        """See `Answering.answer`."""
+        self.kept_in.parent.mkdir(parents=True, exist_ok=True)
+        with opened(
+            self.name, documents=task.documents, config=AskingConfig(), kept_in=self.kept_in
+        ) as source:
+            return ask_retriever(source, task.queries, depth)
+
+
+class Models:
+    """The encoders of a suite, each loaded once, with the one store of all its vectors."""
+
+    def __init__(self, home: Path, vectors: Path, engine: Engine | None = None) -> None:
+        self.home, self.vectors, self.engine = home, vectors, engine
+        self._loaded: dict[str, Encoder] = {}
+
+    def store(self, retriever: SuiteRetriever) -> Path:
+        """Return the folder of an encoder's vectors."""
+        return self.vectors / retriever.folder
+
+    def encoder(self, retriever: SuiteRetriever, sample: Sequence[str]) -> Encoder:
+        """Return an encoder. sample: texts for the precision check."""
+        if retriever.name not in self._loaded:
+            assert isinstance(retriever.encoder, EncoderConfig)
+            stored = stored_fingerprint(self.store(retriever))
+            loaded = load_encoder(retriever.encoder, sample=sample, stored=stored)
+            self._loaded[retriever.name] = on_engine(loaded.encoder, self.engine, loaded.config)
+        return self._loaded[retriever.name]
+
+    @contextmanager
+    def before(self, retriever: SuiteRetriever, name: str, task: Task) -> Iterator[Answering]:
+        """Open a retriever on a task's documents. name: the task's in the suite."""
+        if retriever.encoder is not None:
+            with self._index(retriever, task) as index:
+                yield index
+        elif retriever.bm25:
+            ids = [document.id for document in task.documents]
+            texts = [document.content for document in task.documents]
+            yield OfWords(LexicalIndex.build(ids, texts))
+        else:
+            answers = self.home / "answers" / f"{retriever.folder}.sqlite"
+            yield OfSource(retriever.source.replace("{task}", name), answers)
+
+    @contextmanager
+    def _index(self, retriever: SuiteRetriever, task: Task) -> Iterator[OfIndex]:
+        """Build an index whose vectors, of remedies and questions too, are in the one store."""
+        sample = [d.content for d in task.documents if d.content.strip()]
+        encoder, store = self.encoder(retriever, sample), self.store(retriever)
+        with TemporaryDirectory(dir=self.home, prefix="index-") as folder:
+            index = Path(folder) / "index"
+            build_index(task.documents, out=index, encoder=encoder, store=store)
+            (index / VECTORS).symlink_to(store.resolve(), target_is_directory=True)
+            yield OfIndex(Patient(index, encoder))
+
+
+def settings_of(
+    remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask, file: Path
+) -> Table:
+    """Return a remedy's settings before one retriever and task."""
+    return Table(filled(remedy.values, retriever, task), file, f"remedies.{remedy.name}")

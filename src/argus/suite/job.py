@@ -1,0 +1,279 @@
+"""`argus suite`: the grid retrievers x remedies x tasks, cell by cell, and its tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.locks import take_lock
+from argus.data.provenance import content_hash
+from argus.encoders.store import KEY_BYTES
+from argus.engine import Engine, EngineConfig
+from argus.errors import ArgusError, NothingMeasured
+from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record
+from argus.measures.significance import DifferenceFigures
+from argus.progress import announce
+from argus.suite.asking import VECTORS, Answering, Models, settings_of
+from argus.suite.cells import Cell, CellRecord, Cells, KeptCells, failed
+from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
+from argus.suite.findings import Findings
+from argus.suite.layout import Sheet
+from argus.suite.measuring import digest, measured
+from argus.suite.places import require_task, state_of, state_of_source
+from argus.suite.reading import read_suite
+from argus.suite.remedies import paths_in
+from argus.suite.summary import CellCounts, EncodedTexts, SuiteSummary, headline
+from argus.suite.tables import sheets
+from argus.suite.toml import Table
+from argus.tasks.opening import open_task
+from argus.tasks.task import Task
+
+JOB = "suite"
+CELLS, TABLES, ROWS, LOCK = "cells", "tables", "suite", "lock"
+IN_MEMORY = Path("suite")
+"""What a suite that no file says is called in messages."""
+
+
+@dataclass(frozen=True, repr=False)
+class SuiteResult(Result):
+    """What a suite came to; everything in it is also in `folder`."""
+
+    TABLES = ("table",)
+    folder: Path
+    summary: SuiteSummary
+    table: pa.Table
+    """One row per retriever, remedy and task or average, with a column per measure."""
+    sheets: Sequence[Sheet]
+    """The tables of OUT/tables."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from headline(self.summary)
+        yield f"tables: {self.folder / TABLES}"
+
+
+@dataclass
+class _Run:
+    """One run of a suite: what it writes to, what is open, and what its cells came to."""
+
+    suite: Suite
+    folder: ArtifactFolder
+    file: Path
+    models: Models
+    kept: KeptCells
+    tasks: dict[str, Task | str] = field(default_factory=dict)
+    """By name; in place of one that cannot be read, why."""
+    records: dict[Cell, CellRecord] = field(default_factory=dict)
+    again: int = 0
+    """Cells that an earlier run measured."""
+
+
+def run_suite(
+    suite: Suite | Path | str,
+    *,
+    out: Path | str,
+    store: Path | None = None,
+    engine: EngineConfig | Engine | None = None,
+    fresh: bool = False,
+) -> SuiteResult:
+    """Run a suite, or go on with one: cells that were measured with these inputs stay.
+
+    suite: a TOML file, or what `read_suite` reads of one. A cell that fails has its reason, and the
+    others go on; it is tried again by the next run. Every text is embedded once per encoder, whose
+    vectors are in a folder of `store`, OUT/embeddings if not given. Raises
+    InputError for a bad file and absent tasks, ArgusError where another run writes to OUT, and
+    where nothing could be measured.
+    """
+    file = IN_MEMORY if isinstance(suite, Suite) else Path(suite)
+    suite = suite if isinstance(suite, Suite) else read_suite(file)
+    for i, task in enumerate(suite.tasks):
+        require_task(task.place, Table({}, file, f"tasks[{i}]"))
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = Record(JOB, {"suite": asdict(suite)}, {"suite": file if file.is_file() else None})
+    with _alone(folder, record), open_engine(engine) as running:
+        record.runs_on(running)
+        models = Models(folder.path, store or folder.own(VECTORS), running)
+        run = _Run(suite, folder, file, models, KeptCells(folder.own(CELLS)))
+        for retriever in suite.retrievers:
+            for task in suite.tasks:
+                with record.timed(f"{retriever.name} on {task.name}"):
+                    _measure(run, retriever, task)
+        return _keep(run, record)
+
+
+@contextmanager
+def _alone(folder: ArtifactFolder, record: Record) -> Iterator[None]:
+    """Open the folder for this run alone; ArgusError where another one writes to it."""
+    folder.path.mkdir(parents=True, exist_ok=True)
+    busy = f"{folder.path} is in use by another suite; wait for it, or give another --out."
+    with take_lock(folder.path / f".{LOCK}", busy=busy):
+        record.open(folder)
+        yield
+
+
+def _measure(run: _Run, retriever: SuiteRetriever, spec: SuiteTask) -> None:
+    """Measure the cells of one retriever on one task that are not there yet."""
+    if spec.name not in run.tasks:
+        run.tasks[spec.name] = _opened(spec)
+    task = run.tasks[spec.name]
+    cells = {
+        Cell(retriever.name, remedy.name, spec.name): remedy
+        for remedy in run.suite.remedies_of(retriever)
+    }
+    if isinstance(task, str):
+        run.records |= {cell: failed(cell, "", task) for cell in cells}
+        return
+    hashes = {cell: _inputs(run, retriever, remedy, spec, task) for cell, remedy in cells.items()}
+    earlier = {cell: run.kept.read(cell, inputs) for cell, inputs in hashes.items()}
+    run.records |= {cell: record for cell, record in earlier.items() if record is not None}
+    run.again += sum(record is not None for record in earlier.values())
+    missing = [cell for cell, record in earlier.items() if record is None]
+    if not missing:
+        return
+    try:
+        with run.models.before(retriever, spec.name, task) as answering:
+            for cell in missing:
+                record = _cell(run, cell, hashes[cell], answering, cells[cell])
+                run.kept.write(record)
+                run.records[cell] = record
+    except Exception as error:  # of the retriever itself: none of its cells here can be measured
+        for cell in missing:
+            run.records.setdefault(cell, failed(cell, hashes[cell], _reason(error)))
+
+
+def _opened(spec: SuiteTask) -> Task | str:
+    try:
+        return open_task(spec.place)
+    except ArgusError as error:
+        return str(error)
+
+
+def _cell(
+    run: _Run, cell: Cell, inputs: str, answering: Answering, remedy: SuiteRemedy
+) -> CellRecord:
+    """Measure one cell; where that fails, say why."""
+    announce(f"{JOB}: {cell}")
+    task = run.tasks[cell.task]
+    assert isinstance(task, Task)
+    retriever = next(r for r in run.suite.retrievers if r.name == cell.retriever)
+    spec = next(t for t in run.suite.tasks if t.name == cell.task)
+    table = settings_of(remedy, retriever, spec, run.file)
+    start = time.perf_counter()
+    try:
+        depth = run.suite.config.k + task.spare
+        system = answering.answer(task, remedy, table, depth)
+        seconds = time.perf_counter() - start
+        return measured(cell, inputs, task, system, run.suite.config, seconds)
+    except Exception as error:  # whatever it is, the other cells go on
+        return failed(cell, inputs, _reason(error))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ArgusError | OSError):
+        return str(error)
+    return f"unexpected {type(error).__name__}: {error}"
+
+
+def _inputs(
+    run: _Run, retriever: SuiteRetriever, remedy: SuiteRemedy, spec: SuiteTask, task: Task
+) -> str:
+    """Return a hash of all that a cell depends on."""
+    table = settings_of(remedy, retriever, spec, run.file)
+    files = [state_of(path) for _, path in paths_in(table.values, remedy.kind)]
+    source = retriever.source.replace("{task}", spec.name)
+    parts = (
+        retriever.identity(spec.name), state_of_source(source) if source else "",
+        remedy.kind, sorted(table.values.items()), files,
+        run.suite.config.k, run.suite.config.measures,
+    )  # fmt: skip
+    return content_hash(digest(task), *map(repr, parts)).hex()
+
+
+def _keep(run: _Run, record: Record) -> SuiteResult:
+    """Write tables, summary and manifest. Raises ArgusError where nothing was measured."""
+    rows = Findings(run.suite, Cells(run.records)).rows()
+    written = list(sheets(run.suite, rows))
+    summary: SuiteSummary = {
+        "k": run.suite.config.k,
+        "measures": list(run.suite.config.measures),
+        "headline": run.suite.config.headline,
+        "cells": _counts(run),
+        "tasks": [
+            {
+                "name": spec.name, "group": spec.group, "shown": spec.shown,
+                "documents": len(task.documents), "queries": len(task.queries),
+                "metrics": list(task.metrics),
+            }
+            for spec in run.suite.tasks
+            if isinstance(task := run.tasks[spec.name], Task)
+        ],
+        "rows": rows,
+        "encoded": list(_encoded(run)),
+        "tables": [sheet.name for sheet in written],
+    }  # fmt: skip
+    write_sheets(run.folder, written)
+    table = _table(summary)
+    run.folder.write_table(ROWS, table, csv=True)
+    run.folder.write_section("summary.json", JOB, summary)
+    run.folder.write_section("manifest.json", JOB, record.manifest(summary["cells"]))
+    if not summary["cells"]["measured"]:
+        reason = next(iter(run.records.values()))["reason"]
+        raise NothingMeasured("cell", f"All {len(run.records)} failed. The first: {reason}")
+    return SuiteResult(run.folder.path, summary, table, written)
+
+
+def _counts(run: _Run) -> CellCounts:
+    good = sum(record["state"] == "measured" for record in run.records.values())
+    return {
+        "total": len(run.records), "measured": good, "kept": run.again,
+        "failed": len(run.records) - good,
+    }  # fmt: skip
+
+
+def _encoded(run: _Run) -> Iterator[EncodedTexts]:
+    for retriever in run.suite.retrievers:
+        keys = run.models.store(retriever) / "keys.bin"
+        if retriever.encoder is not None and keys.is_file():
+            yield {"retriever": retriever.name, "vectors": keys.stat().st_size // KEY_BYTES}
+
+
+def write_sheets(folder: ArtifactFolder, written: Sequence[Sheet]) -> None:
+    """Write tables as Markdown, LaTeX and Parquet, under `tables`."""
+    home = folder.own(TABLES)
+    home.mkdir(exist_ok=True)
+    inside = ArtifactFolder(home)
+    for sheet in written:
+        for ending, text in (("md", sheet.markdown()), ("tex", sheet.latex())):
+            with replacing(inside.own(f"{sheet.name}.{ending}")) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        inside.write_table(sheet.name, sheet.arrow())
+
+
+def _table(summary: SuiteSummary) -> pa.Table:
+    """Return the rows, with a column per measure and what a comparison says."""
+    measures = list(dict.fromkeys(m for row in summary["rows"] for m in row["measures"]))
+    names = ("retriever", "remedy", "scope", "name", "state", "reason", "queries", "mean_rank",
+             "median_rank")  # fmt: skip
+    return pa.Table.from_pylist([
+        {
+            **{name: value for name, value in row.items() if name in names},
+            **{measure: row["measures"].get(measure) for measure in measures},
+            **_told(row["comparison"]),
+        }
+        for row in summary["rows"]
+    ])  # fmt: skip
+
+
+def _told(comparison: DifferenceFigures | None) -> dict[str, object]:
+    """Return what the table says of a comparison; all keys, whether there is one or not."""
+    names = ("mean_difference", "low", "high", "p_value", "improved", "harmed", "verdict")
+    values = {} if comparison is None else {**comparison}
+    return {name: values.get(name) for name in names}

@@ -1,0 +1,1 @@
+"""`argus reproduce`: the tables of the four papers, measured beside published."""

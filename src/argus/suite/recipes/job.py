@@ -1,0 +1,204 @@
+"""`argus reproduce`: one table of a paper, every cell measured that can be measured here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from argus.data.artifacts import ArtifactFolder
+from argus.errors import ArgusError
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record
+from argus.suite.job import TABLES, write_sheets
+from argus.suite.layout import Entry as LaidOut
+from argus.suite.layout import Figure, Sheet
+from argus.suite.recipes.config import ReproduceConfig
+from argus.suite.recipes.recipe import Entry, Recipe, names, read_recipe
+from argus.suite.recipes.requests import (
+    AblationRequest,
+    AuthorityRequest,
+    FailureRequest,
+    GridRequest,
+    Request,
+)
+from argus.suite.recipes.setting import Setting
+from argus.suite.recipes.sources import (
+    Failed,
+    Figures,
+    OfAblation,
+    OfAuthority,
+    OfFailures,
+    OfGrid,
+    Source,
+)
+from argus.suite.recipes.summary import (
+    ListedRecipe,
+    ReproducedCell,
+    ReproduceSummary,
+    headline,
+    reasons,
+)
+
+JOB = "reproduce"
+STDLIB, SHARED = "stdlib", "shared"
+Sources = Mapping[type, Source[Any]]
+
+
+@dataclass(frozen=True, repr=False)
+class ReproduceResult(Result):
+    """A published table beside what was measured; everything in it is also in `folder`."""
+
+    TABLES = ("table",)
+    folder: Path
+    summary: ReproduceSummary
+    table: pa.Table
+    """One row per cell."""
+    sheet: Sheet
+    """The table of OUT/tables."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from headline(self.summary, self.sheet.digits)
+        yield f"table: {self.folder / TABLES}"
+
+
+def recipes(data: Path | str | None = None, out: Path | str = "argus-out") -> list[ListedRecipe]:
+    """Return all recipes, and how many cells of each can be measured here. Nothing is run."""
+    listed: list[ListedRecipe] = []
+    for name in names():
+        setting, recipe = _opened(name, Path(out), data, ReproduceConfig())
+        ways = _sources(setting, recipe)
+        here = sum(not _lacking(cell, ways) for cell in recipe.cells)
+        listed.append({
+            "name": name, "title": recipe.title, "source": recipe.source, "here": here,
+            "cells": len(recipe.cells),
+        })  # fmt: skip
+    return listed
+
+
+def reproduce(
+    name: str,
+    *,
+    out: Path | str,
+    data: Path | str | None = None,
+    config: ReproduceConfig | None = None,
+    fresh: bool = False,
+) -> ReproduceResult:
+    """Measure a table of a paper as far as models and data are here, beside what was published.
+
+    name: of a recipe, such as "car-9" (see `recipes`). data: the folder of data sets that recipes
+    name; default $ARGUS_SHARED/data, else shared/data. What takes long is kept under OUT/shared for
+    all recipes. Raises InputError for an unknown recipe.
+    """
+    config = config or ReproduceConfig()
+    setting, recipe = _opened(name, Path(out), data, config)
+    folder = ArtifactFolder(setting.home, fresh=fresh)
+    record = Record(JOB, {"recipe": name, "data": str(setting.data), "minutes": config.minutes}, {})
+    record.open(folder)
+    ways = _sources(setting, recipe)
+    lacking = {cell: _lacking(cell, ways) for cell in recipe.cells}
+    figures: Figures = {}
+    for kind, way in ways.items():
+        requests = [
+            cell.request for cell, why in lacking.items()
+            if cell.request is not None and not why and isinstance(cell.request, kind)
+        ]  # fmt: skip
+        if requests:
+            with record.timed(kind.__name__):
+                figures |= _measured(way, list(dict.fromkeys(requests)))
+    cells = [_cell(cell, lacking[cell], figures, recipe.scale) for cell in recipe.cells]
+    return _keep(recipe, cells, folder, record)
+
+
+def _opened(
+    name: str, out: Path, data: Path | str | None, config: ReproduceConfig
+) -> tuple[Setting, Recipe]:
+    root = Path(os.environ.get("ARGUS_SHARED", "shared")) / "data" if data is None else Path(data)
+    own = root / STDLIB
+    stdlib = own if own.is_dir() else out / SHARED / STDLIB
+    recipe = read_recipe(name, {"data": root, "stdlib": stdlib})
+    return Setting(root, stdlib, out / name, out / SHARED, config.minutes), recipe
+
+
+def _sources(setting: Setting, recipe: Recipe) -> Sources:
+    ways: dict[type, Source[Any]] = {
+        AuthorityRequest: OfAuthority(setting),
+        AblationRequest: OfAblation(setting),
+        FailureRequest: OfFailures(setting),
+    }
+    if recipe.suite is not None:
+        ways[GridRequest] = OfGrid(setting, recipe.suite, recipe.table)
+    return ways
+
+
+def _lacking(cell: Entry, ways: Sources) -> str:
+    """Return why a cell cannot be measured here; empty where it can."""
+    return cell.reason if cell.request is None else ways[type(cell.request)].lacking(cell.request)
+
+
+def _measured(way: Source[Any], requests: Sequence[Request]) -> Figures:
+    """Return the figures of requests, run by run; where a run fails, why."""
+    figures: Figures = {}
+    for run in dict.fromkeys(map(way.run_of, requests)):
+        group = [request for request in requests if way.run_of(request) == run]
+        try:
+            figures |= way.measure(group)
+        except (ArgusError, OSError) as error:
+            figures |= dict.fromkeys(group, Failed(str(error)))
+    return figures
+
+
+def _cell(cell: Entry, lacking: str, figures: Figures, scale: float) -> ReproducedCell:
+    value = lacking if cell.request is None or lacking else figures[cell.request]
+    why = value.reason if isinstance(value, Failed) else value if isinstance(value, str) else ""
+    return {
+        "row": cell.row,
+        "column": cell.column,
+        "published": cell.published,
+        "measured": value * scale if isinstance(value, float | int) else None,
+        "state": "failed" if isinstance(value, Failed) else "not run" if why else "measured",
+        "reason": why,
+    }
+
+
+def _keep(
+    recipe: Recipe, cells: list[ReproducedCell], folder: ArtifactFolder, record: Record
+) -> ReproduceResult:
+    states = [cell["state"] for cell in cells]
+    summary: ReproduceSummary = {
+        "recipe": recipe.name, "title": recipe.title, "source": recipe.source, "note": recipe.note,
+        "measured": states.count("measured"), "failed": states.count("failed"),
+        "not_run": states.count("not run"), "cells": cells,
+    }  # fmt: skip
+    sheet = _sheet(recipe, summary)
+    table = pa.Table.from_pylist([dict(cell) for cell in cells])
+    write_sheets(folder, [sheet])
+    folder.write_table("cells", table, csv=True)
+    folder.write_section("summary.json", JOB, summary)
+    counts = {"measured": summary["measured"], "failed": summary["failed"]}
+    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    return ReproduceResult(folder.path, summary, table, sheet)
+
+
+def _sheet(recipe: Recipe, summary: ReproduceSummary) -> Sheet:
+    """Return the table with two columns for each of the paper's: measured, and published."""
+    cells = {(cell["row"], cell["column"]): cell for cell in summary["cells"]}
+    body: list[list[LaidOut]] = [
+        [row, *(figure for column in recipe.columns for figure in _pair(cells[row, column]))]
+        for row in recipe.rows
+    ]
+    heads = [f"{column}{end}" for column in recipe.columns for end in ("", ", published")]
+    return Sheet(
+        recipe.name, f"{recipe.title} ({recipe.source})", ["", *heads], body, recipe.digits,
+        [*reasons(summary), *filter(None, [recipe.note])],
+    )  # fmt: skip
+
+
+def _pair(cell: ReproducedCell) -> tuple[Figure, Figure]:
+    missing = "" if cell["state"] == "measured" else cell["state"]
+    return Figure(cell["measured"], missing=missing), Figure(cell["published"])

@@ -1,0 +1,28 @@
+"""Where recipes find what they read, and where they keep what takes long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where figures are measured. home: of one recipe; shared: of all, for what takes long.
+
+    minutes: of training, for outputs that are made here.
+    """
+
+    data: Path
+    stdlib: Path
+    home: Path
+    shared: Path
+    minutes: float
+
+
+def write_stdlib(folder: Path, stdlib: Path) -> None:
+    """Write the standard library's documents where a recipe asks for them and they are not yet."""
+    from argus.knowledge.stdlib import standard_library, write_sample_corpus
+
+    if folder == stdlib and not (folder / "corpus.jsonl").is_file():
+        write_sample_corpus(folder, standard_library())

@@ -1,0 +1,310 @@
+"""What measures the cells of recipes: a suite, scoring, ablation, the analysis of failures."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from argus.data.provenance import content_hash
+from argus.errors import ArgusError
+from argus.generative.failures.tables import is_missing
+from argus.scenarios.ablation.summary import DOCUMENTS, Row
+from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
+from argus.suite.places import require_task
+from argus.suite.recipes.requests import (
+    AblationRequest,
+    AuthorityRequest,
+    FailureRequest,
+    GridRequest,
+    Request,
+)
+from argus.suite.recipes.setting import Setting, write_stdlib
+from argus.suite.remedies import filled, paths_in
+from argus.suite.summary import SuiteRow, SuiteSummary
+from argus.suite.toml import Table
+
+R = TypeVar("R", bound=Request)
+
+
+@dataclass(frozen=True)
+class Failed:
+    """In place of figures: a job failed, and why."""
+
+    reason: str
+
+
+Figures = dict[Request, float | str | Failed]
+"""A value, why there is none, or what failed."""
+
+
+class Source(ABC, Generic[R]):
+    """Measures the requests of one kind."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+
+    @abstractmethod
+    def lacking(self, request: R) -> str:
+        """Return what a request needs that is not here; empty where all is."""
+
+    def run_of(self, request: R) -> str:
+        """Return what tells the run that measures a request: one for all, unless a kind says."""
+        return ""
+
+    @abstractmethod
+    def measure(self, requests: Sequence[R]) -> Figures:
+        """Return the figures of requests of one run, which lack nothing. Raises ArgusError."""
+
+
+def model_lacking(model: str) -> str:
+    """Return that a model is not on this machine; empty where it is. Nothing is downloaded."""
+    from argus.encoders.load import PACKAGED_NAMES
+
+    if Path(model).is_dir() or model in PACKAGED_NAMES or model.startswith("openai:"):
+        return ""
+    from huggingface_hub import try_to_load_from_cache
+
+    name = model if "/" in model else f"sentence-transformers/{model}"
+    there = try_to_load_from_cache(name, "config.json")
+    return "" if isinstance(there, str) else f"the model {model} is not on this machine"
+
+
+def path_lacking(path: Path) -> str:
+    """Return that a file or folder is not here; empty where it is."""
+    return "" if path.exists() else f"{path} is not here"
+
+
+class OfAuthority(Source[AuthorityRequest]):
+    """Shares of `argus authority score`: one scoring per benchmark, encoder and k."""
+
+    def lacking(self, request: AuthorityRequest) -> str:
+        """See `Source.lacking`."""
+        from argus.authority.benchmarks.source import MAKERS
+        from argus.authority.benchmarks.systems import SYSTEMS
+
+        if request.benchmark not in MAKERS and (why := path_lacking(Path(request.benchmark))):
+            return why
+        return model_lacking(request.encoder) if SYSTEMS[request.system].dense else ""
+
+    def run_of(self, request: AuthorityRequest) -> str:
+        """See `Source.run_of`."""
+        return repr(replace(request, system="", share="tca", hop=""))
+
+    def measure(self, requests: Sequence[AuthorityRequest]) -> Figures:
+        """See `Source.measure`."""
+        from argus.authority.benchmarks.config import ScoreConfig
+        from argus.authority.benchmarks.job import score_systems
+        from argus.authority.benchmarks.source import MAKERS, make_benchmark
+        from argus.authority.benchmarks.systems import SYSTEMS
+
+        systems = tuple(dict.fromkeys(request.system for request in requests))
+        run = requests[0]
+        dense = any(SYSTEMS[system].dense for system in systems)
+        made = run.benchmark in MAKERS
+        benchmark = (
+            make_benchmark(run.benchmark, 0, run.contaminated, run.hint) if made else run.benchmark
+        )
+        result = score_systems(
+            benchmark, out=self.setting.home / f"scoring-{_short(self.run_of(run))}",
+            queries=run.queries or None, encoder=run.encoder if dense else None,
+            config=ScoreConfig(k=run.k, systems=systems),
+            store=self.setting.shared / "vectors" / Path(run.encoder).name,
+        )  # fmt: skip
+        by_name = {system["name"]: system for system in result.summary["systems"]}
+        figures: Figures = {}
+        for request in requests:
+            system = by_name[request.system]
+            shares = system["hops"][request.hop] if request.hop else system["overall"]
+            share: Mapping[str, float] | None = dict(shares).get(request.share)  # type: ignore[assignment]
+            figures[request] = "it applies to no question" if share is None else share["value"]
+        return figures
+
+
+class OfAblation(Source[AblationRequest]):
+    """nDCG@10 of `argus scenarios ablate`: one ablation per collection and encoder."""
+
+    def lacking(self, request: AblationRequest) -> str:
+        """See `Source.lacking`."""
+        folder = Path(request.collection)
+        why = "" if folder == self.setting.stdlib else path_lacking(folder / "profiles.jsonl")
+        return why or model_lacking(request.encoder)
+
+    def run_of(self, request: AblationRequest) -> str:
+        """See `Source.run_of`."""
+        return f"{request.collection} {request.encoder}"
+
+    def measure(self, requests: Sequence[AblationRequest]) -> Figures:
+        """See `Source.measure`."""
+        from argus.scenarios.ablation.config import AblateConfig
+        from argus.scenarios.ablation.job import ablate_scenarios
+        from argus.scenarios.profile import Component, component
+
+        folder, encoder = Path(requests[0].collection), requests[0].encoder
+        out = self.setting.home / f"ablation-{_short(self.run_of(requests[0]))}"
+        write_stdlib(folder, self.setting.stdlib)
+        cells = [request for request in requests if request.component in set(Component)]
+        config = AblateConfig(
+            components=tuple(component(name) for name in {r.component for r in cells} or {"M+E"}),
+            weights=tuple({r.weight for r in cells} or {0.7}), placebos=0, tune_share=0.0,
+        )  # fmt: skip
+        expansions = folder / "expansions.jsonl"
+        result = ablate_scenarios(
+            folder, folder / "profiles.jsonl", folder / "queries.jsonl",
+            folder / "qrels" / "test.tsv", out=out, encoder=encoder,
+            config=config, expansions=expansions if expansions.is_file() else None,
+            store=self.setting.shared / "vectors" / Path(encoder).name,
+        )  # fmt: skip
+        rows = result.summary["whole"]["rows"]
+        values = {_place(row): row["measures"]["nDCG@10"] for row in rows}
+        return {r: values.get((r.component, r.weight), "nothing to make it of") for r in requests}
+
+
+def _short(run: str) -> str:
+    return content_hash(run, size=4).hex()
+
+
+def _place(row: Row) -> tuple[str, float]:
+    """Return component and λ of a row; of one without, what it is."""
+    if row["component"] is None or row["lambda"] is None:
+        return ("none" if row["system"] == DOCUMENTS else row["system"]), 1.0
+    return row["component"], row["lambda"]
+
+
+class OfGrid(Source[GridRequest]):
+    """Measures of a suite, as much of it as is here."""
+
+    def __init__(self, setting: Setting, suite: Suite, table: Table) -> None:
+        super().__init__(setting)
+        self.suite, self.table = suite, table
+
+    def lacking(self, request: GridRequest) -> str:
+        """See `Source.lacking`."""
+        retriever = next(r for r in self.suite.retrievers if r.name == request.retriever)
+        remedy = next(r for r in self.suite.remedies if r.name == request.remedy)
+        tasks = [t for t in self.suite.tasks if request.task in ("", t.name)]
+        if not request.task:
+            tasks = [t for t in tasks if t.group == request.average]
+        reasons = (
+            *(self._task(task) for task in tasks),
+            model_lacking(retriever.encoder.model) if retriever.encoder else "",
+            *(self._remedy(remedy, retriever, task) for task in tasks),
+        )
+        return next(filter(None, reasons), "")
+
+    def _task(self, task: SuiteTask) -> str:
+        if self._folder(task) == self.setting.stdlib:
+            return ""
+        try:
+            require_task(task.place, self.table)
+        except ArgusError:
+            return f"{task.place} is not here"
+        return ""
+
+    def _folder(self, task: SuiteTask) -> Path:
+        return Path(task.place.rpartition(":")[2])
+
+    def _remedy(self, remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask) -> str:
+        values = filled(remedy.values, retriever, task)
+        paths = (
+            path_lacking(path) for _, path in paths_in(values, remedy.kind)
+            if path.parent != self.setting.stdlib
+        )  # fmt: skip
+        key = values.get("api_key_env")
+        unset = f"${key} is not set" if key and not os.environ.get(str(key)) else ""
+        return next(filter(None, paths), unset)
+
+    def measure(self, requests: Sequence[GridRequest]) -> Figures:
+        """See `Source.measure`."""
+        from argus.suite.job import run_suite
+
+        suite = self._of(requests)
+        for task in suite.tasks:
+            write_stdlib(self._folder(task), self.setting.stdlib)
+        summary = run_suite(
+            suite, out=self.setting.home / "suite", store=self.setting.shared / "suite"
+        ).summary
+        return {request: self._figure(request, summary) for request in requests}
+
+    def _of(self, requests: Sequence[GridRequest]) -> Suite:
+        """Return the suite without what no request asks."""
+        retrievers = {request.retriever for request in requests}
+        remedies = {request.remedy for request in requests}
+        places = {request.task for request in requests}
+        groups = {request.average for request in requests if not request.task}
+        return replace(
+            self.suite,
+            retrievers=tuple(
+                replace(r, remedies=tuple({q.remedy for q in requests if q.retriever == r.name}))
+                for r in self.suite.retrievers if r.name in retrievers
+            ),
+            remedies=tuple(
+                r for i, r in enumerate(self.suite.remedies) if not i or r.name in remedies
+            ),
+            tasks=tuple(
+                t for t in self.suite.tasks if t.name in places or t.group in groups
+            ),
+        )  # fmt: skip
+
+    def _figure(self, request: GridRequest, summary: SuiteSummary) -> float | str:
+        row = self._row(request, summary["rows"])
+        if row is None:
+            return "no such row in the suite"
+        ranks = {"mean rank": row["mean_rank"], "median rank": row["median_rank"]}
+        value = {**ranks, **row["measures"]}.get(request.measure)
+        return (row["reason"] or f"no {request.measure}") if value is None else value
+
+    def _row(self, request: GridRequest, rows: Sequence[SuiteRow]) -> SuiteRow | None:
+        of_pair = [
+            row for row in rows
+            if (row["retriever"], row["remedy"]) == (request.retriever, request.remedy)
+        ]  # fmt: skip
+        if request.task:
+            return next((r for r in of_pair if r["name"] == request.task), None)
+        averages = [r for r in of_pair if r["scope"] != "task"]
+        return next((r for r in averages if r["name"] == request.average), averages[-1])
+
+
+class OfFailures(Source[FailureRequest]):
+    """Tables of `argus generative analyse`, of published outputs or of ones made here."""
+
+    def lacking(self, request: FailureRequest) -> str:
+        """See `Source.lacking`."""
+        return ""
+
+    def measure(self, requests: Sequence[FailureRequest]) -> Figures:
+        """See `Source.measure`."""
+        from argus.generative.failures.jobs.analyse import analyse_failures
+        from argus.suite.recipes.outputs import outputs
+
+        made = outputs(self.setting)
+        result = analyse_failures(
+            made.files, config=made.config, qrels=made.qrels, out=self.setting.home / "failures"
+        )
+        systems = dict(zip(("seal", "minder"), result.summary["systems"], strict=True))
+        figures: Figures = {r: _value(r, dict(systems[r.output]["figures"])) for r in requests}
+        if made.here and is_missing(systems["minder"]["figures"]["scoring"]["query_ngrams"]):
+            figures |= {r: NO_PSEUDO_QUERY for r in requests if r.output == "minder"}
+        return figures
+
+
+NO_PSEUDO_QUERY = (
+    "the model that was trained here wrote no pseudo-query, so that its answers are SEAL's; train "
+    "it longer (--train-minutes)"
+)
+
+
+def _value(request: FailureRequest, figures: Mapping[str, object]) -> float | str:
+    part, _, name = request.table.partition(".")
+    section = figures[part]
+    assert isinstance(section, Mapping)
+    table = section[name]
+    if "not_applicable" in table:
+        return str(table["not_applicable"])
+    column = table["columns"].index(request.value)
+    row = next((r for r in table["rows"] if request.line in (f"{r[0]}", f"{r[0]} {r[1]}")), None)
+    value = None if row is None else row[column]
+    return f"no {request.line} in it" if value is None else float(value)

@@ -1,0 +1,78 @@
+"""What a reproduction tells: every cell of a published table, measured, or why it was not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+
+class ReproducedCell(TypedDict):
+    """One cell, in the unit of the paper."""
+
+    row: str
+    column: str
+    published: float | None
+    measured: float | None
+    state: Literal["measured", "failed", "not run"]
+    reason: str
+
+
+class ReproduceSummary(TypedDict):
+    """A table of a paper."""
+
+    recipe: str
+    title: str
+    source: str
+    note: str
+    measured: int
+    failed: int
+    not_run: int
+    cells: list[ReproducedCell]
+
+
+class ListedRecipe(TypedDict):
+    """A recipe as it is listed. here: cells that can be measured here, of all its cells."""
+
+    name: str
+    title: str
+    source: str
+    here: int
+    cells: int
+
+
+def headline(summary: ReproduceSummary, digits: int) -> Iterator[str]:
+    """Yield the table, a line per row: measured, and the published value after a bar."""
+    yield f"{summary['recipe']}: {summary['title']} ({summary['source']})"
+    yield "measured | published"
+    columns = list(dict.fromkeys(cell["column"] for cell in summary["cells"]))
+    rows = list(dict.fromkeys(cell["row"] for cell in summary["cells"]))
+    cells = {(cell["row"], cell["column"]): cell for cell in summary["cells"]}
+    texts = {key: _text(cell, digits) for key, cell in cells.items()}
+    width = max(map(len, rows))
+    widths = {c: max(len(c), *(len(texts[row, c]) for row in rows)) for c in columns}
+    yield "  ".join(["".ljust(width), *(c.ljust(widths[c]) for c in columns)]).rstrip()
+    for row in rows:
+        parts = (texts[row, column].ljust(widths[column]) for column in columns)
+        yield "  ".join([row.ljust(width), *parts]).rstrip()
+    yield from reasons(summary)
+    if summary["note"]:
+        yield summary["note"]
+
+
+def reasons(summary: ReproduceSummary) -> Iterator[str]:
+    """Yield why cells were not measured, each reason once with how many it holds for."""
+    counts: dict[tuple[str, str], int] = {}
+    for cell in summary["cells"]:
+        if cell["state"] != "measured":
+            key = cell["state"], cell["reason"]
+            counts[key] = counts.get(key, 0) + 1
+    for (state, reason), n in counts.items():
+        yield f"{state}, {n} cell{'' if n == 1 else 's'}: {reason}"
+
+
+def _text(cell: ReproducedCell, digits: int) -> str:
+    left = cell["state"] if cell["measured"] is None else f"{cell['measured']:,.{digits}f}"
+    right = "-" if cell["published"] is None else f"{cell['published']:,.{digits}f}"
+    return f"{left} | {right}"

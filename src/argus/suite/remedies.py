@@ -1,0 +1,250 @@
+"""The kinds of remedies that a suite knows: the settings of each, and how it mends an index.
+
+Each is the job that `argus remedy` runs, on an index that a suite builds for one task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from argus.encoders import Encoder
+from argus.errors import InputError, NothingToMend
+from argus.indexes.blend import Blend
+from argus.indexes.weighing import Weight
+from argus.llm.config import ChatConfig
+from argus.remedies.blend.config import SentenceSettings
+from argus.remedies.config import ExpandConfig
+from argus.remedies.diagnosis.config import TAU, Tau
+from argus.remedies.repair.config import ReferenceConfig, SynthesizeSettings
+from argus.repair.config import RepairConfig
+from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
+from argus.scenarios.profile import COMPONENT
+from argus.settings import Doc, check_settings
+from argus.suite.config import ORIGINAL, SuiteRemedy, SuiteRetriever, SuiteTask
+from argus.suite.toml import Table, keys_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtRisk:
+    """What is at risk. A probe ships for the default encoder alone."""
+
+    probe: Annotated[Path | None, Doc("Folder from argus probe fit.")] = None
+    tau: Tau = TAU
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profiles:
+    """Where scenarios are read."""
+
+    profiles: Annotated[Path | None, Doc("Profiles of documents (argus remedy scenarios).")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scenarios:
+    """Which scenarios are indexed. component, weight: also `auto`."""
+
+    component: Annotated[str, Doc("M, I, E, M+E, I+E, or auto.")] = str(COMPONENT)
+    weight: Weight = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learning:
+    """What a correction of queries is learnt from, where nobody wrote needs."""
+
+    learn_from: Annotated[Unlabelled | None, Doc("titles or sentences of the documents.")] = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaybeReference:
+    """A knowledge base, or none."""
+
+    reference: ReferenceConfig | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaybeWriter:
+    """A language model that writes; without one the knowledge base's own descriptions are taken."""
+
+    model: ChatConfig | None = None
+
+
+@dataclass(frozen=True)
+class Patient:
+    """An index that is mended: where it lies, and who embeds."""
+
+    index: Path
+    encoder: Encoder
+
+
+Mend = Callable[..., None]
+"""Takes a patient and the configs of its kind."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of remedy. paths: settings that name what it reads; needs: those it must have."""
+
+    configs: tuple[type, ...]
+    mend: Mend
+    paths: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+def _blend(patient: Patient, blend: Blend, sentences: SentenceSettings) -> None:
+    from argus.remedies.blend.job import blend_index
+
+    blend_index(patient.index, blend, sentences=sentences, encoder=patient.encoder)
+
+
+def _expand(
+    patient: Patient, reference: ReferenceConfig, config: ExpandConfig, risk: AtRisk
+) -> None:
+    from argus.remedies.repair.expand import expand_index
+
+    expand_index(
+        patient.index, reference=reference, config=config, probe=risk.probe,
+        encoder=patient.encoder, tau=risk.tau,
+    )  # fmt: skip
+
+
+def _synthesize(
+    patient: Patient,
+    reference: ReferenceConfig,
+    settings: SynthesizeSettings,
+    risk: AtRisk,
+    writer: MaybeWriter,
+) -> None:
+    from argus.remedies.repair.synthesize import synthesize_index
+
+    synthesize_index(
+        patient.index, reference=reference, config=settings.by(writer.model), probe=risk.probe,
+        encoder=patient.encoder, tau=risk.tau,
+    )  # fmt: skip
+
+
+def _scenarios(patient: Patient, profiles: Profiles, scenarios: Scenarios) -> None:
+    from argus.scenarios.cells import AUTO
+    from argus.scenarios.profile import component
+    from argus.scenarios.profiles.index import add_scenarios
+
+    assert profiles.profiles is not None
+    add_scenarios(
+        patient.index, profiles.profiles, encoder=patient.encoder, weight=scenarios.weight,
+        component=AUTO if scenarios.component == AUTO else component(scenarios.component),
+    )  # fmt: skip
+
+
+def _adapt(patient: Patient, profiles: Profiles, learning: Learning, config: AdaptConfig) -> None:
+    from argus.scenarios.adapt.job import adapt_index
+
+    result = adapt_index(
+        patient.index, profiles=profiles.profiles, learn_from=learning.learn_from, config=config,
+        encoder=patient.encoder,
+    )  # fmt: skip
+    if not result.summary["prescribed"]:
+        raise NothingToMend("held-out needs do not improve by a correction of queries")
+
+
+def _repair(
+    patient: Patient, profiles: Profiles, maybe: MaybeReference, config: RepairConfig
+) -> None:
+    """Keep what held-out needs prove; a task's own judgements choose nothing."""
+    from argus.repair.job import repair_index
+
+    repair_index(
+        patient.index, profiles=profiles.profiles, reference=maybe.reference, config=config,
+        encoder=patient.encoder,
+    )  # fmt: skip
+
+
+KINDS = {
+    ORIGINAL: Kind((), lambda patient: None),
+    "blend": Kind((Blend, SentenceSettings), _blend),
+    "expand": Kind((ReferenceConfig, ExpandConfig, AtRisk), _expand, ("kb", "probe"), ("kb",)),
+    "synthesize": Kind(
+        (ReferenceConfig, SynthesizeSettings, AtRisk, MaybeWriter),
+        _synthesize,
+        ("kb", "probe"),
+        ("kb",),
+    ),
+    "scenarios": Kind((Profiles, Scenarios), _scenarios, ("profiles",), ("profiles",)),
+    "adapt": Kind((Profiles, Learning, AdaptConfig), _adapt, ("profiles",)),
+    "repair": Kind(
+        (Profiles, MaybeReference, RepairConfig),
+        _repair,
+        ("profiles", "kb"),
+    ),
+}
+"""By what a TOML file calls them."""
+OWN = ("name", "kind")
+"""Keys of every remedy, of whatever kind."""
+
+
+def keys_of_kind(kind: str) -> list[str]:
+    """Return the keys that a remedy of this kind may have."""
+    return [*OWN, *keys_of(*KINDS[kind].configs)]
+
+
+def configs_of(table: Table, kind: str) -> list[Any]:
+    """Return what a remedy's table says, as its kind takes it; InputError for bad settings."""
+    for key in KINDS[kind].needs:
+        if key not in table.values:
+            raise table.error(key, f"{kind} without {key!r}", f"{key} = ...", "Add it.")
+    return [table.config(config) for config in KINDS[kind].configs]
+
+
+def require_fit(remedy: SuiteRemedy, retriever: SuiteRetriever, table: Table) -> None:
+    """Raise InputError for a remedy of vectors on a retriever that has none here."""
+    if remedy.kind == ORIGINAL or retriever.encoder is not None:
+        return
+    raise table.error(
+        "remedies", f"{remedy.name!r} ({remedy.kind}) on {retriever.name!r}, {retriever.kind}",
+        f"remedies that fit it: {ORIGINAL} alone; the others mend an index of vectors",
+        f'Set remedies = ["{ORIGINAL}"] of {retriever.name!r}.',
+    )  # fmt: skip
+
+
+def filled(
+    values: Mapping[str, object], retriever: SuiteRetriever, task: SuiteTask
+) -> dict[str, object]:
+    """Return settings with the names of retriever and task in place of {retriever}, {task}."""
+
+    def fill(value: object) -> object:
+        if isinstance(value, list):
+            return [fill(row) for row in value]
+        if not isinstance(value, str):
+            return value
+        return value.replace("{task}", task.name).replace("{retriever}", retriever.name)
+
+    return {key: fill(value) for key, value in values.items()}
+
+
+def paths_in(values: Mapping[str, object], kind: str) -> Iterator[tuple[str, Path]]:
+    """Yield the files and folders that a remedy's settings name, with their key."""
+    for key in KINDS[kind].paths:
+        value = values.get(key, [])
+        for row in value if isinstance(value, list) else [value]:
+            yield key, Path(str(row))
+
+
+def mend(remedy: SuiteRemedy, table: Table, patient: Patient) -> None:
+    """Add a remedy to an index. table: its settings, filled. Raises ArgusError where it cannot."""
+    for key, path in paths_in(table.values, remedy.kind):
+        if not path.exists():
+            raise InputError(
+                f"{path} is absent", expected=f"{key} of {remedy.name!r}", fix="Check the path.",
+                where=remedy.name,
+            )  # fmt: skip
+    KINDS[remedy.kind].mend(patient, *configs_of(table, remedy.kind))

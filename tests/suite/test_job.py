@@ -1,0 +1,231 @@
+"""`argus suite` on draws of real collections: what cells say, and which are made again."""
+
+import json
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from argus.data.locks import take_lock
+from argus.encoders.config import EncoderConfig
+from argus.encoders.load import LoadedEncoder
+from argus.errors import ArgusError, InputError
+from argus.indexes.job import build_index
+from argus.indexes.retriever import open_retriever
+from argus.remedies.blend.job import blend_index
+from argus.suite.job import run_suite
+from argus.tasks.opening import open_task
+from tests.support.suites import draw
+
+SUITE = """
+[[retrievers]]
+name = "MiniLM"
+encoder = "all-MiniLM-L6-v2"
+precision = "float32"
+[[retrievers]]
+name = "BM25"
+bm25 = true
+remedies = ["none"]
+[[remedies]]
+name = "blend"
+[[tasks]]
+task = "beir:{home}/hotpot"
+[[tasks]]
+task = "beir:{home}/theorems"
+"""
+
+
+VECTORS = {}
+"""What MiniLM made of a text: the tests embed the same ones again and again."""
+
+
+class Counting:
+    """An encoder that notes the texts that it is given."""
+
+    def __init__(self, encoder):
+        self.encoder, self.texts = encoder, []
+
+    def __getattr__(self, name):
+        return getattr(self.encoder, name)
+
+    def encode_queries(self, texts):
+        return self._encode("query", texts, self.encoder.encode_queries)
+
+    def encode_documents(self, texts):
+        return self._encode("document", texts, self.encoder.encode_documents)
+
+    def _encode(self, role, texts, encode):
+        keys = [(role, text) for text in texts]
+        self.texts += keys
+        new = list(dict.fromkeys(key for key in keys if key not in VECTORS))
+        if new:
+            VECTORS.update(zip(new, encode([text for _, text in new]), strict=True))
+        return np.array([VECTORS[key] for key in keys])
+
+
+@pytest.fixture(scope="module")
+def home(shared, tmp_path_factory):
+    home = tmp_path_factory.mktemp("collections")
+    draw(shared("hotpot100"), home / "hotpot", questions=4, others=2)
+    draw(shared("theoremqa_theorems"), home / "theorems", questions=4, others=2)
+    return home
+
+
+@pytest.fixture
+def counting(minilm, monkeypatch):
+    encoder = Counting(minilm)
+    monkeypatch.setattr(
+        "argus.suite.asking.load_encoder",
+        lambda config, **_: LoadedEncoder(encoder, EncoderConfig(precision="float32")),
+    )
+    return encoder
+
+
+@pytest.fixture
+def suite(home, tmp_path):
+    file = tmp_path / "suite.toml"
+    file.write_text(SUITE.format(home=home), encoding="utf-8")
+    return file
+
+
+def rows(result, scope="task"):
+    return {
+        (row["retriever"], row["remedy"], row["name"]): row
+        for row in result.summary["rows"]
+        if row["scope"] == scope
+    }
+
+
+def test_cells_are_what_the_jobs_say_one_by_one(home, suite, counting, minilm, tmp_path):
+    result = run_suite(suite, out=tmp_path / "out")
+    task = open_task(home / "hotpot")
+    build_index(home / "hotpot", out=tmp_path / "index", encoder=minilm)
+    before = task.evaluate(
+        open_retriever(tmp_path / "index", minilm).search(task.queries, 100), ["nDCG@10"]
+    )
+    blend_index(tmp_path / "index", encoder=minilm)
+    after = task.evaluate(
+        open_retriever(tmp_path / "index", minilm).search(task.queries, 100), ["nDCG@10"]
+    )
+    cells = rows(result)
+    for remedy, evaluation in (("none", before), ("blend", after)):
+        measures = cells["MiniLM", remedy, "hotpot"]["measures"]
+        assert measures["nDCG@10"] == pytest.approx(evaluation.aggregate["nDCG@10"], abs=1e-9)
+    changed = cells["MiniLM", "blend", "hotpot"]["comparison"]
+    values = [(v["nDCG@10"], after.per_query[q]["nDCG@10"]) for q, v in before.per_query.items()]
+    assert changed["harmed"] == sum(b > a + 1e-9 for b, a in values)
+    assert result.summary["cells"] == {"total": 6, "measured": 6, "kept": 0, "failed": 0}
+
+
+def test_an_average_weighs_tasks_alike(suite, counting, tmp_path):
+    result = run_suite(suite, out=tmp_path / "out")
+    cells, (average,) = rows(result), [
+        row for row in result.summary["rows"]
+        if row["scope"] == "all" and row["remedy"] == "blend"
+    ]  # fmt: skip
+    tasks = [cells["MiniLM", "blend", name] for name in ("hotpot", "theorems")]
+    mean = sum(row["measures"]["nDCG@10"] for row in tasks) / 2
+    assert average["measures"]["nDCG@10"] == pytest.approx(mean)
+    assert average["comparison"]["mean_after"] == pytest.approx(mean)
+    assert average["comparison"]["queries"] == 8
+
+
+def test_every_text_is_embedded_once(suite, counting, tmp_path):
+    result = run_suite(suite, out=tmp_path / "out")
+    assert len(counting.texts) <= 1.2 * len(set(counting.texts))
+    (encoded,) = result.summary["encoded"]
+    assert encoded["vectors"] == len(set(counting.texts))
+
+
+def test_a_suite_that_was_stopped_asks_only_the_rest(suite, counting, tmp_path, monkeypatch):
+    import argus.suite.job as job
+
+    real, cells = job.measured, []
+
+    def measuring(cell, *rest):
+        if len(cells) == most:
+            raise KeyboardInterrupt
+        cells.append(cell)
+        return real(cell, *rest)
+
+    most = 3
+    monkeypatch.setattr(job, "measured", measuring)
+    with pytest.raises(KeyboardInterrupt):
+        run_suite(suite, out=tmp_path / "out")
+    most = 99
+    result = run_suite(suite, out=tmp_path / "out")
+    assert result.summary["cells"]["kept"] == 3
+    assert len(cells) == len(set(cells)) == 6
+    assert len(counting.texts) == len(set(counting.texts))
+    whole = run_suite(suite, out=tmp_path / "whole")
+    assert result.summary["rows"] == whole.summary["rows"]
+
+
+def test_only_cells_whose_inputs_changed_run_again(home, suite, counting, tmp_path):
+    run_suite(suite, out=tmp_path / "out")
+    text = suite.read_text()
+    suite.write_text(text.replace('name = "blend"', 'name = "blend"\nhubs = 0.0'))
+    again = run_suite(suite, out=tmp_path / "out").summary["cells"]
+    assert (again["measured"], again["kept"]) == (6, 4)
+    suite.write_text(text.replace(str(home / "theorems"), str(_other(home, tmp_path))))
+    other = run_suite(suite, out=tmp_path / "out").summary["cells"]
+    assert (other["measured"], other["kept"]) == (6, 2)  # the blend with hubs is of before
+
+
+def _other(home, folder):
+    """Copy a task, with one word more in one document."""
+    import shutil
+
+    shutil.copytree(home / "theorems", folder / "theorems")
+    corpus = folder / "theorems" / "corpus.jsonl"
+    first, *rest = corpus.read_text().splitlines()
+    row = json.loads(first)
+    row["text"] += " indeed"
+    corpus.write_text("\n".join([json.dumps(row), *rest]))
+    return folder / "theorems"
+
+
+def test_a_cell_that_fails_stops_no_other(home, counting, tmp_path):
+    (tmp_path / "broken.py").write_text("def search(query, k):\n    raise ValueError('no power')\n")
+    suite = tmp_path / "suite.toml"
+    suite.write_text(
+        f'[[retrievers]]\nname = "mine"\nsource = "{tmp_path}/broken.py:search"\n'
+        f'[[retrievers]]\nbm25 = true\n[[tasks]]\ntask = "{home}/hotpot"\n'
+    )
+    result = run_suite(suite, out=tmp_path / "out")
+    cells = rows(result)
+    assert cells["bm25", "none", "hotpot"]["state"] == "measured"
+    assert "no power" in cells["mine", "none", "hotpot"]["reason"]
+    assert result.summary["cells"]["failed"] == 1
+    assert any("no power" in line for line in result.headline())
+
+
+def test_two_suites_do_not_share_a_folder(suite, counting, tmp_path):
+    (tmp_path / "out").mkdir()
+    with take_lock(tmp_path / "out" / ".lock", busy=""), pytest.raises(ArgusError, match="in use"):
+        run_suite(suite, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize(("place", "words"), [("beir:gone", "absent"), ("bier:gone", "'beir'")])
+def test_an_absent_task_is_refused_before_anything_runs(suite, tmp_path, place, words):
+    suite.write_text(f'[[retrievers]]\nbm25 = true\n[[tasks]]\ntask = "{place}"\n')
+    with pytest.raises(InputError) as error:
+        run_suite(suite, out=tmp_path / "out")
+    assert error.value.where.field == "tasks[0].task"
+    assert words in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_tables_are_written_in_three_forms(suite, counting, tmp_path):
+    result = run_suite(suite, out=tmp_path / "out")
+    home = tmp_path / "out" / "tables"
+    assert result.summary["tables"] == ["argus-2", "argus-5", "spike-1"]
+    for name in result.summary["tables"]:
+        table = pq.read_table(home / f"{name}.parquet")
+        assert table.num_rows == 3
+        lines = (home / f"{name}.md").read_text().splitlines()
+        assert sum(line.startswith("| MiniLM") for line in lines) == 2
+        assert (home / f"{name}.tex").read_text().count(r" \\") == 4
+    spike = pq.read_table(home / "spike-1.parquet").to_pylist()
+    cells = rows(result)
+    assert spike[0]["hotpot"] == 100 * cells["MiniLM", "none", "hotpot"]["measures"]["nDCG@10"]

@@ -1,0 +1,30 @@
+"""Small draws of shared collections, in BEIR's layout, and suites over them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def draw(source: Path, folder: Path, questions: int, others: int = 20) -> Path:
+    """Write the first questions of a collection, their documents and some others."""
+    lines = {name: read_rows(source / f"{name}.jsonl") for name in ("corpus", "queries")}
+    head, *judged = (source / "qrels" / "test.tsv").read_text(encoding="utf-8").splitlines()
+    queries = lines["queries"][:questions]
+    ids = {row["_id"] for row in queries}
+    judged = [line for line in judged if line.split("\t")[0] in ids]
+    relevant = {line.split("\t")[1] for line in judged}
+    rest = [row for row in lines["corpus"] if row["_id"] not in relevant][:others]
+    documents = [row for row in lines["corpus"] if row["_id"] in relevant] + rest
+    (folder / "qrels").mkdir(parents=True)
+    (folder / "qrels" / "test.tsv").write_text("\n".join([head, *judged, ""]), encoding="utf-8")
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def read_rows(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of a JSONL file."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
