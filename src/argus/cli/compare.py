@@ -100,7 +100,7 @@ def compare(
     summary.json, manifest.json and report.html.
     """
     kind = _one_kind(folders or [], encoder or [], index or [], run or [], retriever or [], corpus)
-    _no_other_options(context, kind)
+    _no_other_options(context, kind, sliced=bool(measure.by))
     check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
     from argus.evaluation.compare import job as jobs
     from argus.evaluation.compare.answers import compare_retrievers
@@ -205,18 +205,21 @@ _BELONGS = {
 """What the options besides --out, --fresh, --json and --config go with."""
 
 
-def _no_other_options(context: typer.Context, kind: str) -> None:
+def _no_other_options(context: typer.Context, kind: str, *, sliced: bool) -> None:
     """Refuse an option of the command line that this kind of comparison would not read.
 
-    What stands in a --config file may be meant for other commands.
+    sliced: --by names slices, for which alone folders read a corpus. What stands in a --config
+    file may be meant for other commands.
     """
     from argus.errors import InputError
 
-    for name in sorted(set().union(*_BELONGS.values()) - _BELONGS[kind]):
+    belongs = _BELONGS | ({} if sliced else {"folders": {"by"}})
+    for name in sorted(set().union(*belongs.values()) - belongs[kind]):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             spelling = f"--{name.rstrip('_').replace('_', '-')}"
-            goes_with = [f"--{k}" for k, names in _BELONGS.items() if name in names]
+            goes_with = [f"--{k}" for k in belongs if name in belongs[k] and k != "folders"]
+            goes_with += ["folders and --by"] * (name in _BELONGS["folders"])
             raise InputError(
                 f"is not read when {'folders' if kind == 'folders' else f'--{kind}'} are compared",
                 expected=f"{spelling} with {' or '.join(goes_with)}",

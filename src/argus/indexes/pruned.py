@@ -301,6 +301,16 @@ def _nearest(query, vectors, rows, start, end):  # type: ignore[no-untyped-def] 
 
 
 @numba.njit(cache=True, nogil=True)
+def _keep(best, score):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Put a score among the k best, which rise, in place of the lowest."""
+    at = 0
+    while at + 1 < len(best) and best[at + 1] < score:
+        best[at] = best[at + 1]
+        at += 1
+    best[at] = score
+
+
+@numba.njit(cache=True, nogil=True)
 def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     query, vectors, own_rows, own_starts,
     rows_1, starts_1, codes_1, scale_1, error_1,
@@ -313,7 +323,7 @@ def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     1: sentences; 2: scenarios. most: what a document's own views score at most. A document that
     cannot reach `least`, which rises as scores come in, is left at -inf.
     """
-    scores, k = np.full(len(documents), -np.inf, np.float32), len(best)
+    scores = np.full(len(documents), -np.inf, np.float32)
     rest_1, rest_2 = np.float32(1) - weight_1, np.float32(1) - weight_2
     for i in range(len(documents)):
         if bound[i] < least:
@@ -349,11 +359,7 @@ def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
         score -= penalty[d]
         scores[i] = score
         if score > best[0]:
-            at = 0
-            while at + 1 < k and best[at + 1] < score:
-                best[at] = best[at + 1]
-                at += 1
-            best[at] = score
+            _keep(best, score)
             least = max(least, best[0] - slack)
     return scores, least
 
