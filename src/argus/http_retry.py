@@ -187,6 +187,11 @@ class Pace:
         self._interval_s = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._next = time.monotonic()
 
+    @property
+    def is_free(self) -> bool:
+        """Whether a request may be sent now, whatever others are."""
+        return not self._interval_s and self._next <= time.monotonic()
+
     async def turn(self) -> None:
         """Return when a request may be sent."""
         while (wait := self._next - time.monotonic()) > 0:

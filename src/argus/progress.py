@@ -24,6 +24,11 @@ def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[
     total: None where it is not known.
     """
     from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda n: None
+        return
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -33,7 +38,6 @@ def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[
         TimeRemainingColumn,
     )
 
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description:<28}"),
         BarColumn(),
@@ -42,6 +46,6 @@ def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[
         TextColumn("eta"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console) as bar:
         task = bar.add_task(description, total=total, completed=done)
         yield lambda n: bar.advance(task, n)

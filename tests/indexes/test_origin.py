@@ -83,7 +83,11 @@ def test_a_remedy_refuses_an_index_of_other_vectors(minilm, tmp_path, vectors):
     kb.write_text('{"_id": "1", "title": "Bern", "text": "The capital of Switzerland."}\n')
     with pytest.raises(InputError, match="holds vectors of your own"):
         expand_index(
-            index.path, reference=ReferenceConfig(kb=(kb,)), config=PAPER, encoder=minilm, tau=1.0
+            index.path,
+            reference=ReferenceConfig(kb=(kb,), mentions="gazetteer"),
+            config=PAPER,
+            encoder=minilm,
+            tau=1.0,
         )
     assert ViewIndex.open(index.path).remedies() == []
 

@@ -30,8 +30,8 @@ def test_a_kill_loses_a_moments_answers_at_most(tmp_path) -> None:
     )
     assert killed.returncode == -signal.SIGKILL
     with KeptAnswers(file, "r") as kept:
-        assert all(kept.get(f"slow {number}", 10) == {"d": 1.0} for number in range(4))
-        assert kept.get("quick 0", 10) == {"d": 1.0}
+        texts = [f"slow {number}" for number in range(4)] + ["quick 0"]
+        assert kept.read(texts, 10) == {text: {"d": 1.0} for text in texts}
 
 
 def test_one_after_another_writes_into_a_file(tmp_path) -> None:
@@ -41,5 +41,6 @@ def test_one_after_another_writes_into_a_file(tmp_path) -> None:
             for number in range(3):
                 kept.put(f"q{number}", 10, {name: 1.0})
     with KeptAnswers(file, "a") as kept:
-        assert [kept.get(f"q{number}", 10) for number in range(3)] == [{"a": 1.0}] * 3
-        assert kept.get("q0", 5) is None
+        answers = kept.read(["q0", "q1", "q1", "q2", "q3"], 10)
+        assert answers == {f"q{number}": {"a": 1.0} for number in range(3)}
+        assert kept.read(["q0"], 5) == {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -12,12 +13,15 @@ from argus.data.types import FloatArray, IntArray
 
 ROWS = 16_384
 """Rows that are coded at a time."""
+GROUPS = 8_192
+"""Groups of rows that are worth threads."""
+MOST_PRODUCT = 2**30
+"""Of a query and a row in codes: half of what 32 bits hold, so that rounding stays within."""
 TOLERANCE = 1e-3
 """Of rounding, in products of queries and codes and in the length of a row."""
 
 
-@dataclass(frozen=True)
-class Codes:
+class Codes(NamedTuple):
     """Rows divided by `scale` and rounded, (n_rows, dim).
 
     scale, error: (n_rows,); error is the length of what rounding took: a unit query scores a row
@@ -42,36 +46,75 @@ class Codes:
             error[part] = np.linalg.norm(block - scale[part, None] * rounded, axis=1)
         return cls(codes, scale, error * np.float32(1 + TOLERANCE) + np.float32(TOLERANCE / 10))
 
-    def most(self, query: FloatArray, starts: IntArray) -> FloatArray:
+    def most(self, query: CodedQuery, starts: IntArray, threads: int = 1) -> FloatArray:
         """Return the most that any row of each group can score, (n_groups,).
 
-        starts: (n_groups + 1,) over the rows; no group is empty.
+        starts: (n_groups + 1,) over the rows; no group is empty. threads: how many read them.
         """
-        most: FloatArray = _most_of_groups(query, self.codes, self.scale, self.error, starts)
+        most = np.empty(len(starts) - 1, np.float32)
+        edges = np.linspace(0, len(most), threads + 1).astype(np.int64)
+
+        def part(first: int, last: int) -> None:
+            _most_of_groups(query, self, starts[first : last + 1], most[first:last])
+
+        if threads == 1 or len(most) < GROUPS:
+            part(0, len(most))
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(part, edges[:-1], edges[1:]))
         return most
+
+
+class CodedQuery(NamedTuple):
+    """A unit query divided by `scale` and rounded to sixteen bits, (dim,).
+
+    error: how far it moves the score of a coded row at most.
+    """
+
+    codes: npt.NDArray[np.int16]
+    scale: np.float32
+    error: np.float32
+
+    @classmethod
+    def of(cls, query: FloatArray) -> CodedQuery:
+        """Return the codes of a query; their products with a row's stay within 32 bits."""
+        size = np.abs(query.astype(np.float64))
+        scale = max(size.max(initial=0) / 32_767, size.sum() * 127 / MOST_PRODUCT, 1e-30)
+        rounded = np.rint(query / scale)
+        lost = float(np.linalg.norm(query - scale * rounded))
+        # a coded row is less than 2 long
+        return cls(rounded.astype(np.int16), np.float32(scale), np.float32(2 * lost))
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract"}, nogil=True)
 def dot(left, right):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Return the product of a float32 vector with another, or with codes."""
+    """Return the product of two float32 vectors."""
     total = np.float32(0)
     for i in range(len(left)):
-        total += left[i] * np.float32(right[i])
+        total += left[i] * right[i]
     return total
 
 
 @numba.njit(cache=True, nogil=True)
-def most_of(query, codes, scale, error, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return the most that any of some rows can score, by their codes."""
-    most = np.float32(-np.inf)
-    for row in range(start, end):
-        most = max(most, scale[row] * dot(query, codes[row]) + error[row])
-    return most
+def _product(query, row):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the product of the codes of a query and of a row, in 32 bits: one instruction."""
+    total = np.int32(0)
+    for i in range(len(query)):
+        total = np.int32(total + np.int32(query[i]) * np.int32(row[i]))
+    return total
 
 
 @numba.njit(cache=True, nogil=True)
-def _most_of_groups(query, codes, scale, error, starts):  # type: ignore[no-untyped-def]  # pragma: no cover
-    most = np.empty(len(starts) - 1, np.float32)
+def most_of(query, rows, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the most that any of some rows can score, by the codes of both."""
+    most = np.float32(-np.inf)
+    for row in range(start, end):
+        product = np.float32(_product(query.codes, rows.codes[row]))
+        most = max(most, rows.scale[row] * query.scale * product + rows.error[row])
+    return most + query.error
+
+
+@numba.njit(cache=True, nogil=True)
+def _most_of_groups(query, rows, starts, most):  # type: ignore[no-untyped-def]  # pragma: no cover
     for group in range(len(most)):
-        most[group] = most_of(query, codes, scale, error, starts[group], starts[group + 1])
-    return most
+        most[group] = most_of(query, rows, starts[group], starts[group + 1])

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from argus.cores import available_cores
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
-from argus.indexes.codes import TOLERANCE, Codes, dot, most_of
+from argus.indexes.codes import TOLERANCE, CodedQuery, Codes, dot, most_of
 from argus.indexes.fold import Folded, Layout, ranked
 
 SEEDS = 64
@@ -134,8 +134,7 @@ def top_documents_pruned(
     k_there, at_once = min(k, len(layout.starts) - 1), available_cores() if is_few else 1
     search = _Search(vectors, layout, views, k_there, at_once)
     if is_few:
-        most = [views.own_codes.most(query, views.own_starts) for query in queries]
-        candidates = [search.candidates(*pair) for pair in zip(queries, most, strict=True)]
+        candidates = [search.candidates(query, search.most(query)) for query in queries]
     else:
         with ThreadPoolExecutor(available_cores()) as threads:
             candidates = list(threads.map(search.candidates, queries, _own_scores(queries, views)))
@@ -173,6 +172,11 @@ class _Search:
             for side, weight in zip((views.sentences, views.scenarios), self.weights, strict=True)
             if len(side.rows)
         ]
+
+    def most(self, query: FloatArray) -> FloatArray:
+        """Return the most that documents score without side views, by codes, (n_documents,)."""
+        views = self.views
+        return views.own_codes.most(CodedQuery.of(query), views.own_starts, self.threads)
 
     def candidates(self, query: FloatArray, own: FloatArray) -> IntArray:
         """Return the documents that can be among the k best.
@@ -248,9 +252,9 @@ class _Search:
         """
         sentences, scenarios = self.views.sentences, self.views.scenarios
         return _mixed(  # type: ignore[no-any-return]
-            query, self.vectors, self.views.own_rows, self.views.own_starts,
-            sentences.rows, sentences.starts, *_arrays(sentences.codes),
-            scenarios.rows, scenarios.starts, *_arrays(scenarios.codes),
+            query, CodedQuery.of(query), self.vectors, self.views.own_rows, self.views.own_starts,
+            sentences.rows, sentences.starts, sentences.codes,
+            scenarios.rows, scenarios.starts, scenarios.codes,
             np.float32(self.weights[0]), np.float32(self.weights[1]),
             own, self.penalty, documents, bound, best, np.float32(self.slack), np.float32(least),
         )  # fmt: skip
@@ -288,10 +292,6 @@ def reach(least: float, angle: float, weight: float) -> float:
     return float(np.cos(theta)) if theta < np.pi else -np.inf
 
 
-def _arrays(codes: Codes) -> tuple[npt.NDArray[np.int8], FloatArray, FloatArray]:
-    return codes.codes, codes.scale, codes.error
-
-
 @numba.njit(cache=True, nogil=True)
 def _nearest(query, vectors, rows, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover
     nearest = np.float32(-np.inf)
@@ -312,9 +312,8 @@ def _keep(best, score):  # type: ignore[no-untyped-def]  # pragma: no cover - co
 
 @numba.njit(cache=True, nogil=True)
 def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    query, vectors, own_rows, own_starts,
-    rows_1, starts_1, codes_1, scale_1, error_1,
-    rows_2, starts_2, codes_2, scale_2, error_2,
+    query, coded, vectors, own_rows, own_starts,
+    rows_1, starts_1, codes_1, rows_2, starts_2, codes_2,
     weight_1, weight_2,
     most, penalty, documents, bound, best, slack, least,
 ):  # fmt: skip
@@ -332,10 +331,10 @@ def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
         some_1, some_2 = starts_1[d + 1] > starts_1[d], starts_2[d + 1] > starts_2[d]
         score, most_1, most_2 = most[d], np.float32(-np.inf), np.float32(1)
         if some_1:
-            most_1 = most_of(query, codes_1, scale_1, error_1, starts_1[d], starts_1[d + 1])
+            most_1 = most_of(coded, codes_1, starts_1[d], starts_1[d + 1])
             score = weight_1 * score + rest_1 * max(score, most_1)
         if some_2:
-            most_2 = most_of(query, codes_2, scale_2, error_2, starts_2[d], starts_2[d + 1])
+            most_2 = most_of(coded, codes_2, starts_2[d], starts_2[d + 1])
             score = weight_2 * score + rest_2 * most_2
         if score - penalty[d] + slack < least:
             continue

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 import threading
 import time
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from types import TracebackType
 
-from argus.data.provenance import content_hash
+from argus.data.provenance import absorb
 from argus.errors import ArgusError
 
 FILE = "answers.sqlite"
-WRITE_S = 0.1
+WRITE_S = 0.25
 """What a kill may lose of answers that come faster: one at a time costs more than reading it."""
+READ_AT_ONCE = 500
+"""Queries of one statement; SQLite takes 999 parameters where it is old."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,  -- hash of retriever, query and k
@@ -32,7 +36,8 @@ class KeptAnswers:
     """
 
     def __init__(self, path: Path, identity: str) -> None:
-        self.path, self._identity, self._lock = path, identity, threading.Lock()
+        self.path, self._lock = path, threading.Lock()
+        self._identity = absorb(hashlib.blake2b(digest_size=16), identity)
         self._rows: list[tuple[str, int, dict[str, float]]] = []
         self._written = 0.0
         try:
@@ -55,16 +60,24 @@ class KeptAnswers:
         finally:
             self._connection.close()
 
-    def get(self, text: str, k: int) -> dict[str, float] | None:
-        """Return what was answered, None where nothing was."""
-        select = "SELECT answer FROM answers WHERE key = ?"
+    def read(self, texts: Iterable[str], k: int) -> dict[str, dict[str, float]]:
+        """Return what was answered, by text; a text that was not asked is not in it."""
+        texts = list(dict.fromkeys(texts))
+        answers: dict[str, dict[str, float]] = {}
         with self._lock:
             self._write()
-            try:
-                row = self._connection.execute(select, (self._key(text, k),)).fetchone()
-            except sqlite3.Error as error:
-                raise self._unusable(error) from error
-        return None if row is None else dict(json.loads(row[0]))
+            for start in range(0, len(texts), READ_AT_ONCE):
+                keys = {self._key(text, k): text for text in texts[start : start + READ_AT_ONCE]}
+                rows = self._rows_of(keys)
+                answers |= {keys[key]: dict(json.loads(answer)) for key, answer in rows}
+        return answers
+
+    def _rows_of(self, keys: Collection[str]) -> list[tuple[str, str]]:
+        select = f"SELECT key, answer FROM answers WHERE key IN ({','.join('?' * len(keys))})"
+        try:
+            return self._connection.execute(select, tuple(keys)).fetchall()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
 
     def put(self, text: str, k: int, answer: dict[str, float]) -> None:
         """Keep one answer; it is on disk at once, or with those of the next WRITE_S."""
@@ -91,7 +104,7 @@ class KeptAnswers:
         self._rows, self._written = [], time.monotonic()
 
     def _key(self, text: str, k: int) -> str:
-        return content_hash(self._identity, text, str(k), size=16).hex()
+        return absorb(self._identity.copy(), text, str(k)).hexdigest()
 
     def _unusable(self, error: sqlite3.Error) -> ArgusError:
         return ArgusError(

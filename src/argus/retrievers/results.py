@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
+from operator import gt
 from typing import Any
 from uuid import UUID
 
@@ -53,8 +54,11 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
     Of a document that comes back twice, as chunks do, the first counts. Raises RetrievalError for
     what holds no list, no id, or a score that is no finite number.
     """
+    if (pairs := _pairs(answer)) is not None and len(pairs) <= k:
+        return pairs
     hits: dict[str, float | None] = {}
-    for id_, score, _ in items_of(answer, known, id_field):
+    for item in _items(answer):
+        id_, score = _hit(item, known, id_field)
         if score is not None and not math.isfinite(score):
             raise RetrievalError(f"returned {id_!r} with the score {score}")
         hits.setdefault(id_, score)
@@ -64,6 +68,19 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
     if falling and None not in scores:
         return {id_: float(score) for id_, score in best if score is not None}
     return {id_: 1 / place for place, (id_, _) in enumerate(best, start=1)}
+
+
+def _pairs(answer: Any) -> dict[str, float] | None:
+    """Return a list of ids and falling scores as it is: most are, and are not looked at each."""
+    if type(answer) is not list or set(map(type, answer)) != {tuple}:
+        return None
+    if set(map(len, answer)) != {2}:
+        return None
+    ids, scores = zip(*answer, strict=True)
+    if set(map(type, ids)) != {str} or set(map(type, scores)) != {float}:
+        return None
+    falling = all(map(gt, scores, scores[1:])) and all(map(math.isfinite, scores))
+    return dict(answer) if falling and len(set(ids)) == len(ids) else None
 
 
 def items_of(

@@ -62,6 +62,8 @@ class _Turns:
 
     async def next(self) -> None:
         """Return when a query may be sent."""
+        if self.pace.is_free:
+            return
         async with self.lock:
             await self.pace.turn()
 
@@ -86,20 +88,22 @@ class QuerySession:
 
     def ask(self, queries: Sequence[Query]) -> Answers:
         """Ask what is not kept yet; a query without text finds nothing, and is not sent."""
-        pending = [query for query in queries if not self._is_answered(query)]
+        self._take_kept(queries)
+        pending = [query for query in queries if query.id not in self.answers]
         if pending:
             self.loop.run(lambda: self._ask_pending(pending))
         ids = (query.id for query in queries)
         run = {i: self.answers[i] for i in ids if i in self.answers}
         return Answers(run, self.failed, self._n_kept)
 
-    def _is_answered(self, query: Query) -> bool:
-        if not query.text.strip():
-            self.answers[query.id] = {}
-        elif self.kept and (answer := self.kept.get(query.text, self.k)) is not None:
-            self.answers[query.id] = answer
-            self._n_kept += 1
-        return query.id in self.answers
+    def _take_kept(self, queries: Sequence[Query]) -> None:
+        answers = self.kept.read((query.text for query in queries), self.k) if self.kept else {}
+        for query in queries:
+            if not query.text.strip():
+                self.answers[query.id] = {}
+            elif (answer := answers.get(query.text)) is not None:
+                self.answers[query.id] = dict(answer)
+                self._n_kept += 1
 
     async def _ask_pending(self, queries: Sequence[Query]) -> None:
         async with self.retriever.session():
