@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from argus.authority.benchmarks.config import ScoreConfig
+from argus.authority.benchmarks.config import NamedBenchmark, OtherQueries, ScoreConfig
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
@@ -22,15 +22,9 @@ NONE = "none"
 @with_blocks
 def score(
     *,
-    benchmark: Annotated[
-        str,
-        Doc("finsuperqa, cvepatchqa, legalprecedentqa, or a benchmark's folder."),
-    ],
+    benchmark: NamedBenchmark,
     out: o.Out = Path("argus-out"),
-    queries: Annotated[
-        Path | None,
-        Doc("Another file of questions in the benchmark's folder."),
-    ] = None,
+    queries: OtherQueries = None,
     rules: Annotated[
         str | None,
         Doc("RULES.yaml that the pipelines know, instead of the benchmark's own."),

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from argus.settings import Doc, Ge, Option, Seed, check_settings
 
+NamedBenchmark = Annotated[
+    str, Doc("finsuperqa, cvepatchqa, legalprecedentqa, or a benchmark's folder.")
+]
+OtherQueries = Annotated[
+    Path | None,
+    Doc("Another file of questions in the benchmark's folder."),
+    Option(("--queries",)),
+]
 Served = Annotated[int, Ge(1), Doc("Documents that a system may serve.")]
 
 

@@ -11,6 +11,8 @@ from argus.authority.latent_config import LatentConfig
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Le, Option, check_settings
 
+Records = Annotated[Path, Doc("Documents with type, time and scope: a file or a folder.")]
+
 
 @dataclass(frozen=True, kw_only=True)
 class AuthoritySource:
@@ -20,7 +22,7 @@ class AuthoritySource:
     had certainly been published by then. theta: of rules and edges (Def. 9).
     """
 
-    records: Annotated[Path, Doc("Documents with type, time and scope: a file or a folder.")]
+    records: Records
     rules: Annotated[str | None, Doc("RULES.yaml, or a domain that ships (docs/domains.md).")] = (
         None
     )

@@ -1,0 +1,63 @@
+"""What answers from each context come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typing_extensions import TypedDict
+
+from argus.authority.benchmarks.summary import ShareFigures
+from argus.jobs.recorded_model import Answers
+
+
+class ArmFigures(TypedDict):
+    """Answers from one context; shares of those that were judged, failed ones apart.
+
+    controlling_hit: contexts with a controlling document. wrong_without: confidently wrong among
+    contexts without one; correct_with: correct among those with one.
+    """
+
+    arm: str
+    questions: int
+    failed: int
+    reasons: dict[str, int]
+    controlling_hit: ShareFigures | None
+    correct: ShareFigures | None
+    wrong: ShareFigures | None
+    uncertain: ShareFigures | None
+    wrong_without: ShareFigures | None
+    correct_with: ShareFigures | None
+
+
+class HarmSummary(TypedDict):
+    """Answers from superseded and from controlling context (CAR Table 12)."""
+
+    benchmark: str
+    k: int
+    model: str
+    judge: str
+    questions: int
+    arms: list[ArmFigures]
+    answering: Answers
+    judging: Answers
+
+
+def harm_lines(summary: HarmSummary) -> Iterator[str]:
+    """Yield the figures in words."""
+    yield (
+        f"{summary['benchmark']}: {summary['questions']:,} questions, answered by "
+        f"{summary['model']}, judged by {summary['judge']}"
+    )
+    for arm in summary["arms"]:
+        parts = [
+            f"{name} {share['value']:.1%} ({share['low']:.1%} to {share['high']:.1%})"
+            for name, share in (
+                ("correct", arm["correct"]), ("confidently wrong", arm["wrong"]),
+                ("uncertain", arm["uncertain"]),
+            )
+            if share is not None
+        ]  # fmt: skip
+        hit = arm["controlling_hit"]
+        context = "" if hit is None else f", controlling document shown {hit['value']:.1%}"
+        failed = f", {arm['failed']:,} failed" if arm["failed"] else ""
+        yield f"{arm['arm']}: {', '.join(parts) or 'nothing judged'}{context}{failed}"

@@ -1,0 +1,93 @@
+"""What measures CAR's vocabulary gap and the harm of stale context in recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from argus.authority.benchmarks.source import MAKERS
+from argus.data.provenance import content_hash
+from argus.suite.recipes.requests import GapRequest, HarmRequest
+from argus.suite.recipes.sources import Figures, Source, model_lacking, path_lacking
+
+NO_MODEL = (
+    "no language model is named: --model NAME (the paper's is gpt-4o-mini), --base-url and "
+    "--api-key-env as for argus authority harm"
+)
+ONE_FIGURE = "a share of questions, under the other column"
+
+
+def _benchmark_lacking(benchmark: str) -> str:
+    return "" if benchmark in MAKERS else path_lacking(Path(benchmark))
+
+
+class OfGap(Source[GapRequest]):
+    """Figures of `argus authority gap`: one measuring per benchmark and file of questions."""
+
+    def lacking(self, request: GapRequest) -> str:
+        """See `Source.lacking`."""
+        if request.positive and request.side == "controlling":
+            return ONE_FIGURE
+        return _benchmark_lacking(request.benchmark)
+
+    def run_of(self, request: GapRequest) -> str:
+        """See `Source.run_of`."""
+        return f"{request.benchmark} {request.queries}"
+
+    def measure(self, requests: Sequence[GapRequest]) -> Figures:
+        """See `Source.measure`."""
+        from argus.authority.benchmarks.gap import vocabulary_gap
+
+        run = requests[0]
+        summary = vocabulary_gap(run.benchmark, queries=run.queries or None)
+        of = {figures["measure"]: figures for figures in summary["measures"]}
+        figures: Figures = {}
+        for request in requests:
+            row = of[request.gap]
+            share = row["positive"]
+            if request.positive:
+                figures[request] = "no question" if share is None else 100 * share["value"]
+            elif request.side == "superseded":
+                figures[request] = row["superseded"]
+            else:
+                figures[request] = row["controlling"]
+        return figures
+
+
+class OfHarm(Source[HarmRequest]):
+    """Shares of `argus authority harm`: one run per benchmark, question and k, all its systems."""
+
+    def lacking(self, request: HarmRequest) -> str:
+        """See `Source.lacking`."""
+        from argus.authority.benchmarks.systems import SYSTEMS
+
+        why = _benchmark_lacking(request.benchmark)
+        if not why and SYSTEMS[request.system].dense:
+            why = model_lacking(request.encoder)
+        return why or ("" if self.setting.model else NO_MODEL)
+
+    def run_of(self, request: HarmRequest) -> str:
+        """See `Source.run_of`."""
+        return repr(replace(request, system="", verdict="correct"))
+
+    def measure(self, requests: Sequence[HarmRequest]) -> Figures:
+        """See `Source.measure`."""
+        from argus.authority.harm.config import HarmSettings
+        from argus.authority.harm.job import measure_harm
+
+        run, model = requests[0], self.setting.model
+        assert model is not None, "lacking() says so"
+        systems = tuple(dict.fromkeys(request.system for request in requests))
+        key = content_hash(self.run_of(run), size=4).hex()
+        result = measure_harm(
+            run.benchmark, out=self.setting.home / f"harm-{key}", encoder=run.encoder,
+            config=HarmSettings(k=run.k, systems=systems, ask=run.ask).by(model, None),
+            store=self.setting.shared / "vectors" / Path(run.encoder).name,
+        )  # fmt: skip
+        arms = {arm["arm"]: arm for arm in result.summary["arms"]}
+        figures: Figures = {}
+        for request in requests:
+            share = arms[request.system][request.verdict]
+            figures[request] = "no answer was judged" if share is None else 100 * share["value"]
+        return figures

@@ -1,0 +1,50 @@
+"""The vocabulary gap (CAR Table 4): by hand, and on the collections."""
+
+import pytest
+
+from argus.authority.benchmarks.gap import vocabulary_gap
+from argus.authority.benchmarks.types import Benchmark, Question
+from argus.authority.records import Record
+from argus.authority.rules import Edge
+from argus.errors import InputError
+
+RECORDS = [
+    Record("flaw", "d", text="a flaw in the archive reader"),
+    Record("fix", "p", text="members are checked in release two"),
+    Record("third", "d", text="about leave"),
+]
+
+
+def made(*questions):
+    return Benchmark("made", RECORDS, questions, [Edge("fix", "flaw")])
+
+
+def question(id_, text, anchor, gold):
+    return Question(id_, text, (gold,), (anchor,), (anchor, gold))
+
+
+def test_jaccard_by_hand():
+    gap = vocabulary_gap(made(question("q", "is the flaw fixed", "flaw", "fix")))
+    plain, content, bm25 = gap["measures"]
+    # {is, the, flaw, fixed} and {a, flaw, in, the, archive, reader}: 2 of 8
+    assert plain["superseded"] == pytest.approx(2 / 8)
+    assert plain["controlling"] == 0
+    # without stop words {flaw, fixed} and {flaw, archive, reader}: 1 of 4
+    assert content["superseded"] == pytest.approx(1 / 4)
+    assert bm25["gap"] > 0 and bm25["positive"]["value"] == 1
+
+
+def test_a_question_about_nothing_superseded_does_not_count():
+    asked = (question("q", "flaw", "flaw", "fix"), question("r", "leave", "third", "third"))
+    gap = vocabulary_gap(made(*asked))
+    assert (gap["questions"], gap["not_applicable"]) == (1, 1)
+    with pytest.raises(InputError, match="none of 1 questions is about a superseded document"):
+        vocabulary_gap(made(asked[1]))
+
+
+def test_the_gap_of_ghsa_is_positive_as_published(shared):
+    gap = vocabulary_gap(shared("authority/ghsa"))
+    assert gap["questions"] == 159
+    for figures in gap["measures"]:
+        assert figures["positive"]["low"] > 0.75  # published, on 120 others: 0.967 and 0.975
+        assert figures["superseded"] > figures["controlling"]
