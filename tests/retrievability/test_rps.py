@@ -10,9 +10,11 @@ from argus.retrievability.rps import (
     band,
     curve_over_k,
     curve_over_pool,
+    describe_groups,
     pool_grid,
     reservoir_error,
     score,
+    tercile,
 )
 
 
@@ -90,6 +92,31 @@ def test_bands_are_half_open_as_in_the_paper():
     assert band(np.array([0, 0.3299, 0.33, 0.6599, 0.66, 1, np.nan])).tolist() == [
         "low", "low", "mid", "mid", "high", "high", "",
     ]  # fmt: skip
+
+
+def test_terciles_are_thirds_of_the_entities_whatever_their_range():
+    values = np.array([0.9, np.nan, 0.01, 0.02, 0.03, 0.04, 0.05])
+    assert tercile(values).tolist() == ["high", "", "low", "low", "mid", "mid", "high"]
+    assert band(values).tolist() == ["high", "", *["low"] * 5]
+
+
+def test_equal_scores_share_the_tercile_that_holds_the_middle_of_their_ranks():
+    assert tercile(np.array([0, 0, 0, 0, 0.5, 1.0])).tolist() == [*["mid"] * 4, "high", "high"]
+    assert tercile(np.array([0, 0, 0.4, 0.5, 1, 1])).tolist() == (
+        ["low", "low", "mid", "mid", "high", "high"]
+    )
+    assert set(tercile(np.zeros(5))) == {"mid"}
+    assert tercile(np.array([np.nan])).tolist() == [""]
+
+
+def test_groups_tell_where_they_end():
+    values = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    described = describe_groups(values, tercile(values))
+    assert described == {
+        "counts": {"low": 2, "mid": 2, "high": 2}, "low_up_to": 0.2, "high_from": 0.5,
+    }  # fmt: skip
+    none_high = describe_groups(values[:2], band(values[:2]))
+    assert none_high["high_from"] is None and none_high["low_up_to"] == 0.2
 
 
 def test_curves_agree_with_single_scores():

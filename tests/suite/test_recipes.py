@@ -2,15 +2,18 @@
 
 import pytest
 
+from argus.authority.benchmarks.collection import write_benchmark
 from argus.data.beir import write_jsonl
 from argus.errors import InputError
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
+from argus.llm import ChatConfig
 from argus.suite.recipes.config import ReproduceConfig
 from argus.suite.recipes.job import recipes, reproduce
 from argus.suite.recipes.recipe import names, read_recipe
+from tests.support.harm import faithful, made
 from tests.support.suites import draw, read_rows
 
-TABLES = {"argus": 5, "car": 12, "spike": 7, "thesis": 14}
+TABLES = {"argus": 5 + 4, "car": 12, "spike": 7, "thesis": 14}
 QUESTIONS = 24
 
 
@@ -36,7 +39,7 @@ def stdlib(tmp_path_factory):
     return data
 
 
-def test_there_is_a_recipe_per_table_of_every_paper():
+def test_there_is_a_recipe_per_table_of_every_paper_and_figure_of_argus():
     papers = [name.partition("-")[0] for name in names()]
     assert {paper: papers.count(paper) for paper in TABLES} == TABLES
     assert len(papers) == sum(TABLES.values())
@@ -45,7 +48,7 @@ def test_there_is_a_recipe_per_table_of_every_paper():
 @pytest.mark.parametrize("name", names())
 def test_a_recipe_is_whole(name, tmp_path):
     recipe = opened(name, tmp_path)
-    assert "Table" in recipe.source
+    assert "Table" in recipe.source or "Figure" in recipe.source
     assert len(recipe.cells) == len(recipe.rows) * len(recipe.columns)
     assert len(set(recipe.rows)) == len(recipe.rows)
     for cell in recipe.cells:
@@ -96,6 +99,45 @@ def test_argus_2_runs_on_what_is_shared(shared, tmp_path):
     assert result.summary["failed"] == 0
 
 
+@pytest.fixture(scope="module")
+def entities(shared, tmp_path_factory):
+    """Return a folder of data with 1,000 of FB15k-237's entities under its name."""
+    data = tmp_path_factory.mktemp("entities")
+    home = data / "fb15k237"
+    home.mkdir()
+    rows = read_rows(shared("fb15k237") / "entities.jsonl")[:1000]
+    write_jsonl(home / "entities.jsonl", rows)
+    ids = {row.get("_id", row.get("id")) for row in rows}
+    head, *edges = (shared("fb15k237") / "edges.tsv").read_text().splitlines()
+    own = [e for e in edges if {e.split("\t")[0], e.split("\t")[-1]} <= ids]
+    (home / "edges.tsv").write_text("\n".join([head, *own]) + "\n")
+    return data
+
+
+def test_argus_figure_6_draws_the_audits_it_measures(entities, tmp_path):
+    result = reproduce("argus-figure-6", out=tmp_path, data=entities)
+    own = {
+        column: cell
+        for (row, column), cell in cells(result).items()
+        if row == "MiniLM, mentions (not in the paper)"
+    }
+    assert {cell["state"] for cell in own.values()} == {"measured"}
+    low = [own[f"low, N={n}"]["measured"] for n in (100, 200, 400, 800)]
+    assert low == sorted(low) and 0 < low[0] < low[-1] < 1
+    assert 0 < own["held out, N=800"]["measured"] < 1
+    assert cells(result)["CONTRIEVER", "low, N=800"]["published"] == 0.753
+    page = (tmp_path / "argus-figure-6" / "figures" / "report.html").read_text()
+    assert "all-MiniLM-L6-v2, span" in page and "figure-6" in page
+    again = reproduce("argus-figure-5", out=tmp_path, data=entities)
+    assert len(list((tmp_path / "shared" / "audits").iterdir())) == 2, "audits are shared"
+    at = {
+        column: cell["measured"]
+        for (row, column), cell in cells(again).items()
+        if row == "MiniLM, sentences (not in the paper)"
+    }
+    assert list(at.values()) == sorted(at.values()) and len(at) == 5
+
+
 def test_spike_7_runs_on_the_standard_library(stdlib, tmp_path):
     result = reproduce("spike-7", out=tmp_path, data=stdlib)
     assert (result.summary["measured"], result.summary["failed"]) == (25, 0)
@@ -137,3 +179,39 @@ def test_an_unknown_recipe_names_the_nearest(tmp_path):
         reproduce("car9", out=tmp_path)
     assert error.value.where == "argus reproduce"
     assert "car-9" in error.value.fix
+
+
+@pytest.fixture
+def flaws(tmp_path):
+    """Return a folder of data with a few flaws and their fixes where recipes look for GHSA."""
+    write_benchmark(tmp_path / "data" / "authority" / "ghsa", made(), seed=0, settings={})
+    return tmp_path / "data"
+
+
+def test_the_vocabulary_gap_is_measured_beside_published(flaws, tmp_path):
+    result = reproduce("car-4", out=tmp_path / "out", data=flaws)
+    measured = cells(result)
+    jaccard = measured["Jaccard", "Query-Disclosure"]
+    assert jaccard["published"] == 0.085
+    assert jaccard["measured"] > measured["Jaccard", "Query-Patch"]["measured"]
+    share = "% positive gap (BM25)"
+    assert measured[share, "Query-Disclosure"]["measured"] == 100
+    assert "under the other column" in measured[share, "Query-Patch"]["reason"]
+    absent = measured["Jaccard", "SCOTUS, overruled (not in the paper)"]
+    assert "scotus is not here" in absent["reason"]
+
+
+def test_answers_are_asked_of_a_model_that_is_named_and_of_no_other(flaws, tmp_path, endpoint):
+    endpoint.behave = faithful
+    result = reproduce("car-12", out=tmp_path / "out", data=flaws)
+    measured = cells(result)
+    assert measured["Two-Stage (BM25)", "Patch Recall@5 %"]["measured"] == 100
+    assert "--model NAME" in measured["Dense (MiniLM)", "Conf. Wrong %"]["reason"]
+    assert endpoint.requests == []
+    model = ChatConfig(model="m", base_url=endpoint.url)
+    measured = cells(reproduce("car-12", out=tmp_path / "asked", data=flaws, model=model))
+    two_stage = measured["Two-Stage (BM25)", "Says Patched %"]
+    assert (two_stage["measured"], two_stage["published"]) == (100, 82.4)
+    assert measured["Two-Stage (BM25)", "Conf. Wrong %"]["measured"] == 0
+    asked = [text for text in endpoint.texts if "Question:" in text]
+    assert asked and all(text.endswith("what version fixes it?") for text in asked)

@@ -11,6 +11,13 @@ from argus.settings import Doc, Ge, Interval, Setting, check_settings, settings_
 K_AUG = 2
 """Passages per entity (ARGUS §5.2)."""
 COSINE = Interval(ge=-1, le=1)
+Preset = Annotated[
+    str,
+    Doc("robust, or paper: ARGUS §5, with mentions by NER unless --mentions says otherwise."),
+]
+"""As expansion and synthesis declare it."""
+UNGUARDED = "unguarded"
+"""Stands in the id of a remedy whose texts no guard examined."""
 MIN_SIMILARITY = 0.5
 """Context check: least cosine of mention and passage. Namesakes fall below it; on hotpot100 it
 refuses 1% of what bears the name, and results are the same from 0.3 to 0.7."""
@@ -28,9 +35,7 @@ class ExpandConfig:
     already.
     """
 
-    preset: Annotated[
-        str, Doc("robust, or paper (ARGUS §5.2; the paper used --mentions ner:MODEL).")
-    ]
+    preset: Preset
     k_aug: Annotated[int, Ge(1), Doc("Passages per entity at risk.")] = K_AUG
     title_first: bool = False
     min_similarity: Annotated[float | None, COSINE, Doc("Context check: least cosine.")] = None
@@ -51,15 +56,20 @@ class ExpandConfig:
     @classmethod
     def from_options(cls, preset: str, **changes: int | float | None) -> ExpandConfig:
         """Return the preset of this name, with the settings that are given changed."""
-        if preset not in PRESETS:
-            raise InputError(
-                f"preset {preset!r}",
-                expected=f"one of {', '.join(PRESETS)}",
-                fix="Leave it out for robust.",
-                where="--preset",
-            )
+        check_preset(preset)
         settings = {name: value for name, value in changes.items() if value is not None}
         return replace(PRESETS[preset], **settings)  # type: ignore[arg-type]
+
+
+def check_preset(preset: str) -> None:
+    """Raise InputError for a preset that is none."""
+    if preset not in PRESETS:
+        raise InputError(
+            f"preset {preset!r}",
+            expected=f"one of {', '.join(PRESETS)}",
+            fix="Leave it out for robust.",
+            where="--preset",
+        )
 
 
 PAPER = ExpandConfig(preset="paper")

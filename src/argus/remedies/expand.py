@@ -1,7 +1,7 @@
 """Document expansion: one more view per (entity at risk, passage), `d ∥ p` (ARGUS §5.2, eq. d^exp).
 
-The `paper` preset does what §5.2 says and no more; the paper found mentions by NER (`--mentions
-ner:MODEL`). It moved the judged questions of five collections by -0.001 to +0.000, and the demo's
+The `paper` preset does what §5.2 says; `argus.remedies.paper` lists what goes beyond. It moved the
+judged questions of five collections by -0.001 to +0.000, and the demo's
 by withheld text coming back. The `robust` preset avoids what was measured to
 hurt (docs/results.md): a passage that is not about the entity, a passage that the model never
 reads because the document fills its window, a passage that says nothing new, and further views of
@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis.diagnose import Risk
 from argus.remedies.lookup import Passage, PassageLookup
 
-KIND = "expansion"
+KIND: Literal["expansion"] = "expansion"
 OWN_SUBJECT = "own_subject"
 BEARERS = 8
 """Passages of one name that are compared with a mention, where the context is checked."""

@@ -6,9 +6,10 @@ among x and N-1 neutrals of t. Here the hit is replaced by its exact probability
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from argus.retrievability.pairs import PairRanks
 
 LOW, HIGH = 0.33, 0.66
 """Bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]."""
+Grouping = Literal["bands", "terciles"]
 
 _PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
 
@@ -89,6 +91,48 @@ def band(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
     """Return "low", "mid" or "high" per score; "" where there is none."""
     names = np.where(rps < LOW, "low", np.where(rps < HIGH, "mid", "high"))
     return np.where(np.isnan(rps), "", names)
+
+
+def tercile(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
+    """Return "low", "mid" or "high" per score: the third of all scores that it lies in; "" without.
+
+    Equal scores are never parted: they lie in the third that holds the middle of their ranks, so
+    thirds may be uneven where many scores are equal.
+    """
+    from scipy.stats import rankdata
+
+    names = np.full(len(rps), "", "<U4")
+    some = ~np.isnan(rps)
+    place = (rankdata(rps[some]) - 0.5) / max(int(some.sum()), 1)
+    names[some] = np.where(place < 1 / 3, "low", np.where(place < 2 / 3, "mid", "high"))
+    return names
+
+
+GROUPINGS: Mapping[Grouping, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.str_]]] = {
+    "bands": band,
+    "terciles": tercile,
+}
+"""Two readings of the paper's "terciles": thirds of the range of RPS, thirds of the entities."""
+
+
+class GroupFigures(TypedDict):
+    """Entities per group, and where the groups end."""
+
+    counts: BandCounts
+    low_up_to: float | None
+    """Largest RPS in the low group; None where it is empty."""
+    high_from: float | None
+    """Smallest RPS in the high group; None where it is empty."""
+
+
+def describe_groups(rps: npt.NDArray[np.float64], groups: npt.NDArray[np.str_]) -> GroupFigures:
+    """Return how many entities each group holds, and where it ends; groups: of `GROUPINGS`."""
+    low, high = rps[groups == "low"], rps[groups == "high"]
+    return {
+        "counts": count_bands(groups),
+        "low_up_to": round(float(low.max()), 6) if len(low) else None,
+        "high_from": round(float(high.min()), 6) if len(high) else None,
+    }
 
 
 def count_bands(bands: npt.NDArray[np.str_]) -> BandCounts:

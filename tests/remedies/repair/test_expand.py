@@ -146,7 +146,11 @@ def test_the_receipt_of_real_documents_says_what_plain_loops_say(shared, minilm,
     kb.write_text("".join(json.dumps(row) + "\n" for row in rows))
     built = build_index(passages[:10], out=tmp_path / "index", encoder=minilm)
     result = expand_index(
-        built.index.path, reference=ReferenceConfig(kb=(kb,)), config=PAPER, encoder=minilm, k=3
+        built.index.path,
+        reference=ReferenceConfig(kb=(kb,), mentions="gazetteer"),
+        config=PAPER,
+        encoder=minilm,
+        k=3,
     )
     summary = agrees(result, minilm, 3, {p.id: p.title for p in passages})
     assert 0 < summary["counts"]["views_about_own_subject"] < summary["counts"]["views"]

@@ -59,6 +59,18 @@ def test_the_table_has_one_row_per_entity_and_every_setting(result):
             )
 
 
+def test_terciles_stand_beside_the_fixed_bands(result):
+    rows = [row for row in result.table.to_pylist() if row["state"] == "measured"]
+    told = result.summary["terciles"]
+    for name, count in told["counts"].items():
+        assert sum(row["tercile"] == name for row in rows) == count
+    assert max(r["rps"] for r in rows if r["tercile"] == "low") == pytest.approx(
+        told["low_up_to"], abs=1e-6
+    )
+    assert {row["tercile"] for row in result.table.to_pylist() if row["rps"] is None} == {None}
+    assert "Terciles, thirds of the entities" in result.report.read_text()
+
+
 def test_an_entity_without_paragraph_is_not_applicable_and_null(result):
     row = next(r for r in result.table.to_pylist() if r["id"] == "river-5")
     assert (row["state"], row["reason"], row["rps"]) == ("not applicable", "no paragraph", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argus.retrievability.probes.estimators import MLPProbe, RidgeProbe, XGBoostProbe
+from argus.retrievability.probes.estimators import KernelProbe, MLPProbe, RidgeProbe, XGBoostProbe
 
 
 def unit(rows):
@@ -25,6 +25,7 @@ def learnable():
 SMALL = {
     "ridge": RidgeProbe(alpha=0.01),
     "xgboost": XGBoostProbe(n_estimators=60, jobs=1),
+    "kernel": KernelProbe(gamma=1.0, penalty=0.1),
     "mlp": MLPProbe(width=32, depth=2, learning_rate=1e-2, batch_size=64, max_epochs=40),
 }
 

@@ -1,13 +1,17 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from argus.retrievability.probes import sweep as module
+from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.estimators import FAMILIES
 from argus.retrievability.probes.metrics import measure
 from argus.retrievability.probes.split import split_entities
 from argus.retrievability.probes.sweep import Labelled, sweep
+
+RIDGE = ProbeConfig(families=("ridge",))
 
 
 @pytest.fixture(autouse=True)
@@ -15,6 +19,7 @@ def small_grid(monkeypatch):
     small = {
         "ridge": [{"alpha": alpha, "standardize": False} for alpha in (1e-2, 1.0, 1e3)],
         "xgboost": [{"n_estimators": 40, "max_depth": 3, "jobs": 1}],
+        "kernel": [{"gamma": 1.0, "penalty": 0.1}],
         "mlp": [{"width": 32, "depth": 2, "learning_rate": 1e-2, "batch_size": 64}],
     }
     monkeypatch.setattr(module, "QUICK", small)
@@ -37,6 +42,20 @@ def test_the_papers_grid_is_whole():
                 kind(**parameters)
 
 
+def test_networks_read_raw_vectors_on_request(data, tmp_path):
+    standardized = module.settings("mlp", full=False)
+    raw = module.settings("mlp", full=False, mlp_inputs="raw")
+    assert raw == [{**one, "standardize": False} for one in standardized]
+    assert module.settings("mlp", full=False, mlp_inputs="both") == [*standardized, *raw]
+    assert module.settings("ridge", full=False, mlp_inputs="raw") == (
+        module.settings("ridge", full=False)
+    )
+    config = ProbeConfig(families=("mlp",), mlp_inputs="both")
+    found = sweep(data, config, tmp_path / "a.jsonl")
+    assert [t.parameters.get("standardize", True) for t in found.trials] == [True, False]
+    assert len({t.validation_rmse for t in found.trials}) == 2
+
+
 def test_fewer_trees_are_a_prefix_of_more(learnable):
     """Why the full grid need not try 300 and 600 trees beside 1,000."""
     vectors, labels = learnable
@@ -52,7 +71,7 @@ def test_fewer_trees_are_a_prefix_of_more(learnable):
 
 
 def test_the_choice_is_by_validation_and_sees_no_test_split(data, tmp_path):
-    found = sweep(data, ["ridge", "mlp"], tmp_path / "a.jsonl", seed=1)
+    found = sweep(data, ProbeConfig(families=("ridge", "mlp"), seed=1), tmp_path / "a.jsonl")
     assert len(found.trials) == 4
     chosen = found.best["ridge"][0]
     assert chosen.validation_rmse == min(
@@ -64,8 +83,9 @@ def test_the_choice_is_by_validation_and_sees_no_test_split(data, tmp_path):
     spoilt = data.labels.copy()
     spoilt[data.split == "test"] = 0.5
     again = sweep(
-        Labelled(data.vectors, spoilt, data.split), ["ridge", "mlp"], tmp_path / "b.jsonl", seed=1
-    )
+        Labelled(data.vectors, spoilt, data.split),
+        ProbeConfig(families=("ridge", "mlp"), seed=1), tmp_path / "b.jsonl",
+    )  # fmt: skip
     assert [t.validation_rmse for t in again.trials] == [t.validation_rmse for t in found.trials]
     assert [t.key for t in again.trials] == [t.key for t in found.trials]
 
@@ -76,7 +96,7 @@ def test_shuffled_labels_give_no_correlation_on_test(data, tmp_path):
     found = {}
     for name, labels in (("true", data.labels), ("shuffled", rng.permutation(data.labels))):
         shuffled = Labelled(data.vectors, labels, data.split)
-        result = sweep(shuffled, list(FAMILIES), tmp_path / f"{name}.jsonl")
+        result = sweep(shuffled, ProbeConfig(), tmp_path / f"{name}.jsonl")
         vectors, truth = shuffled.part("test")
         found[name] = {
             family: measure(truth, estimator.predict(vectors)).pearson or 0.0
@@ -89,7 +109,7 @@ def test_shuffled_labels_give_no_correlation_on_test(data, tmp_path):
 
 def test_a_killed_sweep_goes_on_after_its_last_whole_trial(data, tmp_path, monkeypatch):
     ledger = tmp_path / "probe" / "trials.jsonl"
-    whole = sweep(data, ["ridge", "mlp"], ledger)
+    whole = sweep(data, ProbeConfig(families=("ridge", "mlp")), ledger)
     lines = ledger.read_text().splitlines(keepends=True)
     ledger.write_text("".join(lines[:2]) + lines[2][:40])  # the kill came in the third line
 
@@ -101,7 +121,7 @@ def test_a_killed_sweep_goes_on_after_its_last_whole_trial(data, tmp_path, monke
         return fit(data, family, parameters, seed, key)
 
     monkeypatch.setattr(module, "_fit", counted)
-    again = sweep(data, ["ridge", "mlp"], ledger)
+    again = sweep(data, ProbeConfig(families=("ridge", "mlp")), ledger)
     strip = [(t.key, t.validation_rmse) for t in whole.trials]
     assert [(t.key, t.validation_rmse) for t in again.trials] == strip
     assert [json.loads(line)["key"] for line in ledger.read_text().splitlines()] == [
@@ -118,8 +138,8 @@ def test_a_killed_sweep_goes_on_after_its_last_whole_trial(data, tmp_path, monke
 
 def test_trials_of_other_data_or_another_seed_are_not_used_again(data, tmp_path):
     ledger = tmp_path / "trials.jsonl"
-    keys = {t.key for t in sweep(data, ["ridge"], ledger).trials}
+    keys = {t.key for t in sweep(data, RIDGE, ledger).trials}
     other = Labelled(data.vectors, np.clip(data.labels + 0.01, 0, 1), data.split)
-    assert keys.isdisjoint(t.key for t in sweep(other, ["ridge"], ledger).trials)
-    assert keys.isdisjoint(t.key for t in sweep(data, ["ridge"], ledger, seed=5).trials)
+    assert keys.isdisjoint(t.key for t in sweep(other, RIDGE, ledger).trials)
+    assert keys.isdisjoint(t.key for t in sweep(data, replace(RIDGE, seed=5), ledger).trials)
     assert len(ledger.read_text().splitlines()) == 9

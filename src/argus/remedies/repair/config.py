@@ -10,13 +10,23 @@ from argus.errors import InputError
 from argus.knowledge.config import GazetteerConfig
 from argus.llm.config import AcceptUnanswered, ChatConfig
 from argus.llm.local_config import LocalConfig
-from argus.remedies.config import COSINE, MIN_SIMILARITY, PAPER, ROBUST, ExpandConfig
+from argus.remedies.config import (
+    COSINE,
+    MIN_SIMILARITY,
+    PAPER,
+    ROBUST,
+    UNGUARDED,
+    ExpandConfig,
+    Preset,
+    check_preset,
+)
+from argus.remedies.paper import NER, is_paper
 from argus.settings import Doc, Option, check_settings
 
 if TYPE_CHECKING:
     from argus.remedies.repair.summary import ReferenceSettings, SynthesisSettings
 
-GAZETTEER, CAPITALS, NER = "gazetteer", "capitals", "ner"
+GAZETTEER, CAPITALS = "gazetteer", "capitals"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +34,8 @@ class ReferenceConfig:
     """Where entities are found and what is known of them.
 
     kb: files or folders, read as a corpus is. mentions: MODEL is a token-classification model or
-    folder; "ner" alone takes the paper's, dslim/bert-base-NER.
+    folder; "ner" alone takes the paper's, dslim/bert-base-NER. None is the gazetteer, and under the
+    preset `paper` ner.
     """
 
     kb: Annotated[
@@ -36,14 +47,14 @@ class ReferenceConfig:
         Option(repeated=True),
     ] = ()
     mentions: Annotated[
-        str,
-        Doc("gazetteer (names of the knowledge base), capitals, or ner:MODEL."),
+        str | None,
+        Doc("gazetteer (default: names of the knowledge base), capitals, or ner:MODEL."),
         Option(panel="Mentions"),
-    ] = GAZETTEER
+    ] = None
     names: GazetteerConfig = field(default_factory=GazetteerConfig)
 
     def __post_init__(self) -> None:
-        kind, colon, model = self.mentions.partition(":")
+        kind, colon, model = self.finder.partition(":")
         if not (kind == NER and model.strip() if colon else kind in (GAZETTEER, CAPITALS, NER)):
             raise InputError(
                 f"{self.mentions!r}",
@@ -51,7 +62,7 @@ class ReferenceConfig:
                 fix="Leave it out for gazetteer.",
                 where="--mentions",
             )
-        if self.mentions == GAZETTEER and not self.kb:
+        if self.finder == GAZETTEER and not self.kb:
             raise InputError(
                 "no knowledge base for the gazetteer to take names from",
                 expected="--kb FILE, passages with titles",
@@ -59,11 +70,22 @@ class ReferenceConfig:
                 where="--kb",
             )
 
+    @property
+    def finder(self) -> str:
+        """What finds mentions: as `mentions` says, else the gazetteer."""
+        return GAZETTEER if self.mentions is None else self.mentions
+
+    def under(self, preset: str) -> ReferenceConfig:
+        """Return what a preset takes where nothing else is said: the paper's finds by NER."""
+        if self.mentions is None and is_paper(preset):
+            return replace(self, mentions=NER)
+        return self
+
     def described(self) -> ReferenceSettings:
         """Return the configuration for a manifest."""
         return {
             "kb": [str(path) for path in self.kb],
-            "mentions": self.mentions,
+            "mentions": self.finder,
             "ignore_case": self.names.ignore_case,
             "min_length": self.names.min_length,
             "common_words": self.names.common_words,
@@ -81,20 +103,36 @@ class SynthesizeSettings:
     """How descriptions are written, whoever writes them.
 
     accept_unanswered: documents without an answer count as failed and are not asked for again;
-    without it nothing is added until all are answered.
+    without it nothing is added until all are answered. unguarded_for_comparison: a model's answer
+    is indexed as it came, so that the guard can be measured; such a remedy bears it in its id, and
+    is neither exported nor written into a store.
     """
 
+    preset: Preset = ROBUST.preset
     accept_unanswered: AcceptUnanswered = False
     min_similarity: Annotated[
         float | None, COSINE, Doc("Context check without a model: least cosine.")
     ] = None
 
+    unguarded_for_comparison: Annotated[
+        bool,
+        Doc(
+            "Index what a model answers unexamined, to measure the guard: for comparison only, "
+            "never to be served."
+        ),
+        Option(("--unguarded-for-comparison",)),
+    ] = False
+
     def __post_init__(self) -> None:
         check_settings(self)
+        check_preset(self.preset)
 
     def by(self, model: ChatConfig | LocalConfig | None) -> SynthesizeConfig:
         """Return how this model writes descriptions, or the knowledge base does without one."""
-        config = SynthesizeConfig(model=model, accept_unanswered=self.accept_unanswered)
+        config = SynthesizeConfig(
+            model=model, accept_unanswered=self.accept_unanswered, preset=self.preset,
+            unguarded_for_comparison=self.unguarded_for_comparison,
+        )  # fmt: skip
         if self.min_similarity is None:
             return config
         return replace(config, min_similarity=self.min_similarity)
@@ -112,26 +150,41 @@ class SynthesizeConfig(SynthesizeSettings):
     min_similarity: Annotated[float, COSINE] = MIN_SIMILARITY
     title_first: bool = True
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model is None and self.unguarded_for_comparison:
+            raise InputError(
+                "--unguarded-for-comparison without --model",
+                expected="a language model, whose answers the guard would examine",
+                fix="Leave it out: without a model nothing unexamined is written.",
+                where="--unguarded-for-comparison",
+            )
+
+    @property
+    def label(self) -> str:
+        """What stands in the id of the remedy: who writes, and whether unexamined."""
+        who = "descriptions" if self.model is None else "llm"
+        return f"{who}-{UNGUARDED}" if self.unguarded_for_comparison else who
+
     @property
     def lookup(self) -> ExpandConfig:
         """How passages are looked up: as ARGUS §5.2 does, or by title first."""
-        return ROBUST if self.title_first else PAPER
+        return ROBUST if self.title_first and not is_paper(self.preset) else PAPER
 
     def described(self) -> SynthesisSettings:
         """Return the settings that change the outcome; no secret, no pace, no budget."""
         model = self.model
-        if model is None:
-            return {
-                "model": None,
-                "title_first": self.title_first,
-                "min_similarity": self.min_similarity,
-            }
         settings: SynthesisSettings = {
-            "model": model.identity,
-            "title_first": self.title_first,
-            "temperature": model.temperature,
-            "extra": dict(model.extra),
+            "model": None if model is None else model.identity,
+            "title_first": self.lookup.title_first,
         }
+        if is_paper(self.preset):
+            settings["preset"] = self.preset
+        if model is None:
+            return settings | {"min_similarity": self.min_similarity}
+        settings |= {"temperature": model.temperature, "extra": dict(model.extra)}
         if self.accept_unanswered:
             settings["accept_unanswered"] = True
+        if self.unguarded_for_comparison:
+            settings["guard"] = "off"
         return settings

@@ -12,7 +12,8 @@ from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.remedies.config import ROBUST, ExpandConfig
 from argus.remedies.diagnosis.config import TAU
-from argus.remedies.expand import check_context, choose, look_up, views
+from argus.remedies.expand import KIND, check_context, choose, look_up, views
+from argus.remedies.paper import is_paper, paper_notes
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.opened import open_index
 from argus.remedies.repair.receipt import RepairResult, check_judged, settle
@@ -39,11 +40,17 @@ def expand_index(
 ) -> RepairResult:
     """Add expansions to an index and write the receipt; see `argus.remedies.repair.remedy.apply`.
 
+    Under the preset `paper` mentions are found by NER unless `reference` says otherwise.
     `max_views` of the preset counts the expansions that a document has of other remedies.
     """
     questions = check_judged(queries, qrels, corpus)
     opened = open_index(
-        index, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device
+        index,
+        reference=reference.under(config.preset),
+        probe=probe,
+        encoder=encoder,
+        tau=tau,
+        device=device,
     )
     remedy = Remedy("expand", config.preset, asdict(config), partial(_propose, config=config))
     applied = apply(opened, remedy, out=out)
@@ -64,5 +71,10 @@ def _propose(making: Making, *, config: ExpandConfig) -> Proposal:
         "passages_without_vector": len(pairs) - len(compared),
         "passages_refused": len(compared) - len(fitting),
     }
+    if is_paper(config.preset):
+        finder = opened.reference.config.finder
+        notes["paper"] = paper_notes(
+            KIND, mentions=finder, tau=opened.tau, k_aug=config.k_aug
+        )  # fmt: skip
     expansions = views(fitting, config, opened.encoder, remedy=making.remedy)
     return Proposal(expansions, notes, most_views=config.max_views)

@@ -84,11 +84,11 @@ def make_finder(
     config: ReferenceConfig, passages: Sequence[Document], texts: Sequence[str]
 ) -> MentionFinder:
     """Return what finds mentions in `texts`; words common in them are not taken as names."""
-    if config.mentions == GAZETTEER:
+    if config.finder == GAZETTEER:
         return Gazetteer.from_documents(passages, config.names, texts=texts)
-    if config.mentions == CAPITALS:
+    if config.finder == CAPITALS:
         return CapitalisedNames()
-    model = config.mentions.partition(":")[2].strip()
+    model = config.finder.partition(":")[2].strip()
     return TokenClassifier(model) if model else TokenClassifier()
 
 

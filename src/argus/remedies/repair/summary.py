@@ -8,6 +8,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.jobs.recorded_model import Answers, spent
+from argus.remedies.paper import PaperNotes, paper_lines
 
 
 class ReferenceSettings(TypedDict):
@@ -29,12 +30,23 @@ class SynthesisSettings(TypedDict):
     temperature: NotRequired[float | None]
     extra: NotRequired[dict[str, object]]
     accept_unanswered: NotRequired[bool]
+    preset: NotRequired[str]
+    guard: NotRequired[str]
+    """off: for comparison only."""
 
 
 DocumentStates = TypedDict(
     "DocumentStates", {"measured": int, "failed": int, "not applicable": int}
 )
 """Documents by what became of their synthesis."""
+
+
+class UnguardedTexts(TypedDict):
+    """Texts of a model that were indexed as they came, for comparison only."""
+
+    texts: int
+    rejected: int
+    """Those that the guard would have rejected."""
 
 
 class Origin(TypedDict, total=False):
@@ -65,6 +77,9 @@ class Origin(TypedDict, total=False):
     """Documents that keep their original alone, by reason."""
     language_model: Answers
     component: str
+    paper: PaperNotes
+    """Under the preset `paper`: where it is not the paper's."""
+    unguarded: UnguardedTexts
 
 
 class RollbackNote(TypedDict):
@@ -184,6 +199,14 @@ def headline(summary: RemedySummary) -> Iterator[str]:
     if own := counts["views_about_own_subject"]:
         yield f"{own:,} of them add what the knowledge base says of a document's own subject"
     yield from _left_out(made)
+    if "unguarded" in made:
+        texts = made["unguarded"]
+        yield (
+            f"for comparison only: no guard examined {texts['texts']:,} texts, and it would have "
+            f"rejected {texts['rejected']:,} of them; do not serve this index"
+        )
+    if "paper" in made:
+        yield from paper_lines(made["paper"])
     if "language_model" in made:
         yield spent(made["language_model"])
     yield from _ranks(summary)

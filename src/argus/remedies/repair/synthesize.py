@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 from typing_extensions import TypedDict
@@ -22,12 +23,14 @@ from argus.llm import ChatConfig, Estimate, Ledger, LocalConfig, estimate, open_
 from argus.llm.ledger import ledger_to_read
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.expand import Pair, check_context, look_up
+from argus.remedies.paper import is_paper, paper_notes
 from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig
 from argus.remedies.repair.opened import open_index
 from argus.remedies.repair.receipt import RepairResult, check_judged, settle
 from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply, prepare
 from argus.remedies.repair.summary import Origin
 from argus.remedies.synthesize import (
+    REJECTED,
     Candidate,
     Synthesis,
     from_descriptions,
@@ -37,7 +40,7 @@ from argus.remedies.synthesize import (
 from argus.retrievability.probes import Probe
 from argus.settings import TOP_K
 
-KIND = "synthesis"
+KIND: Literal["synthesis"] = "synthesis"
 LEDGER = "answers.sqlite"
 
 
@@ -94,12 +97,12 @@ def synthesize_index(
     """
     config = config or SynthesizeConfig()
     questions = check_judged(queries, qrels, corpus)
-    label = "descriptions" if config.model is None else "llm"
-    remedy = Remedy("synthesize", label, config.described(), partial(_propose, config=config))
+    settings = config.described()
+    remedy = Remedy("synthesize", config.label, settings, partial(_propose, config=config))
     with open_engine(engine) as running:
         opened = open_index(
-            index, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device,
-            engine=running,
+            index, reference=reference.under(config.preset), probe=probe, encoder=encoder, tau=tau,
+            device=device, engine=running,
         )  # fmt: skip
         applied = apply(opened, remedy, out=out)
         return settle(applied, questions, k=k)
@@ -113,7 +116,13 @@ def _propose(making: Making, *, config: SynthesizeConfig) -> Proposal:
         for s in syntheses.texts
         if s.text is not None
     ]
-    return Proposal(views, _notes(syntheses, config), {"synthesis": _table(syntheses.texts)})
+    notes = _notes(syntheses, config)
+    if is_paper(config.preset):
+        notes["paper"] = paper_notes(
+            KIND, mentions=making.opened.reference.config.finder, tau=making.opened.tau,
+            guarded=not config.unguarded_for_comparison,
+        )  # fmt: skip
+    return Proposal(views, notes, {"synthesis": _table(syntheses.texts)})
 
 
 def estimate_synthesis(
@@ -135,7 +144,12 @@ def estimate_synthesis(
             where="--estimate",
         )
     opened = open_index(
-        index, reference=reference, probe=probe, encoder=encoder, tau=tau, device=device
+        index,
+        reference=reference.under(config.preset),
+        probe=probe,
+        encoder=encoder,
+        tau=tau,
+        device=device,
     )
     with prepare(opened) as making:
         candidates, _ = _candidates(making, config)
@@ -185,7 +199,8 @@ def _answered(
     patient = replace(model, retry_failed=False) if config.accept_unanswered else model
     with Ledger(opened.index.path / LEDGER) as ledger:
         answers = RecordedModel(open_model(patient, ledger, opened.engine))
-        texts = list(with_model(opened.documents, candidates, answers))
+        guarded = not config.unguarded_for_comparison
+        texts = list(with_model(opened.documents, candidates, answers, guarded=guarded))
     require_answers(
         answers, accept=config.accept_unanswered, undone=" and nothing was added to the index"
     )
@@ -205,6 +220,10 @@ def _notes(syntheses: Syntheses, config: SynthesizeConfig) -> Origin:
         "insertions": sum(len(s.insertions) for s in texts),
         "fallen_back": dict(Counter(s.reason for s in texts if s.state is State.FAILED)),
     }
+    if config.unguarded_for_comparison:
+        unseen = [s for s in texts if s.text is not None]
+        rejected = sum(s.reason.startswith(REJECTED) for s in unseen)
+        notes["unguarded"] = {"texts": len(unseen), "rejected": rejected}
     if syntheses.language_model is not None:
         notes["language_model"] = syntheses.language_model
     return notes

@@ -84,6 +84,11 @@ class Findings:
         return rps.band(self.scores[0].rps)
 
     @cached_property
+    def terciles(self) -> npt.NDArray[np.str_]:
+        """Third of the scored entities that each lies in, by the headline."""
+        return rps.tercile(self.scores[0].rps)
+
+    @cached_property
     def projected(self) -> npt.NDArray[np.int64]:
         """Position of each entity that is projected, among those with a vector."""
         scored = np.flatnonzero(self.scores[0].measured)
@@ -155,7 +160,8 @@ class Findings:
             "high": self._spread(headline.high),
             "related": related,
             "state": _named(states, [str(state) for state in CODE]),
-            "band": self._placed(pa.array(self.bands, mask=self.bands == ""), self.measured),
+            "band": self._grouped(self.bands),
+            "tercile": self._grouped(self.terciles),
             "reason": _named(reasons, why),
             "vector": self._placed(_hexadecimal(self.embedded.keys), self.measured),
             "displaced_by": self._placed(
@@ -177,6 +183,7 @@ class Findings:
             **_figures(headline),
             "entities": self._counts(),
             "bands": rps.count_bands(self.bands),
+            "terciles": rps.describe_groups(headline.rps, self.terciles),
             "pairs": self._pairs(),
             "settings": [_figures(scores) for scores in self.scores],
             "histogram": {"edges": HISTOGRAM_EDGES, "entities": counts.tolist()},
@@ -278,6 +285,9 @@ class Findings:
         whole = np.full(len(self.base.entities), np.nan)
         whole[self.measured] = values
         return pa.array(whole, mask=np.isnan(whole))
+
+    def _grouped(self, groups: npt.NDArray[np.str_]) -> pa.Array:
+        return self._placed(pa.array(groups, mask=groups == ""), self.measured)
 
     def _placed(self, values: pa.Array, positions: npt.NDArray[np.int64]) -> pa.Array:
         """Values at positions of `base`; null elsewhere."""

@@ -12,7 +12,7 @@ from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.measures.slices import Sliced, slice_lines
 from argus.reports.figures import Histogram
-from argus.retrievability.rps import BandCounts, Curve
+from argus.retrievability.rps import BandCounts, Curve, GroupFigures
 
 SettingFigures = TypedDict(
     "SettingFigures",
@@ -68,6 +68,9 @@ class FindingFigures(SettingFigures):
 
     entities: StateCounts
     bands: BandCounts
+    """Below 0.33, below 0.66, and above (ARGUS §4.2)."""
+    terciles: NotRequired[GroupFigures]
+    """Thirds of the scored entities; absent in folders of earlier versions."""
     pairs: PairCounts
     settings: list[SettingFigures]
     """At every k and N; the first is the headline."""

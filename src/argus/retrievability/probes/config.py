@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from argus.errors import InputError
 from argus.settings import Doc, Option, Seed, check_settings
 
-FAMILIES = ("ridge", "xgboost", "mlp")
+FAMILIES = ("ridge", "xgboost", "mlp", "kernel")
+OF_THE_PAPER = ("ridge", "xgboost", "mlp")
+MlpInputs = Literal["standardized", "raw", "both"]
+MLP_INPUTS: MlpInputs = "standardized"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,9 +23,14 @@ class ProbeConfig:
         Doc("The paper's grid (hours), or a small one (minutes)."),
         Option(("--full/--quick",)),
     ] = False
-    families: Annotated[tuple[str, ...], Doc("Some of ridge,xgboost,mlp, separated by commas.")] = (
-        FAMILIES
-    )
+    families: Annotated[
+        tuple[str, ...],
+        Doc("Some of ridge,xgboost,mlp (the paper's) and kernel (keeps its training vectors)."),
+    ] = OF_THE_PAPER
+    mlp_inputs: Annotated[
+        MlpInputs,
+        Doc("What networks read: standardized vectors, raw ones (ARGUS C.1), or both in turn."),
+    ] = MLP_INPUTS
     seed: Seed = 0
 
     def __post_init__(self) -> None:

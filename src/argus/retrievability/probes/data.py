@@ -17,6 +17,8 @@ from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.errors import InputError
 from argus.retrievability.hypergeometric import hit_probability
+from argus.retrievability.pair_table import FILE as PAIRS
+from argus.retrievability.pair_table import read_pairs
 
 
 class AuditFile(TypedDict):
@@ -119,7 +121,7 @@ def read_audit(folder: Path) -> Audited:
         labels=[row["label"] for row in rows],
         rps=np.array([row["rps"] for row in rows], np.float64),
         related=np.array([row["related"] for row in rows], np.int64),
-        hit_variance=_hit_variance(folder / "pair_ranks.parquet", ids, k=k, pool=pool),
+        hit_variance=_hit_variance(folder / PAIRS, ids, k=k, pool=pool),
         keys=keys,
         vectors=_vectors(folder / encoder["store"], encoder, keys),
         fingerprint=encoder["fingerprint"],
@@ -160,15 +162,10 @@ def _hit_variance(path: Path, ids: list[str], *, k: int, pool: int) -> npt.NDArr
     n = len(ids)
     if not path.is_file():
         return np.full(n, np.nan)
-    pairs = pq.read_table(path, columns=["entity", "above", "pool"]).combine_chunks()
-    above, drawn_from = pairs["above"].to_numpy(), pairs["pool"].to_numpy()
-    names = pairs["entity"].chunk(0)
-    positions = {id_: position for position, id_ in enumerate(ids)}
-    owners = np.array([positions.get(name, -1) for name in names.dictionary.to_pylist()])
-    owner = owners[names.indices.to_numpy()]
-    scored = (drawn_from >= pool - 1) & (owner >= 0)
-    owner = owner[scored]
-    hits = hit_probability(above[scored], drawn_from[scored], k=k, draws=pool - 1)
+    pairs = read_pairs(path, ids)
+    scored = pairs.pool >= pool - 1
+    owner = pairs.entity[scored]
+    hits = hit_probability(pairs.above[scored], pairs.pool[scored], k=k, draws=pool - 1)
     related = np.bincount(owner, minlength=n)
     mean = np.bincount(owner, weights=hits, minlength=n) / np.maximum(related, 1)
     squares = np.bincount(owner, weights=(hits - mean[owner]) ** 2, minlength=n)

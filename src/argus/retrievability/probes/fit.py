@@ -102,7 +102,7 @@ def fit_probe(
         ledger.unlink(missing_ok=True)
     data = Labelled(audited.vectors, audited.rps, split)
     with record.timed("fitting"):
-        trials = sweep(data, config.families, ledger, full=config.full, seed=config.seed)
+        trials = sweep(data, config, ledger)
     with record.timed("reporting"):
         probe, summary = _conclude(audited, data, trials, config)
         save_probe(probe, folder / HOME)

@@ -1,7 +1,7 @@
 """A probe on disk, without pickle: `probe.json`, and its numbers in files that hold only numbers.
 
-`model.safetensors` (ridge, MLP) or `model.ubj` (XGBoost), and `domain.safetensors`. probe.json has
-their SHA-256 and the format's version, and is written last: a folder that has it is whole.
+`model.safetensors`, or `model.ubj` of XGBoost, and `domain.safetensors`. probe.json has their
+SHA-256 and the format's version, and is written last: a folder that has it is whole.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from argus.data.provenance import file_hash
 from argus.data.records import read_record
 from argus.errors import InputError, Location
 from argus.retrievability.probes.domain import ProbeDomain
+from argus.retrievability.probes.kernel import KernelModel
 from argus.retrievability.probes.models import (
     LinearModel,
     MlpModel,
@@ -31,9 +32,12 @@ from argus.retrievability.probes.summary import FitMetrics, Training
 
 FORMAT = 1
 HEADER, DOMAIN = "probe.json", "domain.safetensors"
-MODEL_FILES = {"ridge": "model.safetensors", "mlp": "model.safetensors", "xgboost": "model.ubj"}
-_KINDS: dict[str, type[LinearModel | MlpModel | TreeModel]] = {
-    kind.family: kind for kind in (LinearModel, MlpModel, TreeModel)
+MODEL_FILES = {
+    "ridge": "model.safetensors", "mlp": "model.safetensors", "xgboost": "model.ubj",
+    "kernel": "model.safetensors",
+}  # fmt: skip
+_KINDS: dict[str, type[LinearModel | MlpModel | TreeModel | KernelModel]] = {
+    kind.family: kind for kind in (LinearModel, MlpModel, TreeModel, KernelModel)
 }
 
 
@@ -169,6 +173,8 @@ def _check_dim(model: Model, domain: ProbeDomain, dim: int) -> None:
         widths.append(len(model.coefficients))
     if isinstance(model, MlpModel):
         widths.append(len(model.mean))
+    if isinstance(model, KernelModel):
+        widths.append(model.anchors.shape[1])
     if set(widths) != {dim}:
         raise ValueError(f"dim {dim}, but weights of {widths}")
 

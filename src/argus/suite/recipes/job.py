@@ -14,16 +14,24 @@ from argus.data.artifacts import ArtifactFolder
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
+from argus.llm.config import ChatConfig
+from argus.llm.local_config import LocalConfig
 from argus.suite.job import TABLES, write_sheets
 from argus.suite.layout import Entry as LaidOut
 from argus.suite.layout import Figure, Sheet
+from argus.suite.recipes.audits import OfProbes, OfReach
+from argus.suite.recipes.authority_sources import OfGap, OfHarm
 from argus.suite.recipes.config import ReproduceConfig
 from argus.suite.recipes.recipe import Entry, Recipe, names, read_recipe
 from argus.suite.recipes.requests import (
     AblationRequest,
     AuthorityRequest,
     FailureRequest,
+    GapRequest,
     GridRequest,
+    HarmRequest,
+    ProbeRequest,
+    ReachRequest,
     Request,
 )
 from argus.suite.recipes.setting import Setting
@@ -87,18 +95,21 @@ def reproduce(
     out: Path | str,
     data: Path | str | None = None,
     config: ReproduceConfig | None = None,
+    model: ChatConfig | LocalConfig | None = None,
     fresh: bool = False,
 ) -> ReproduceResult:
     """Measure a table of a paper as far as models and data are here, beside what was published.
 
     name: of a recipe, such as "car-9" (see `recipes`). data: the folder of data sets that recipes
     name; default $ARGUS_SHARED/data, else shared/data. What takes long is kept under OUT/shared for
-    all recipes. Raises InputError for an unknown recipe.
+    all recipes. model: who answers in tables of answers; without it, nobody is asked. Raises
+    InputError for an unknown recipe.
     """
     config = config or ReproduceConfig()
-    setting, recipe = _opened(name, Path(out), data, config)
+    setting, recipe = _opened(name, Path(out), data, config, model)
     folder = ArtifactFolder(setting.home, fresh=fresh)
-    record = Record(JOB, {"recipe": name, "data": str(setting.data), "minutes": config.minutes}, {})
+    settings = {"recipe": name, "data": str(setting.data), "minutes": config.minutes}
+    record = Record(JOB, settings | ({"model": model.identity} if model else {}), {})
     record.open(folder)
     ways = _sources(setting, recipe)
     lacking = {cell: _lacking(cell, ways) for cell in recipe.cells}
@@ -116,20 +127,28 @@ def reproduce(
 
 
 def _opened(
-    name: str, out: Path, data: Path | str | None, config: ReproduceConfig
+    name: str,
+    out: Path,
+    data: Path | str | None,
+    config: ReproduceConfig,
+    model: ChatConfig | LocalConfig | None = None,
 ) -> tuple[Setting, Recipe]:
     root = Path(os.environ.get("ARGUS_SHARED", "shared")) / "data" if data is None else Path(data)
     own = root / STDLIB
     stdlib = own if own.is_dir() else out / SHARED / STDLIB
     recipe = read_recipe(name, {"data": root, "stdlib": stdlib})
-    return Setting(root, stdlib, out / name, out / SHARED, config.minutes), recipe
+    return Setting(root, stdlib, out / name, out / SHARED, config.minutes, model), recipe
 
 
 def _sources(setting: Setting, recipe: Recipe) -> Sources:
     ways: dict[type, Source[Any]] = {
         AuthorityRequest: OfAuthority(setting),
+        GapRequest: OfGap(setting),
+        HarmRequest: OfHarm(setting),
         AblationRequest: OfAblation(setting),
         FailureRequest: OfFailures(setting),
+        ReachRequest: OfReach(setting),
+        ProbeRequest: OfProbes(setting),
     }
     if recipe.suite is not None:
         ways[GridRequest] = OfGrid(setting, recipe.suite, recipe.table)

@@ -7,9 +7,15 @@ from typing import Annotated, Literal
 
 from argus.authority.benchmarks.config import Served
 from argus.encoders.config import DEFAULT_MODEL
+from argus.retrievability.audit.config import POOLING, Pooling
 from argus.settings import Doc, Ge, Le, Option, check_settings
 from argus.suite.config import ORIGINAL
 from argus.suite.toml import keys_of
+
+Place = Annotated[str, Doc("A name, or a folder.")]
+SystemName = Annotated[str, Doc("Of argus authority score.")]
+OtherFile = Annotated[str, Doc("Another file of questions.")]
+Embedder = Annotated[str, Doc("Who embeds.")]
 
 
 class Checked:
@@ -34,15 +40,39 @@ class GridRequest(Checked):
 class AuthorityRequest(Checked):
     """A share that `argus authority score` prints of a system on a benchmark."""
 
-    benchmark: Annotated[str, Doc("A name, or a folder.")]
-    system: Annotated[str, Doc("Of argus authority score.")]
+    benchmark: Place
+    system: SystemName
     share: Annotated[str, Doc("As the summary calls it: tca, controlling_hit, ...")] = "tca"
+    percent: Annotated[bool, Doc("In percent.")] = False
     k: Served = 5
     hop: Annotated[str, Doc("Questions of this type alone.")] = ""
     contaminated: Annotated[bool, Doc("The variant with distractors in scope.")] = False
     hint: Annotated[bool, Doc("Questions that name product or party.")] = False
-    queries: Annotated[str, Doc("Another file of questions.")] = ""
-    encoder: Annotated[str, Doc("Of dense systems.")] = DEFAULT_MODEL
+    queries: OtherFile = ""
+    encoder: Embedder = DEFAULT_MODEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class GapRequest(Checked):
+    """A figure of `argus authority gap`: of one side, or the share of questions that have a gap."""
+
+    benchmark: Place
+    gap: Annotated[Literal["Jaccard", "Jaccard (no stop words)", "BM25"], Doc("The measure.")]
+    side: Annotated[Literal["superseded", "controlling"], Doc("Of the documents.")] = "superseded"
+    positive: Annotated[bool, Doc("The share of positive gaps, in percent.")] = False
+    queries: OtherFile = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarmRequest(Checked):
+    """A share of `argus authority harm`, in percent: answers from what a system serves."""
+
+    benchmark: Place
+    system: SystemName
+    verdict: Annotated[Literal["correct", "wrong", "uncertain"], Doc("The class that is counted.")]
+    k: Served = 5
+    ask: Annotated[str, Doc("What is asked; {question} is the benchmark's.")] = "{question}"
+    encoder: Embedder = DEFAULT_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +82,7 @@ class AblationRequest(Checked):
     collection: Annotated[str, Doc("BEIR folder with profiles.jsonl in it.")]
     component: Annotated[str, Doc("Of the grid; none: documents alone; pseudo-queries; summary.")]
     weight: Annotated[float, Ge(0), Le(1), Doc("λ."), Option(("--lambda",))] = 1.0
-    encoder: Annotated[str, Doc("Who embeds.")] = DEFAULT_MODEL
+    encoder: Embedder = DEFAULT_MODEL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +95,50 @@ class FailureRequest(Checked):
     value: Annotated[str, Doc("The column.")]
 
 
-Request = GridRequest | AuthorityRequest | AblationRequest | FailureRequest
+@dataclass(frozen=True, kw_only=True)
+class KnowledgeRequest(Checked):
+    """Asks for something of an audit of the entities of a knowledge base."""
+
+    knowledge: Annotated[str, Doc("Folder of entities and relations, as argus audit takes it.")]
+    encoder: Embedder = DEFAULT_MODEL
+    pooling: Annotated[Pooling, Doc("span or sentence.")] = POOLING
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReachRequest(KnowledgeRequest):
+    """A value of ARGUS' figures, as `argus figures` measures it."""
+
+    reach: Annotated[
+        Literal["mean RPS", "above half", "low", "mid", "high", "held out", "commonest"],
+        Doc("Mean, share above 0.5, share in a band, accuracy of LDA, share of the largest band."),
+    ]
+    k: Annotated[int, Ge(1), Doc("Results read.")] = 50
+    pool: Annotated[int, Ge(1), Doc("Candidates N.")] = 800
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeRequest(KnowledgeRequest):
+    """A measure of a probe on held-out entities, as `argus probe fit` tells it."""
+
+    family: Annotated[str, Doc("ridge, xgboost, mlp, all zero, all one, mean, or best.")]
+    measure: Annotated[str, Doc("rmse, mae, pearson, ... of the probe's table.")]
+
+
+Request = (
+    GridRequest
+    | AuthorityRequest
+    | GapRequest
+    | HarmRequest
+    | AblationRequest
+    | FailureRequest
+    | ReachRequest
+    | ProbeRequest
+)
 KINDS: tuple[tuple[type[Request], tuple[str, ...]], ...] = (
+    (HarmRequest, ("benchmark", "system", "verdict")),
+    (GapRequest, ("benchmark", "gap")),
+    (ReachRequest, ("knowledge", "reach")),
+    (ProbeRequest, ("knowledge", "family", "measure")),
     (AuthorityRequest, ("benchmark", "system")),
     (AblationRequest, ("collection", "component")),
     (FailureRequest, ("output", "table", "line", "value")),

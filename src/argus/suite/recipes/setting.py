@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.llm.config import ChatConfig
+from argus.llm.local_config import LocalConfig
+
 
 @dataclass(frozen=True)
 class Setting:
     """Where figures are measured. home: of one recipe; shared: of all, for what takes long.
 
-    minutes: of training, for outputs that are made here.
+    minutes: of training, for outputs that are made here. model: who answers, where a table is of
+    answers; None: nobody is asked.
     """
 
     data: Path
@@ -18,6 +22,7 @@ class Setting:
     home: Path
     shared: Path
     minutes: float
+    model: ChatConfig | LocalConfig | None = None
 
 
 def write_stdlib(folder: Path, stdlib: Path) -> None:

@@ -92,7 +92,7 @@ class OfAuthority(Source[AuthorityRequest]):
 
     def run_of(self, request: AuthorityRequest) -> str:
         """See `Source.run_of`."""
-        return repr(replace(request, system="", share="tca", hop=""))
+        return repr(replace(request, system="", share="tca", hop="", percent=False))
 
     def measure(self, requests: Sequence[AuthorityRequest]) -> Figures:
         """See `Source.measure`."""
@@ -109,7 +109,7 @@ class OfAuthority(Source[AuthorityRequest]):
             make_benchmark(run.benchmark, 0, run.contaminated, run.hint) if made else run.benchmark
         )
         result = score_systems(
-            benchmark, out=self.setting.home / f"scoring-{_short(self.run_of(run))}",
+            benchmark, out=self.setting.home / f"scoring-{short(self.run_of(run))}",
             queries=run.queries or None, encoder=run.encoder if dense else None,
             config=ScoreConfig(k=run.k, systems=systems),
             store=self.setting.shared / "vectors" / Path(run.encoder).name,
@@ -120,7 +120,11 @@ class OfAuthority(Source[AuthorityRequest]):
             system = by_name[request.system]
             shares = system["hops"][request.hop] if request.hop else system["overall"]
             share: Mapping[str, float] | None = dict(shares).get(request.share)  # type: ignore[assignment]
-            figures[request] = "it applies to no question" if share is None else share["value"]
+            figures[request] = (
+                "it applies to no question"
+                if share is None
+                else share["value"] * (100 if request.percent else 1)
+            )
         return figures
 
 
@@ -144,7 +148,7 @@ class OfAblation(Source[AblationRequest]):
         from argus.scenarios.profile import Component, component
 
         folder, encoder = Path(requests[0].collection), requests[0].encoder
-        out = self.setting.home / f"ablation-{_short(self.run_of(requests[0]))}"
+        out = self.setting.home / f"ablation-{short(self.run_of(requests[0]))}"
         write_stdlib(folder, self.setting.stdlib)
         cells = [request for request in requests if request.component in set(Component)]
         config = AblateConfig(
@@ -163,7 +167,8 @@ class OfAblation(Source[AblationRequest]):
         return {r: values.get((r.component, r.weight), "nothing to make it of") for r in requests}
 
 
-def _short(run: str) -> str:
+def short(run: str) -> str:
+    """Return a name for the folder of a run."""
     return content_hash(run, size=4).hex()
 
 

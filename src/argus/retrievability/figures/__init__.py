@@ -1,0 +1,1 @@
+"""ARGUS' figures over the audits of several retrievers: one page, from folders alone."""
