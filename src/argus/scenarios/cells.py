@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 
 from argus.errors import InputError
 from argus.indexes.weighing import check_weight
+from argus.scenarios.openings import Form, FormSetting
 from argus.scenarios.profile import Component, component
 from argus.settings import Doc, Option, Setting, settings_of
 
@@ -46,9 +47,11 @@ class GridConfig:
 
     components: Components = tuple(Component)
     weights: Weights = WEIGHTS
+    form: FormSetting = Form.WRITTEN
 
     def __post_init__(self) -> None:
         check_grid(self.components, self.weights)
+        object.__setattr__(self, "form", Form(self.form))
         object.__setattr__(self, "weights", tuple(sorted(set(map(float, self.weights)))))
 
     @property

@@ -9,6 +9,7 @@ from argus.data.types import Document
 from argus.llm import LanguageModel, Outcome, Prompt
 from argus.llm import State as PromptState
 from argus.scenarios.files import from_answer
+from argus.scenarios.openings import Form
 from argus.scenarios.profile import Profiled, ProfileState
 from argus.scenarios.prompts import MAX_DOCUMENT_CHARS, Role, scenario_prompt
 from argus.scenarios.schema import ProfileAnswer
@@ -22,10 +23,13 @@ def prompts_for(
     role: Role = Role.TEACHER,
     *,
     max_chars: int = MAX_DOCUMENT_CHARS,
+    form: Form = Form.WRITTEN,
 ) -> list[Prompt]:
     """Return what `generate` asks, in order, so that it can be estimated."""
     return [
-        scenario_prompt(d.content, role, max_chars=max_chars) for d in documents if _has_text(d)
+        scenario_prompt(d.content, role, max_chars=max_chars, form=form)
+        for d in documents
+        if _has_text(d)
     ]
 
 
@@ -35,6 +39,7 @@ def generate(
     role: Role = Role.TEACHER,
     *,
     max_chars: int = MAX_DOCUMENT_CHARS,
+    form: Form = Form.WRITTEN,
 ) -> Iterator[Profiled]:
     """Yield what became of every document, in their order.
 
@@ -42,7 +47,7 @@ def generate(
     `max_chars` characters are profiled by their beginning, which is noted. Raises
     LanguageModelError as the model does; answers so far are in its ledger.
     """
-    prompts = prompts_for(documents, role, max_chars=max_chars)
+    prompts = prompts_for(documents, role, max_chars=max_chars, form=form)
     outcomes = model.complete(prompts, schema=ProfileAnswer)
     name = model.name
     for document in documents:

@@ -38,6 +38,8 @@ class Scenario:
 
     information_need: str
     explanation: str
+    indexed: str = ""
+    """What is indexed of the explanation (`argus.scenarios.openings`); "" for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class ScenarioProfile:
     def text(self, component: Component, i: int) -> str:
         """Return what of the scenario at position i is indexed; "" where there is nothing."""
         scenario = self.scenarios[i]
-        parts = {"M": self.main_topic, "I": scenario.information_need, "E": scenario.explanation}
+        explanation = scenario.indexed or scenario.explanation
+        parts = {"M": self.main_topic, "I": scenario.information_need, "E": explanation}
         named = (parts[name] for name in component.split("+"))
         return "\n".join(text for text in named if text)
 

@@ -8,6 +8,7 @@ scenarios are written in the language of the document, so that they lie near its
 from __future__ import annotations
 
 from argus.llm import Prompt
+from argus.scenarios.openings import GUIDELINE, Form
 from argus.scenarios.profiles.config import MAX_DOCUMENT_CHARS as MAX_DOCUMENT_CHARS
 from argus.scenarios.profiles.config import Role as Role
 
@@ -76,11 +77,17 @@ Format:
 
 
 def scenario_prompt(
-    text: str, role: Role = Role.TEACHER, *, max_chars: int = MAX_DOCUMENT_CHARS
+    text: str,
+    role: Role = Role.TEACHER,
+    *,
+    max_chars: int = MAX_DOCUMENT_CHARS,
+    form: Form = Form.WRITTEN,
 ) -> Prompt:
     """Return the prompt for one document, of which at most `max_chars` characters are shown.
 
     Code, LaTeX and tables go in as they are.
     """
     instructions = TEACHER if role is Role.TEACHER else STUDENT
+    if form is Form.PLAIN:
+        instructions = f"{instructions}\n{GUIDELINE}"
     return Prompt(f"[Text Content]\n{text[:max_chars]}", system=instructions, max_tokens=MAX_TOKENS)

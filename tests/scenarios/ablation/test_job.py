@@ -18,6 +18,7 @@ from argus.llm import ChatConfig, LocalConfig
 from argus.measures import evaluate
 from argus.scenarios import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.ablation.config import AblateConfig
+from argus.scenarios.ablation.grid import embed_scenarios
 from argus.scenarios.ablation.job import ablate_scenarios
 from argus.scenarios.expansions import Baseline, Expansion, expanded, write_expansions
 from argus.scenarios.files import write_profiles
@@ -441,3 +442,52 @@ def test_an_engine_embeds_and_writes_and_changes_nothing(run, tmp_path):
 def test_an_ablation_shows_its_figures(found, monkeypatch):
     assert "6 questions, nDCG@10" in shown(found)[0] and shown(found)[1:] != []
     assert sizes(found, monkeypatch) == {"table": found.table.num_rows}
+
+
+def test_types_of_documents_stand_in_table_summary_and_report(run, tmp_path):
+    kinds = {"ferry": "water", "flood": "water", "swim": "water", "rain": "water"}
+    documents = [
+        Document(d.id, d.text, metadata={"kind": kinds.get(d.id, "land")}) for d in DOCUMENTS
+    ]
+    config = AblateConfig(weights=(0.5, 0.7), placebos=0, resamples=1000, by=("kind",))
+    result = run(tmp_path, corpus=documents, config=config)
+    types = {row["type"]: row for row in result.summary["types"] if row["corpus"] == "whole"}
+    assert {name: row["questions"] for name, row in types.items()} == {"water": 3, "land": 3}
+    assert (types["water"]["profiles"], types["water"]["scenarios"]) == (3, 5)
+    table = pq.read_table(tmp_path / "ablation_types.parquet").to_pylist()
+    cells = {
+        (r["type"], r["component"], r["lambda"]): r["mean"] for r in table if r["corpus"] == "whole"
+    }
+    whole = {
+        (r["component"], r["lambda"]): r["nDCG@10"]
+        for r in rows_of(result)
+        if r["system"] == "scenarios"
+    }
+    for (component, weight), mean in whole.items():
+        halves = [cells[kind, component, weight] for kind in ("water", "land")]
+        assert mean == pytest.approx(sum(halves) / 2), "three questions each"
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "By type of document" in page and "kind = water" in page
+    assert any(line.startswith("kind = water (3 questions, few)") for line in result.headline())
+
+
+def test_the_plain_form_is_embedded_without_what_explanations_share(run, tmp_path, monkeypatch):
+    texts = []
+
+    def recording(profiles, components, embed):
+        embedded = embed_scenarios(profiles, components, embed)
+        texts.append(set(embedded.rows))
+        return embedded
+
+    monkeypatch.setattr("argus.scenarios.ablation.inputs.embed_scenarios", recording)
+    more = {d: profiled(d, [f"need of {d}"]) for d in ("engine", "fire", "medal")}
+    for form in ("written", "plain"):
+        config = AblateConfig(
+            components=(Component.E,), weights=(0.7,), placebos=0, resamples=1000, form=form
+        )
+        run(tmp_path / form, profiles=PROFILES | more, config=config)
+    written, plain = texts
+    assert all(text.startswith("It tells ") for text in written)
+    assert plain == {text.removeprefix("It tells ") for text in written}
+    manifest = json.loads((tmp_path / "plain" / "manifest.json").read_text(encoding="utf-8"))
+    assert manifest["ablation"]["config"]["form"] == "plain"

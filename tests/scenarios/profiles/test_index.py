@@ -9,9 +9,11 @@ from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever, search_index
+from argus.indexes.sources import matched_scenario
 from argus.indexes.views import ViewIndex
 from argus.remedies.repair.remedy import list_remedies, rollback
 from argus.scenarios.files import read_fields
+from argus.scenarios.openings import Form
 from argus.scenarios.profile import Component, Profiled, ProfileState
 from argus.scenarios.profiles.index import add_scenarios
 from tests.support.results import shown
@@ -26,6 +28,7 @@ NEEDS = {
     "deque": "keeping only the last n lines of a growing log file",
     "bisect": "inserting into a list that must stay sorted",
 }
+WORDS = ("straw", "timber", "gravel", "paint", "rope", "wire")
 QUESTION = "keep only the last lines of a log"
 
 
@@ -250,3 +253,38 @@ def test_a_retriever_says_how_it_weighs(built, minilm):
 def test_what_was_added_is_shown(built, minilm):
     result = add_scenarios(built, profiles(), encoder=minilm)
     assert shown(result)[0].startswith(f"{result.remedy}: 2 views ")
+
+
+def test_the_plain_form_is_indexed_and_the_explanation_is_shown_as_it_was_written(minilm, tmp_path):
+    ids = [f"d{i}" for i in range(6)]
+    documents = [
+        Document(d, f"{word} is kept in a shed.") for d, word in zip(ids, WORDS, strict=True)
+    ]
+    build_index(documents, out=tmp_path / "ix", encoder=minilm)
+    own = {
+        d: read_fields(
+            d,
+            {
+                "main_topic": word,
+                "scenarios": [
+                    {"information_need": f"where {word} is",
+                     "explanation": f"The document describes {word} in its shed."}
+                ],
+            },
+        )
+        for d, word in zip(ids, WORDS, strict=True)
+    }  # fmt: skip
+    written = add_scenarios(tmp_path / "ix", own, component=Component.E, encoder=minilm)
+    plain = add_scenarios(
+        tmp_path / "ix", own, component=Component.E, form=Form.PLAIN, encoder=minilm
+    )
+    assert plain.remedy != written.remedy and plain.summary["added"] == 6
+    views = [v for v in ViewIndex.open(tmp_path / "ix").snapshot().views if plain.remedy in v.id]
+    assert sorted(v.text for v in views) == sorted(f"{word} in its shed." for word in WORDS)
+    assert {matched_scenario(v).explanation for v in views} == {
+        f"The document describes {word} in its shed." for word in WORDS
+    }
+    again = add_scenarios(
+        tmp_path / "ix", own, component=Component.E, form=Form.PLAIN, encoder=minilm
+    )
+    assert (again.remedy, again.summary["added"]) == (plain.remedy, 0)

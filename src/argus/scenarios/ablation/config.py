@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
+from argus.data.fields import By
 from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.scenarios.cells import GridConfig
@@ -47,6 +48,7 @@ class AblateConfig(GridConfig):
     placebos: Annotated[int, Ge(0), Doc("Random exchanges of profiles; 0: no placebo.")] = 5
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
+    by: By = ()
 
     def __post_init__(self) -> None:
         from argus.measures.measures import measure_name, parse_measure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from argus.measures.significance import with_interval
 from argus.scenarios.ablation.summary import AblationSummary, CellName, Comparison, CorpusSummary
 
 
@@ -23,6 +24,7 @@ def headline(summary: AblationSummary) -> Iterator[str]:
     if summary["profiled"] is not None:
         yield "only documents with scenarios:"
         yield from _corpus(summary["profiled"], summary["headline"])
+    yield from _types(summary)
     if summary["expansions"] is None:
         yield "document expansion: not applicable, neither --expansions nor --model was given"
         return
@@ -30,6 +32,22 @@ def headline(summary: AblationSummary) -> Iterator[str]:
         reach = f"{counts['documents']:,} of {documents['indexed']:,} documents"
         state = "" if counts["documents"] else "failed: "
         yield f"{baseline}: {state}{reach} have any"
+
+
+def _types(summary: AblationSummary) -> Iterator[str]:
+    """Yield the λ that is recommended for each type, on the documents with scenarios if told."""
+    rows = summary.get("types", [])
+    corpus = "profiled" if summary["profiled"] is not None else "whole"
+    for row in rows:
+        if row["corpus"] != corpus or row["weight"] is None:
+            continue
+        recommended, change = row["weight"]["recommended"], row["weight"]["to_usual"]
+        few = ", few" if row["is_few"] else ""
+        yield (
+            f"{row['field']} = {row['type']} ({row['questions']:,} questions{few}): "
+            f"{_cell(recommended)} recommended; best {row['weight']['best']['lambda']:g}, chosen "
+            f"crosswise {with_interval(change)} to the usual"
+        )
 
 
 def _corpus(corpus: CorpusSummary, measure: str) -> Iterator[str]:

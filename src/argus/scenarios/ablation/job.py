@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,9 @@ from argus.jobs.workspace import Record, open_encoder
 from argus.llm import ChatConfig, LocalConfig
 from argus.measures import Evaluation
 from argus.measures import evaluate as score
+from argus.measures.slices import Slicing
 from argus.reports import write_report
+from argus.scenarios.ablation.by_type import TYPES, by_type, types_table
 from argus.scenarios.ablation.config import AblateConfig
 from argus.scenarios.ablation.findings import Ablation, groups, table
 from argus.scenarios.ablation.grid import (
@@ -40,9 +42,12 @@ from argus.scenarios.ablation.summary import (
     AblationSummary,
     CorpusSummary,
     ExpansionsSummary,
+    TypeFigures,
     Writer,
 )
+from argus.scenarios.document_types import type_slicings
 from argus.scenarios.expansions import Expansion
+from argus.scenarios.openings import in_form
 from argus.scenarios.profile import Profiled
 
 TABLE = "ablation"
@@ -92,6 +97,8 @@ def ablate_scenarios(
     config = config or AblateConfig()
     _check_writer(expansions, model)
     source = Source.read(corpus, profiles, queries, qrels, expansions, fields, encoder)
+    source = replace(source, all_profiles=in_form(source.all_profiles, config.form))
+    slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         TABLE,
@@ -115,7 +122,8 @@ def ablate_scenarios(
     with record.timed("searching"):
         ablations = _ablations(vectors, config)
     expanded = _expansions(texts, vectors, writer)
-    return _finish(folder, record, source, vectors, config, ablations, expanded)
+    types = _types(source, vectors, ablations, slices)
+    return _finish(folder, record, source, vectors, config, ablations, expanded, types)
 
 
 def _check_writer(expansions: Path | None, model: ChatConfig | LocalConfig | None) -> None:
@@ -136,6 +144,7 @@ def _finish(
     config: AblateConfig,
     ablations: Sequence[Ablation],
     expansions: ExpansionsSummary | None,
+    types: list[TypeFigures],
 ) -> AblateResult:
     """Compare, write the results, and return them."""
     with record.timed("comparing"):
@@ -145,11 +154,27 @@ def _finish(
             **_summary(source, vectors, config, ablations[0], corpora, expansions),
             **record.of_store(),
         }
+        if types:
+            summary["types"] = types
+            folder.write_table(TYPES, types_table(types), csv=True)
         runs = table([row for own in rows for row in own], config.measures)
     folder.write_table(TABLE, runs, csv=True)
     folder.write_section("summary.json", TABLE, summary)
     folder.write_section("manifest.json", TABLE, record.manifest(summary["queries"]))
     return AblateResult(folder.path, write_report(folder.path), summary, runs)
+
+
+def _types(
+    source: Source, vectors: Vectors, ablations: Sequence[Ablation], slices: Sequence[Slicing]
+) -> list[TypeFigures]:
+    """Return every ablation by type of document; slices: of the documents that have text."""
+    gold = {query: vectors.judged.relevant(query) for query in vectors.judged.queries}
+    ids = [document.id for document in source.documents]
+    return [
+        row
+        for ablation in ablations
+        for row in by_type(ablation, slices, ids, gold, vectors.documents.profiles)
+    ]
 
 
 def _files(**named: object) -> dict[str, Path | None]:

@@ -20,6 +20,7 @@ from argus.scenarios.ablation.summary import (
     Gap,
     Group,
 )
+from argus.scenarios.ablation.type_section import types_by_weight, types_summary
 
 _DIFFERENCE = {
     "difference": "text",
@@ -49,6 +50,12 @@ def section(folder: Path, ablation: AblationSummary) -> Section:
             tables[f"ablation_{name}_gaps"] = _gaps(corpus["gaps"])
     if len(ablation["groups"]) > 1:
         tables["ablation_groups"] = _groups(ablation["groups"])
+    for name in ("whole", "profiled"):
+        rows = [row for row in ablation.get("types", []) if row["corpus"] == name]
+        if rows:
+            component = ablation["whole"]["usual"]["component"]
+            plots[f"ablation_types_{name}"] = types_by_weight(rows, component)
+            tables[f"ablation_types_{name}"] = types_summary(rows)
     return Section(plots, tables, _brief(ablation))
 
 

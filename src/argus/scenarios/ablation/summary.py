@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -95,6 +95,47 @@ class Group(TypedDict):
     comparison: Comparison
 
 
+class CellMean(CellName):
+    """What a cell makes of a type's questions; None where there are none."""
+
+    mean: float | None
+
+
+class Recommendation(TypedDict):
+    """A cell for a type of document.
+
+    best: on these very questions. recommended: that, where `to_usual` is surely better; else the
+    usual cell. to_usual: each half of the questions by the cell that is best on the other half,
+    against the usual cell.
+    """
+
+    best: CellName
+    recommended: CellName
+    to_usual: DifferenceFigures
+
+
+class TypeFigures(TypedDict):
+    """What the grid says of questions whose relevant documents are of one type.
+
+    weight: λ of the usual component; cell: of any. None where there are not two questions. usual:
+    the usual cell against documents alone.
+    """
+
+    corpus: str
+    field: str
+    type: str
+    documents: int
+    profiles: int
+    scenarios: int
+    questions: int
+    is_few: bool
+    alone: float | None
+    usual: Comparison | None
+    weight: Recommendation | None
+    cell: Recommendation | None
+    grid: list[CellMean]
+
+
 class CorpusSummary(TypedDict):
     """What the grid says on one corpus."""
 
@@ -182,3 +223,5 @@ class AblationSummary(OfStore):
     whole: CorpusSummary
     profiled: CorpusSummary | None
     expansions: ExpansionsSummary | None
+    types: NotRequired[list[TypeFigures]]
+    """By type of document, where fields were named."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,10 +23,11 @@ from argus.jobs.workspace import (
     require_some,
     texts_cut,
 )
-from argus.measures.slices import Slicing, slicings
+from argus.measures.slices import Slicing
 from argus.progress import progress
 from argus.reports import write_report
 from argus.scenarios.ablation.grid import Documents, embed_scenarios
+from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
@@ -34,6 +35,7 @@ from argus.scenarios.needs.slices import audit_slices
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.needs.summary import NeedsSummary, headline
 from argus.scenarios.needs.tables import documents_table, needs_table
+from argus.scenarios.openings import in_form
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profile import needs as needs_of
 
@@ -79,12 +81,13 @@ def audit_needs(
     """
     config = config or NeedsConfig()
     source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, encoder)
-    slices = slicings(source.documents, config.by)
+    source = replace(source, profiles=in_form(source.profiles, config.form))
+    slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
         "components": list(map(str, config.components)), "lambda": list(config.weights),
         "k": config.k, "pool": config.pool, "seed": config.seed, "limit": limit,
-        "by": list(config.by),
+        "by": list(config.by), "form": str(config.form),
     }  # fmt: skip
     record = Record(JOB, settings, {"corpus": source.path, "profiles": source.profiles_path})
     sample = [d.content for d in source.usable]

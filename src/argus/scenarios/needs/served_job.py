@@ -15,11 +15,11 @@ from argus.data.fields import FieldNames
 from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.measures.slices import slicings
 from argus.reports import write_report
 from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import note_of
+from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.served import ServedNeeds, need_queries
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, headline
@@ -69,7 +69,7 @@ def ask_needs(
     """
     config = config or NeedsConfig()
     source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, None)
-    slices = slicings(source.documents, config.by)
+    slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         JOB,

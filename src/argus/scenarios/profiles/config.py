@@ -8,6 +8,7 @@ from typing import Annotated
 
 from argus.llm.config import AcceptUnanswered, ChatConfig
 from argus.llm.local_config import LocalConfig
+from argus.scenarios.openings import Form, FormSetting
 from argus.settings import Doc, Ge, check_settings
 
 MAX_DOCUMENT_CHARS = 24_000
@@ -33,6 +34,7 @@ class ProfileSettings:
     role: Annotated[Role, Doc("teacher, or student: a model that was distilled.")] = Role.TEACHER
     max_chars: Annotated[int, Ge(1), Doc("More of a document is not shown.")] = MAX_DOCUMENT_CHARS
     accept_unanswered: AcceptUnanswered = False
+    form: FormSetting = Form.WRITTEN
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -57,4 +59,5 @@ class ProfileConfig(ProfileSettings):
             "extra": dict(self.model.extra),
             "role": str(self.role),
             "max_chars": self.max_chars,
+            "form": str(self.form),
         }

@@ -27,6 +27,7 @@ from argus.reports import write_report
 from argus.scenarios.choice.of_index import AnyComponent, AnyWeight, selection
 from argus.scenarios.choice.summary import ChoiceFigures
 from argus.scenarios.files import FILE, read_profiles, write_profiles
+from argus.scenarios.openings import Form, in_form
 from argus.scenarios.profile import COMPONENT, Component, Profiled
 from argus.scenarios.profiles.job import JOB, summarise
 from argus.scenarios.profiles.summary import AddedScenarios, Writer, added_headline
@@ -61,6 +62,7 @@ def add_scenarios(
     *,
     component: AnyComponent = COMPONENT,
     weight: AnyWeight = None,
+    form: Form = Form.WRITTEN,
     encoder: Encoder | EncoderConfig | str | None = None,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
@@ -73,7 +75,8 @@ def add_scenarios(
 
     profiles: by document id, or what `read_profiles` reads. Documents without a profile stay as
     they are, and are found by their own text. component, weight: what is indexed, and the λ of
-    searches that name none; "auto" has held-out needs choose (`argus.scenarios.choice`). The
+    searches that name none; "auto" has held-out needs choose (`argus.scenarios.choice`). form:
+    whether explanations are indexed without the beginnings that many share. The
     remedy's id says what it was made of, so the same
     profiles are never added twice; `argus remedy rollback` takes them out. out: default
     `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents alone,
@@ -86,7 +89,7 @@ def add_scenarios(
     writer = _writer(path)
     opened = ViewIndex.open(index_folder(index))
     documents = originals(opened)
-    own = _of_index(profiles, documents, opened.path, path)
+    own = _of_index(profiles, documents, opened.path, path, form)
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     using = selection(opened, own.of_index, model, component, weight)
@@ -94,6 +97,7 @@ def add_scenarios(
         "index": str(index),
         "component": str(using.component),
         "lambda": using.weight,
+        "form": str(form),
     }
     record = Record(JOB, settings, {"profiles": path})
     record.encoder["fingerprint"] = model.fingerprint
@@ -130,11 +134,15 @@ def _writer(profiles: Path | None) -> Writer:
 
 
 def _of_index(
-    profiles: Mapping[str, Profiled], documents: Sequence[Document], index: Path, path: Path | None
+    profiles: Mapping[str, Profiled],
+    documents: Sequence[Document],
+    index: Path,
+    path: Path | None,
+    form: Form,
 ) -> _Profiles:
     """Return the profiles of the documents of an index; InputError where none has scenarios."""
     ids = [d.id for d in documents]
-    own = {doc: profiles[doc] for doc in ids if doc in profiles}
+    own = in_form({doc: profiles[doc] for doc in ids if doc in profiles}, form)
     if not any(p.profile is not None for p in own.values()):
         some = ", ".join(map(repr, sorted(profiles)[:3]))
         raise InputError(

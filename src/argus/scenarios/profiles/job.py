@@ -119,7 +119,9 @@ def _ask(
         stack.enter_context(record.timed("asking for scenarios"))
         ledger = stack.enter_context(Ledger(folder / LEDGER))
         model = RecordedModel(open_model(config.model, ledger, running))
-        profiled = generate(documents, model, config.role, max_chars=config.max_chars)
+        profiled = generate(
+            documents, model, config.role, max_chars=config.max_chars, form=config.form
+        )
         return {p.doc_id: p for p in profiled}, model
 
 
@@ -144,7 +146,7 @@ def estimate_profiles(
 ) -> Estimate:
     """Return what `profile_documents` would ask and cost, asking nothing."""
     documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
-    prompts = prompts_for(documents, config.role, max_chars=config.max_chars)
+    prompts = prompts_for(documents, config.role, max_chars=config.max_chars, form=config.form)
     with ledger_to_read(Path(out) / LEDGER) as ledger:
         return estimate(prompts, ledger, config.model, schema=ProfileAnswer)
 

@@ -1,0 +1,103 @@
+"""What people compare, by which criteria, and how many of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+from argus.errors import InputError
+from argus.indexes.weighing import Weight
+from argus.measures.resamples import RESAMPLES, Resamples
+from argus.settings import Doc, Ge, Seed, check_settings
+
+LEAST_CHARS = 100
+
+
+class Versus(StrEnum):
+    """What documents with their scenarios are compared with (SPIKE §4.3, Figure 4)."""
+
+    DOCUMENT = "document"
+    """Documents as a search without scenarios ranks and shows them."""
+    MAIN_TOPIC = "main-topic"
+    """The same documents, of whose scenarios the main topic alone is shown."""
+
+
+class Criterion(StrEnum):
+    """What a rater says of two results (SPIKE appendix C.4)."""
+
+    SPECIFICITY = "specificity"
+    COMPREHENSIBILITY = "comprehensibility"
+    USEFULNESS = "usefulness"
+    OVERALL = "overall"
+
+    @property
+    def question(self) -> str:
+        """What the rater is asked."""
+        return QUESTIONS[self]
+
+
+QUESTIONS = {
+    Criterion.SPECIFICITY: "Which search result gives more specific, more detailed information?",
+    Criterion.COMPREHENSIBILITY: "Which search result is easier to understand at a glance?",
+    Criterion.USEFULNESS: "Which search result helps more to solve the problem or to decide?",
+    Criterion.OVERALL: "Which search result do you prefer overall?",
+}
+"""In words of our own, after appendix C.4."""
+Comparisons = Annotated[
+    tuple[Versus, ...],
+    Doc("What scenarios are compared with: document, main-topic; several with commas."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyConfig:
+    """A study. questions, judges: the paper's; how many results a side shows it does not say."""
+
+    versus: Comparisons = tuple(Versus)
+    questions: Annotated[int, Ge(1), Doc("Questions that people see, drawn at random.")] = 100
+    judges: Annotated[int, Ge(1), Doc("People who judge each pair.")] = 3
+    raters: Annotated[
+        int | None, Ge(1), Doc("Sheets, one for each person; default: as many as --judges.")
+    ] = None
+    k: Annotated[int, Ge(1), Doc("Results on each side.")] = 3
+    same_results: Annotated[
+        bool, Doc("Show the same documents on both sides: only what is told of them differs.")
+    ] = False
+    max_chars: Annotated[int, Ge(LEAST_CHARS), Doc("Characters of each document.")] = 1_500
+    weight: Weight = None
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        object.__setattr__(self, "versus", tuple(Versus(v) for v in dict.fromkeys(self.versus)))
+        if not self.versus:
+            raise InputError(
+                "nothing to compare with",
+                expected=f"one of {', '.join(Versus)}, or both",
+                fix="Leave it out for both.",
+                where="--versus",
+            )
+        if self.raters is not None and self.raters < self.judges:
+            raise InputError(
+                f"{self.raters} sheets for {self.judges} judges of each pair",
+                expected="as many people as judge one pair, at least",
+                fix=f"Use --raters {self.judges} or more, or fewer --judges.",
+                where="--raters",
+            )
+
+    @property
+    def sheets(self) -> int:
+        """How many people there are."""
+        return self.judges if self.raters is None else self.raters
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreferenceConfig:
+    """How answers are told."""
+
+    resamples: Resamples = RESAMPLES
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)

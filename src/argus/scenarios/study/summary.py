@@ -1,0 +1,141 @@
+"""The study's sections of summary.json, key by key, and what they say in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typing_extensions import TypedDict
+
+from argus.data.types import StateCounts
+
+
+class Compared(StateCounts):
+    """Questions of one comparison, by what became of them."""
+
+    versus: str
+
+
+class StudySummary(TypedDict):
+    """A study as it was made. judgements: pairs on all sheets; drawn: questions of all that are."""
+
+    index: str
+    k: int
+    questions: int
+    drawn: int
+    comparisons: list[Compared]
+    pairs: int
+    sheets: int
+    judges: int
+    judgements: int
+    pairs_per_sheet: list[int]
+
+
+class Agreement(TypedDict):
+    """How far raters agree beyond chance; None where it is not defined, and why not.
+
+    kappa: Fleiss'; cohen: the mean of Cohen's over `rater_pairs` pairs of raters; alpha:
+    Krippendorff's, nominal. equal: the share of equal pairs of answers on one pair.
+    """
+
+    equal: float | None
+    kappa: float | None
+    cohen: float | None
+    rater_pairs: int
+    alpha: float | None
+    undefined: str
+
+
+class Preference(TypedDict):
+    """One criterion of one comparison.
+
+    share: of judgements that prefer scenarios, a tie half, as the mean over pairs; its interval is
+    the bootstrap's over pairs. scenarios, tie, rival: judgements. wins, even, losses: pairs by what
+    most of their judges say. verdict: what interval and test agree on.
+    """
+
+    versus: str
+    criterion: str
+    pairs: int
+    judgements: int
+    no_answer: int
+    scenarios: int
+    tie: int
+    rival: int
+    share: float | None
+    low: float | None
+    high: float | None
+    no_interval: str
+    p_value: float | None
+    wins: int
+    even: int
+    losses: int
+    verdict: str
+    agreement: Agreement
+
+
+class SideA(TypedDict):
+    """How often side A was preferred, of the answers that name a side: near a half is no habit."""
+
+    share: float | None
+    low: float | None
+    high: float | None
+    answers: int
+
+
+class PreferenceSummary(TypedDict):
+    """What people said."""
+
+    study: str
+    sheets: int
+    missing_sheets: list[int]
+    answers: StateCounts
+    side_a: SideA
+    preferences: list[Preference]
+
+
+def study_headline(summary: StudySummary) -> Iterator[str]:
+    """Yield how many pairs there are for how many people, and why some questions have none."""
+    per = summary["pairs_per_sheet"]
+    length = f"{min(per):,}" if min(per) == max(per) else f"{min(per):,} to {max(per):,}"
+    yield (
+        f"{summary['pairs']:,} pairs of {summary['drawn']:,} questions "
+        f"({summary['questions']:,} in all), each judged by {summary['judges']}: "
+        f"{summary['sheets']} sheets of {length}"
+    )
+    for one in summary["comparisons"]:
+        reasons = "; ".join(f"{n:,}: {why}" for why, n in one["reasons"].items())
+        without = f" ({reasons})" if reasons else ""
+        yield f"against {one['versus']}: {one['measured']:,} of {one['total']:,} questions{without}"
+
+
+def preference_headline(summary: PreferenceSummary) -> Iterator[str]:
+    """Yield what is preferred by each criterion, and how far raters agree."""
+    answers = summary["answers"]
+    missing = ", ".join(map(str, summary["missing_sheets"]))
+    yield (
+        f"{summary['sheets']} sheets, {answers['measured']:,} of {answers['total']:,} answers"
+        + (f"; not here: sheet {missing}" if missing else "")
+    )
+    for one in summary["preferences"]:
+        yield f"{one['criterion']}, scenarios against {one['versus']}: {_share(one)}"
+    if (side := summary["side_a"])["share"] is not None:
+        yield (
+            f"side A was preferred in {side['share']:.1%} ({side['low']:.1%} to "
+            f"{side['high']:.1%}) of {side['answers']:,} answers that name a side"
+        )
+
+
+def _share(one: Preference) -> str:
+    if one["share"] is None:
+        return "no answer"
+    interval = (
+        f"no interval: {one['no_interval']}"
+        if one["low"] is None
+        else f"95% {one['low']:.1%} to {one['high']:.1%}"
+    )
+    alpha = one["agreement"]["alpha"]
+    agree = one["agreement"]["undefined"] if alpha is None else f"alpha {alpha:.2f}"
+    return (
+        f"{one['share']:.1%} ({interval}) over {one['pairs']:,} pairs; {one['scenarios']:,} prefer "
+        f"them, {one['tie']:,} tie, {one['rival']:,} not; {agree}"
+    )

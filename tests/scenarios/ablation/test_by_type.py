@@ -1,0 +1,95 @@
+"""Types of documents in a grid whose values are made: which λ is recommended, and when."""
+
+import numpy as np
+import pytest
+
+from argus.data.types import Document
+from argus.measures import Evaluation
+from argus.scenarios.ablation.by_type import by_type, types_table
+from argus.scenarios.ablation.config import ComparisonSettings
+from argus.scenarios.ablation.findings import Ablation
+from argus.scenarios.ablation.grid import Cell
+from argus.scenarios.ablation.type_section import types_by_weight, types_summary
+from argus.scenarios.document_types import type_slicings
+from argus.scenarios.profile import Component
+
+N = 30
+CELLS = [Cell(c, w) for c in (Component.ME, Component.I) for w in (0.5, 0.7, 0.9)]
+IDS = [f"{kind}{i}" for kind in ("prose", "math") for i in range(N)] + ["none", "both"]
+KINDS = {"none": None, "both": ["prose", "math"]}
+DOCUMENTS = [
+    Document(d, "text", metadata={"type": KINDS.get(d, d.rstrip("0123456789"))}) for d in IDS
+]
+GOLD = {f"q-{d}": [d] for d in IDS if d != "none"} | {"q-out": ["elsewhere"]}
+GAINS = {"prose": {0.5: 0.3, 0.7: 0.1, 0.9: 0.0}, "math": {0.5: -0.1, 0.7: 0.1, 0.9: 0.1}}
+"""Of M+E; in mathematics 0.7 and 0.9 differ by noise alone."""
+
+
+def evaluation(value):
+    values = {query: {"m": value(query)} for query in sorted(GOLD)}
+    return Evaluation({"m": float(np.mean([v["m"] for v in values.values()]))}, values)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    noise = {(q, c): rng.normal(0, 0.02) for q in sorted(GOLD) for c in CELLS}
+
+    def of(cell):
+        def value(query):
+            kind = "math" if "math" in query else "prose"
+            gain = GAINS[kind][cell.weight] if cell.component is Component.ME else 0.05
+            return 0.4 + gain + noise[query, cell]
+
+        return evaluation(value)
+
+    settings = ComparisonSettings("m", ["m"], 0.5, 1000, 0)
+    ablation = Ablation(
+        "whole", len(IDS), 0, evaluation(lambda q: 0.4), {c: of(c) for c in CELLS}, settings
+    )
+    slices = type_slicings(DOCUMENTS, ("type",))
+    found = by_type(ablation, slices, IDS, GOLD, {})
+    return {row["type"]: row for row in found}
+
+
+def test_a_question_is_of_the_types_of_its_documents(rows):
+    assert {name: row["questions"] for name, row in rows.items()} == {
+        "prose": N + 1, "math": N + 1, "(none)": 0
+    }  # fmt: skip
+    assert rows["prose"]["documents"] == N + 1 and rows["(none)"]["documents"] == 1
+
+
+def test_another_weight_is_recommended_where_it_is_surely_better(rows):
+    prose, math = rows["prose"]["weight"], rows["math"]["weight"]
+    assert prose["recommended"] == {"component": "M+E", "lambda": 0.5} == prose["best"]
+    assert prose["to_usual"]["mean_difference"] == pytest.approx(0.2, abs=0.02)
+    assert prose["to_usual"]["low"] > 0.15
+    assert math["recommended"] == {"component": "M+E", "lambda": 0.7}
+    assert math["to_usual"]["verdict"] == "", "0.7 and 0.9 differ by noise"
+
+
+def test_means_are_those_of_the_types_own_questions(rows):
+    cells = {(c["component"], c["lambda"]): c["mean"] for c in rows["prose"]["grid"]}
+    assert cells["M+E", 0.5] == pytest.approx(0.7, abs=0.01)
+    assert rows["prose"]["alone"] == pytest.approx(0.4)
+    assert rows["prose"]["usual"]["mean_difference"] == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_type_without_questions_has_no_figure_and_no_recommendation(rows):
+    none = rows["(none)"]
+    assert none["alone"] is None and none["weight"] is None and none["cell"] is None
+    assert none["is_few"] and {cell["mean"] for cell in none["grid"]} == {None}
+
+
+def test_table_and_section_hold_every_type(rows):
+    found = list(rows.values())
+    table = types_table(found).to_pylist()
+    assert len(table) == 3 * len(CELLS)
+    marked = [(r["type"], r["lambda"]) for r in table if r["recommended_weight"]]
+    assert sorted(marked) == [("math", 0.7), ("prose", 0.5)]
+    figure = types_by_weight(found, "M+E")
+    lines = {trace["name"]: trace for trace in figure["data"]}
+    assert set(lines) == {"type = prose", "type = math"}, "a type without questions has no line"
+    assert lines["type = prose"]["x"] == [0.5, 0.7, 0.9]
+    assert lines["type = prose"]["y"][0] == pytest.approx(0.3, abs=0.01)
+    assert len(types_summary(found)["rows"]) == 3

@@ -1,0 +1,132 @@
+"""A study from an index to what people say, with raters whose habits are known."""
+
+import csv
+import json
+
+import pytest
+
+from argus.errors import ArgusError, InputError
+from argus.scenarios.study.config import PreferenceConfig, StudyConfig
+from argus.scenarios.study.job import make_study
+from argus.scenarios.study.reading import read_preferences
+from tests.support.qa import DOCUMENTS, asking
+from tests.support.results import shown
+from tests.support.study import fill
+
+CONFIG = StudyConfig(k=2, raters=4)
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory, shared, minilm):
+    return asking(tmp_path_factory.mktemp("index"), shared("spike_scenarios"), minilm)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, subject, minilm):
+    out = tmp_path_factory.mktemp("study")
+    return make_study(subject.index, subject.queries, out=out, config=CONFIG, encoder=minilm)
+
+
+def key_of(study):
+    lines = (study.folder / "key.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def reads(study, filled, **options):
+    config = PreferenceConfig(resamples=1000)
+    return read_preferences(study.folder, filled, config=config, **options)
+
+
+def test_every_question_stands_against_documents_and_against_their_topic(study):
+    summary = study.summary
+    assert [c["versus"] for c in summary["comparisons"]] == ["document", "main-topic"]
+    assert all(c["measured"] == c["total"] == DOCUMENTS for c in summary["comparisons"])
+    assert summary["pairs"] == 2 * DOCUMENTS
+    assert summary["judgements"] == 3 * summary["pairs"] == sum(summary["pairs_per_sheet"])
+    assert len(study.sheets) == 2 * 4 and all(path.is_file() for path in study.sheets)
+    assert shown(study)[0].startswith(f"{2 * DOCUMENTS} pairs of {DOCUMENTS} questions")
+
+
+def test_sides_show_what_they_are_said_to(study):
+    key = {(row["sheet"], row["pair"]): row for row in key_of(study)}
+    for sheet in range(1, 5):
+        path = study.folder / "sheets" / f"sheet-{sheet}.csv"
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            for line in csv.DictReader(file):
+                row = key[sheet, line["pair"]]
+                own, rival = line[row["side"]], line["B" if row["side"] == "A" else "A"]
+                assert "How it helps: " in own and "Needed by: " in own
+                assert "How it helps: " not in rival and "Needed by: " not in rival
+                assert ("Topic: " in rival) == (row["versus"] == "main-topic")
+                if row["versus"] == "main-topic":
+                    assert row["scenarios"] == row["rival"], "the same documents on both sides"
+
+
+def test_who_always_prefers_explanations_is_told_so_and_agrees(study, tmp_path):
+    fill(study.folder, tmp_path, lambda row: row["side"])
+    result = reads(study, tmp_path)
+    assert {one["share"] for one in result.summary["preferences"]} == {1.0}
+    assert {one["agreement"]["undefined"] for one in result.summary["preferences"]} == {
+        "all answers are equal"
+    }
+    side = result.summary["side_a"]
+    assert side["low"] < 0.5 < side["high"], "sides were dealt alike"
+    assert result.report.is_file() and result.folder == study.folder / "preferences"
+    assert shown(result)[0] == "4 sheets, 384 of 384 answers"
+    assert result.to_pandas("answers").shape[0] == 4 * 3 * 2 * DOCUMENTS
+
+
+def test_who_always_says_a_prefers_nothing_and_is_seen(study, tmp_path):
+    fill(study.folder, tmp_path, lambda row: "A")
+    result = reads(study, tmp_path, out=tmp_path / "out")
+    assert result.summary["side_a"]["share"] == 1
+    for one in result.summary["preferences"]:
+        assert 0.3 < one["share"] < 0.7
+        assert one["verdict"] == ""
+        assert one["agreement"]["alpha"] < 0.5
+
+
+def test_a_sheet_that_did_not_come_back_and_empty_cells_are_counted(study, tmp_path):
+    fill(study.folder, tmp_path, lambda row: "tie" if row["sheet"] == 1 else "", sheets=(1, 2))
+    result = reads(study, tmp_path, out=tmp_path / "out")
+    summary = result.summary
+    assert summary["missing_sheets"] == [3, 4] and summary["sheets"] == 2
+    measured = 4 * sum(row["sheet"] == 1 for row in key_of(study))
+    assert summary["answers"]["measured"] == measured
+    assert summary["answers"]["total"] == 4 * len(key_of(study))
+    assert "not here: sheet 3, 4" in shown(result)[0]
+
+
+def test_wrong_sheets_are_refused_with_their_place(study, tmp_path):
+    fill(study.folder, tmp_path, lambda row: row["side"])
+    first = tmp_path / "sheet-1.csv"
+    with pytest.raises(InputError, match=r"comes twice, first in .*sheet-1.csv"):
+        reads(study, [first, first])
+    text = first.read_text(encoding="utf-8")
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text(text.replace('"A"\n', '"left"\n', 1).replace('"B"\n', '"left"\n', 1), "utf-8")
+    with pytest.raises(InputError, match=r"'left'.*expected A, B or tie"):
+        reads(study, wrong)
+    wrong.write_text(text.replace(",", ";").replace('"', ""), encoding="utf-8")
+    with pytest.raises(InputError, match=r"commas \(not semicolons\)"):
+        reads(study, wrong)
+    wrong.write_text(text.replace('"1","p', '"1","x'), encoding="utf-8")
+    with pytest.raises(InputError, match="a pair that is on that sheet of this study"):
+        reads(study, wrong)
+    fill(study.folder, tmp_path / "empty", lambda row: "")
+    with pytest.raises(ArgusError, match="All cells of the criteria are empty"):
+        reads(study, tmp_path / "empty")
+    with pytest.raises(InputError, match=r"no key.jsonl in it"):
+        read_preferences(tmp_path, first)
+
+
+def test_an_index_without_scenarios_has_nothing_to_compare(subject, minilm, tmp_path):
+    with pytest.raises(InputError, match="holds no scenarios"):
+        make_study(f"{subject.index}@original", subject.queries, out=tmp_path, encoder=minilm)
+
+
+def test_the_same_results_on_both_sides(subject, minilm, tmp_path):
+    config = StudyConfig(k=1, judges=1, questions=5, same_results=True)
+    made = make_study(subject.index, subject.queries, out=tmp_path, config=config, encoder=minilm)
+    assert all(row["scenarios"] == row["rival"] for row in key_of(made))
+    assert made.summary["drawn"] == 5 and made.summary["pairs"] == 10

@@ -1,0 +1,79 @@
+"""Shares and agreement by hand."""
+
+import pytest
+
+from argus.scenarios.study.answers import Answer
+from argus.scenarios.study.config import Criterion, PreferenceConfig, Versus
+from argus.scenarios.study.preferences import Judgements, preference, preferences, side_a
+
+CONFIG = PreferenceConfig(resamples=1000)
+LABELS = {"s": "scenarios", "r": "rival", "t": "tie", ".": None}
+
+
+def answers(*pairs, criterion=Criterion.OVERALL, versus=Versus.DOCUMENT):
+    """A word per pair, a letter per judge: s(cenarios), r(ival), t(ie), . for no answer."""
+    return [
+        Answer(
+            sheet, f"p{i}", versus, f"q{i}", criterion,
+            {"s": "A", "r": "B", "t": "tie", ".": ""}[letter], LABELS[letter],
+        )
+        for i, word in enumerate(pairs)
+        for sheet, letter in enumerate(word, 1)
+    ]  # fmt: skip
+
+
+def told(*pairs):
+    judgements = Judgements.of(answers(*pairs), Versus.DOCUMENT, Criterion.OVERALL)
+    return preference(judgements, CONFIG)
+
+
+def test_pairs_count_alike_and_a_tie_half():
+    one = told("ssr", "t..", "rrr", "...")
+    # (2/3 + 1/2 + 0) / 3; the pair without answers is none.
+    assert one["share"] == pytest.approx((2 / 3 + 1 / 2) / 3)
+    assert (one["pairs"], one["judgements"], one["no_answer"]) == (3, 7, 5)
+    assert (one["scenarios"], one["tie"], one["rival"]) == (2, 1, 4)
+    assert (one["wins"], one["even"], one["losses"]) == (1, 1, 1)
+    assert one["low"] is None and one["no_interval"] == "only 2 of 3 pairs with a preference"
+
+
+def test_a_clear_preference_has_an_interval_and_a_verdict():
+    one = told(*["sss"] * 12, *["ssr"] * 6, *["srr"] * 2)
+    assert 0.5 < one["low"] < one["share"] < one["high"] <= 1
+    assert one["share"] == pytest.approx((12 + 6 * 2 / 3 + 2 / 3) / 20)
+    assert (one["verdict"], one["p_value"] < 0.01) == ("better", True)
+    other = told(*["rrr"] * 12, *["rrs"] * 8)
+    assert other["verdict"] == "worse" and other["high"] < 0.5
+
+
+def test_agreement_by_hand():
+    # Of "ssr", "rrr": equal pairs (1/3 + 1)/2. Fleiss as for AAB, BBB: 0.25. Alpha: 1 - 0.75·5/6.
+    own = told("ssr", "rrr")["agreement"]
+    assert own["equal"] == pytest.approx(2 / 3)
+    assert own["kappa"] == pytest.approx(0.25)
+    assert own["alpha"] == pytest.approx(1 - 0.75 * 5 / 6)
+    # Sheets 1 and 2 agree on s and r (κ = 1); 1 and 3, 2 and 3: r for both pairs, κ = 0.
+    assert (own["cohen"], own["rater_pairs"]) == (pytest.approx(1 / 3), 3)
+
+
+def test_a_missing_answer_leaves_alpha_and_takes_fleiss():
+    own = told("ssr", "rr.", "s..")["agreement"]
+    assert own["kappa"] is None and own["alpha"] is not None
+    assert told("s", "r")["agreement"]["undefined"] == "no pair has two judges"
+    assert told("ss", "ss")["agreement"]["undefined"] == "all answers are equal"
+
+
+def test_every_criterion_of_every_comparison_that_came_back():
+    both = answers("ss") + answers("rr", versus=Versus.MAIN_TOPIC)
+    rows = preferences(both, CONFIG)
+    assert [(r["versus"], r["criterion"]) for r in rows] == [
+        (str(v), str(c)) for v in Versus for c in Criterion
+    ]
+    assert [r["share"] for r in rows if r["criterion"] == "overall"] == [1, 0]
+    assert {r["share"] for r in rows if r["criterion"] != "overall"} == {None}
+
+
+def test_a_habit_of_a_side_is_seen():
+    side = side_a(answers("sss", "ssr", "t.."))
+    assert (side["share"], side["answers"]) == (pytest.approx(5 / 6), 6)
+    assert side_a(answers("t"))["share"] is None

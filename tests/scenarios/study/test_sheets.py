@@ -1,0 +1,93 @@
+"""Who judges what, on which side, and what a sheet gives away."""
+
+import csv
+from collections import Counter
+from io import StringIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.data.types import Query
+from argus.errors import InputError
+from argus.scenarios.study.config import Criterion, StudyConfig, Versus
+from argus.scenarios.study.pairs import Pair, Shown
+from argus.scenarios.study.sheets import key_row, places, write_sheet
+
+
+def pair(n, versus=Versus.DOCUMENT, text="a document"):
+    own = Shown(f"own{n}", text, (("Topic", "queues"), ("How it helps", "it counts <b>all</b>")))
+    return Pair(
+        f"p{n:03}", versus, Query(f"q{n}", f"question {n}"), (own,), (Shown("rival", text),)
+    )
+
+
+@given(st.integers(1, 40), st.integers(1, 4), st.integers(0, 3), st.integers(0, 5))
+def test_each_pair_has_its_judges_and_sheets_are_as_long(n, judges, more, seed):
+    sheets = judges + more
+    rows = places([pair(i) for i in range(n)], sheets, judges, seed)
+    assert Counter(row.pair.id for row in rows) == {f"p{i:03}": judges for i in range(n)}
+    assert len({(row.sheet, row.pair.id) for row in rows}) == n * judges, "nobody twice"
+    lengths = Counter(row.sheet for row in rows)
+    per = [lengths[sheet] for sheet in range(1, sheets + 1)]
+    assert max(per) - min(per) <= 1
+    for sheet in lengths:
+        sides = Counter(row.side for row in rows if row.sheet == sheet)
+        assert abs(sides["A"] - sides["B"]) <= 1, "scenarios stand on either side alike"
+
+
+def test_the_order_of_pairs_changes_nothing_and_the_seed_does():
+    pairs = [pair(i) for i in range(30)]
+    first = [key_row(row) for row in places(pairs, 4, 3, 0)]
+    assert [key_row(row) for row in places(pairs[::-1], 4, 3, 0)] == first
+    assert [key_row(row) for row in places(pairs, 4, 3, 1)] != first
+
+
+def test_judges_of_a_pair_see_it_on_different_sides_and_in_different_order():
+    rows = places([pair(i) for i in range(30)], 3, 3, 0)
+    sides = {p: {r.side for r in rows if r.pair.id == p} for p in {r.pair.id for r in rows}}
+    assert sum(len(own) == 2 for own in sides.values()) > 15
+    orders = [[r.pair.id for r in rows if r.sheet == sheet] for sheet in (1, 2)]
+    assert orders[0] != orders[1] and sorted(orders[0]) == sorted(orders[1])
+
+
+def test_a_sheet_holds_both_sides_and_no_word_of_the_key(tmp_path):
+    rows = places([pair(1), pair(2, Versus.MAIN_TOPIC)], 1, 1, 0)
+    table, page = write_sheet(tmp_path, 1, rows)
+    lines = list(csv.DictReader(StringIO(table.read_text(encoding="utf-8-sig"), newline="")))
+    assert [line["pair"] for line in lines] == [row.pair.id for row in rows]
+    assert all(line[criterion] == "" for line in lines for criterion in Criterion)
+    for row, line in zip(rows, lines, strict=True):
+        assert "How it helps: it counts" in line[row.side]
+        assert "How it helps" not in line["B" if row.side == "A" else "A"]
+    for text in (table.read_text(encoding="utf-8"), page.read_text(encoding="utf-8")):
+        for word in ("own1", "q1", "scenarios", "rival", str(Versus.MAIN_TOPIC), "document:"):
+            assert word not in text, "whose result it is, and what is compared, stand in the key"
+
+
+def test_documents_can_neither_run_in_the_page_nor_compute_in_the_table(tmp_path):
+    evil = '=HYPERLINK("http://x")<script>alert(1)</script></section>'
+    rows = places(
+        [Pair("p1", Versus.DOCUMENT, Query("q", evil), (Shown("a", evil),), (Shown("b", "x"),))],
+        1,
+        1,
+        0,
+    )
+    table, page = write_sheet(tmp_path, 1, rows)
+    html = page.read_text(encoding="utf-8")
+    assert "<script>alert" not in html and "&lt;script&gt;alert" in html
+    assert html.count("</section>") == 1
+    (line,) = csv.DictReader(StringIO(table.read_text(encoding="utf-8-sig"), newline=""))
+    assert line["question"].startswith("'=")
+    assert 'src="' not in html and "http" not in html.replace("http-equiv", "").replace(
+        "http://x", ""
+    ), "nothing is fetched"
+
+
+def test_bounds_of_a_study():
+    assert StudyConfig(judges=2).sheets == 2
+    assert StudyConfig(versus=("main-topic", "main-topic")).versus == (Versus.MAIN_TOPIC,)
+    with pytest.raises(InputError, match="2 sheets for 3 judges of each pair"):
+        StudyConfig(raters=2)
+    with pytest.raises(InputError, match="nothing to compare with"):
+        StudyConfig(versus=())
