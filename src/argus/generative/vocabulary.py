@@ -20,9 +20,15 @@ from argus.errors import InputError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+    from tokenizers.models import Model
 
 TITLE_END, QUERY_START = " @@", " ||"
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
+BART_NAMES: dict[str, str | None] = {
+    "bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "unk_token": "<unk>",
+    "cls_token": "<s>", "sep_token": "</s>",
+}  # fmt: skip
+"""What the special tokens are for, where they are BART's."""
 LEAST_SIZE = 256 + len(SPECIALS) + 2
 """Of a byte-level vocabulary: all bytes, special tokens and markers."""
 GOLD, UNSUPERVISED = "+", "p"
@@ -208,7 +214,7 @@ def train_vocabulary(texts: Iterable[str], size: int) -> Vocabulary:
 
     Ids 0 to 3 are `<s> <pad> </s> <unk>` as in BART. A corpus too small for `size` gives fewer.
     """
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from tokenizers import models, pre_tokenizers, trainers
 
     if not LEAST_SIZE <= size <= 2**31 - 1:
         raise InputError(
@@ -217,9 +223,7 @@ def train_vocabulary(texts: Iterable[str], size: int) -> Vocabulary:
             fix="Take some thousands for a small corpus, 50,000 for a large one.",
             where="--tokenizer",
         )
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer = byte_level(models.BPE())
     markers = [marker.replace(" ", "Ġ") for marker in (TITLE_END, QUERY_START)]
     trainer = trainers.BpeTrainer(
         vocab_size=size,
@@ -228,12 +232,17 @@ def train_vocabulary(texts: Iterable[str], size: int) -> Vocabulary:
         show_progress=False,
     )
     tokenizer.train_from_iterator((f" {' '.join(text.split())}" for text in texts), trainer)
+    return Vocabulary(tokenizer, BART_NAMES)
+
+
+def byte_level(model: Model) -> Tokenizer:
+    """Return BART's tokenizer over a BPE: bytes, `<s>` before an encoder input, `</s>` after."""
+    from tokenizers import Tokenizer, decoders, pre_tokenizers, processors
+
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
-    bos, pad, eos, unknown = SPECIALS
-    return Vocabulary(
-        tokenizer,
-        {"bos_token": bos, "eos_token": eos, "pad_token": pad, "unk_token": unknown,
-         "cls_token": bos, "sep_token": eos},
-    )  # fmt: skip
+    return tokenizer

@@ -15,6 +15,8 @@ from argus.generative.training.config import learning as learning_of
 from argus.generative.training.settings import LearningConfig
 from argus.settings import Doc, Setting, settings_of
 
+PseudoQueries = Annotated[Path | None, Doc('JSONL of {"_id", "queries"}: MINDER\'s third view.')]
+
 
 class Learning:
     """Options of the training; what is left out has the default of the model's kind."""
@@ -50,10 +52,7 @@ def train(
     corpus: o.Corpus,
     questions: Annotated[Path | None, Doc("Questions, BEIR queries.jsonl or TSV.")] = None,
     qrels: Annotated[Path | None, Doc("Which passages answer the questions.")] = None,
-    pseudo_queries: Annotated[
-        Path | None,
-        Doc('JSONL of {"_id", "queries"}: MINDER\'s third view.'),
-    ] = None,
+    pseudo_queries: PseudoQueries = None,
     out: o.Out = Path("argus-out"),
     what: Annotated[GenerativeTrainConfig, Without("training")],
     learning: Learning,

@@ -99,7 +99,7 @@ def search_ngrams(
     fields = fields or FieldNames()
     topics, source = _topics(queries, kind, fields, limit)
     home, model = index_folder(index), need_model(config.model)
-    config = _with_scoring(config, model)
+    config = with_scoring(config, model)
     opened = NgramIndex.open(home)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields)
@@ -148,7 +148,7 @@ def ask(
     """
     check_query(text, "--query")
     home, model = index_folder(index), need_model(config.model)
-    config = _with_scoring(config, model)
+    config = with_scoring(config, model)
     opened = NgramIndex.open(home)
     texts = open_corpus(corpus) if corpus else None
     originals = _originals(opened, texts, fields or FieldNames())
@@ -180,7 +180,7 @@ def _hit(rank: int, hit: Hit, originals: Mapping[str, Document]) -> HitRecord:
     }
 
 
-def _with_scoring(config: NgramSearchConfig, model: Path) -> NgramSearchConfig:
+def with_scoring(config: NgramSearchConfig, model: Path) -> NgramSearchConfig:
     """Return a config that says how single tokens count: that hangs on the model's kind."""
     scoring = config.scoring.for_model(scratch=is_from_scratch(model))
     return replace(config, scoring=scoring)

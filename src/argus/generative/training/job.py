@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,29 +11,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.corpora.names import Corpus
-from argus.corpora.stored import Origin
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
-from argus.data.qrels import read_qrels
-from argus.data.types import Document, Qrels, Query
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit
 from argus.generative.folders import MODEL, SCRATCH, index_folder
 from argus.generative.index import NgramIndex
-from argus.generative.pseudo_queries import of_documents
 from argus.generative.training.config import GenerativeTrainConfig
-from argus.generative.training.examples import TrainingSet, build_examples, fingerprint
+from argus.generative.training.examples import TrainingSet, fingerprint
 from argus.generative.training.hold_out import choose, write_held_out
+from argus.generative.training.inputs import read_inputs
 from argus.generative.training.model import new_network, open_network, save_network
-from argus.generative.training.settings import ExampleConfig, LearningConfig
+from argus.generative.training.settings import LearningConfig
 from argus.generative.training.summary import ModelNote, TrainSummary, headline
 from argus.generative.training.task import Pair, seq2seq_task
 from argus.generative.vocabulary import Vocabulary
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, keep_input, read_documents
+from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
 from argus.training.loop import Trained, train
 from argus.training.task import Task
@@ -85,7 +81,7 @@ def train_generative(
     in OUT.
     """
     on = check_device(device)
-    inputs = _read(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
+    inputs = read_inputs(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
     vocabulary = NgramIndex.open(index_folder(index)).vocabulary
     base = None if config.model == SCRATCH else Path(config.model)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -113,66 +109,6 @@ def train_generative(
     folder.write_section("summary.json", SECTION, summary)
     folder.write_section("manifest.json", SECTION, record.manifest(dict(summary["examples"])))
     return GenerativeTrainResult(folder.path, model, summary)
-
-
-@dataclass(frozen=True)
-class _Inputs:
-    """What a model learns from. files: by option, None for what is not given, or no file."""
-
-    documents: Sequence[Document]
-    questions: list[Query]
-    qrels: Qrels
-    pseudo_queries: dict[str, list[str]]
-    files: dict[str, Origin | None]
-
-    def examples(
-        self, vocabulary: Vocabulary, config: ExampleConfig, held_out: Sequence[str]
-    ) -> TrainingSet:
-        """Return the examples; held_out: ids of documents whose titles are in none."""
-        return build_examples(
-            self.documents, vocabulary, config, queries=self.questions, qrels=self.qrels,
-            pseudo_queries=self.pseudo_queries, held_out=held_out,
-        )  # fmt: skip
-
-
-def _read(
-    corpus: Corpus,
-    queries: Path | str | None,
-    qrels: Path | str | None,
-    pseudo_queries: Path | str | None,
-    fields: FieldNames,
-    limit: int | None,
-) -> _Inputs:
-    documents, path = read_documents(corpus, fields, limit, None)
-    questions, judged = _questions(queries, qrels, fields)
-    pseudo = of_documents(pseudo_queries, documents, coerce_ids=fields.coerce_ids)
-    files = {
-        "corpus": path,
-        "queries": _path(queries),
-        "qrels": _path(qrels),
-        "pseudo_queries": pseudo.file,
-    }
-    return _Inputs(documents, questions, judged, pseudo.by_document, files)
-
-
-def _questions(
-    queries: Path | str | None, qrels: Path | str | None, fields: FieldNames
-) -> tuple[list[Query], Qrels]:
-    if (queries is None) != (qrels is None):
-        there, missing = ("--questions", "--qrels")[:: 1 if qrels is None else -1]
-        raise InputError(
-            f"given without {missing}",
-            expected="questions and the passages that answer them, or neither",
-            fix=f"Add {missing}, or leave out {there}.",
-            where=there,
-        )
-    if queries is None or qrels is None:
-        return [], {}
-    return read_queries(Path(queries), coerce_ids=fields.coerce_ids), read_qrels(Path(qrels))
-
-
-def _path(path: Path | str | None) -> Path | None:
-    return None if path is None else Path(path)
 
 
 def _network(config: GenerativeTrainConfig, base: Path | None, vocabulary: Vocabulary) -> Any:

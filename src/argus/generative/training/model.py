@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ from argus.generative.decode.model import check_vocabulary, load_network
 from argus.generative.folders import NOTE
 from argus.generative.training.config import ScratchSize
 from argus.generative.training.copying import HEADS, lay_out
-from argus.generative.training.summary import ModelNote
 from argus.generative.vocabulary import Vocabulary
 from argus.training.folders import replacing_folder
 
@@ -68,7 +68,9 @@ def open_network(folder: Path, vocabulary: Vocabulary, *, seed: int) -> Any:
     return network.float().train()
 
 
-def save_network(network: Any, vocabulary: Vocabulary, folder: Path, note: ModelNote) -> Path:
+def save_network(
+    network: Any, vocabulary: Vocabulary, folder: Path, note: Mapping[str, object]
+) -> Path:
     """Write network, tokenizer and note, whole or not at all; return the folder.
 
     A model like any other of `transformers`.

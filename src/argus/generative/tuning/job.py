@@ -1,0 +1,189 @@
+"""`generative tune`: a model that writes n-grams learns to rank by them (LTRGR)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from argus.corpora.names import Corpus
+from argus.data.artifacts import ArtifactFolder
+from argus.data.fields import FieldNames
+from argus.data.provenance import content_hash
+from argus.devices import check_device
+from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
+from argus.generative.index import NgramIndex, check_corpus
+from argus.generative.jobs.search import open_searcher, with_scoring
+from argus.generative.searcher import GenerativeSearcher
+from argus.generative.training.inputs import read_inputs
+from argus.generative.training.model import save_network
+from argus.generative.tuning.examples import RankExample
+from argus.generative.tuning.lists import RankList
+from argus.generative.tuning.loss import rank_task
+from argus.generative.tuning.questions import Taught, lists_again, rank_questions
+from argus.generative.tuning.settings import GenerativeTuneConfig
+from argus.generative.tuning.summary import (
+    TuneNote,
+    TuneSummary,
+    headline,
+    places,
+)
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record, keep_input
+from argus.llm.weights import base_hash
+from argus.training.loop import Trained, train
+from argus.training.task import Task
+from argus.version import __version__
+
+SECTION = "generative_tune"
+STATE, LOSSES = "tuning", "losses"
+
+
+@dataclass(frozen=True, repr=False)
+class GenerativeTuneResult(Result):
+    """A model that learnt to rank; the figures are also in `folder`."""
+
+    TABLES = ("losses",)
+    folder: Path
+    model: Path
+    summary: TuneSummary
+
+    @property
+    def losses(self) -> pa.Table:
+        """One row per step."""
+        return pq.read_table(self.folder / f"{LOSSES}.parquet")
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        yield from headline(self.summary)
+        yield f"model: {self.model}"
+
+
+def tune_generative(
+    corpus: Corpus,
+    *,
+    index: Path | str,
+    queries: Path | str,
+    qrels: Path | str,
+    config: GenerativeTuneConfig,
+    out: Path | str,
+    pseudo_queries: Path | str | None = None,
+    fields: FieldNames | None = None,
+    limit: int | None = None,
+    device: str | None = None,
+    fresh: bool = False,
+) -> GenerativeTuneResult:
+    """Teach a model to rank the passages that answer judged questions first; write OUT/model.
+
+    index: of this corpus. The model searches the questions, and learns from the lists that it ranks
+    (see `tuning.loss`). A run that was stopped ranks them again and goes on where it was. Raises
+    InputError for bad input: a corpus that the index does not hold, a model of another tokenizer,
+    too few questions with a right passage in their list, another training in OUT.
+    """
+    on, base, home = check_device(device), need_model(config.search.model), index_folder(index)
+    config = replace(config, search=with_scoring(config.search, base))
+    inputs = read_inputs(corpus, queries, qrels, pseudo_queries, fields or FieldNames(), limit)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    keep_input(folder, [base, home, *inputs.files.values()])
+    record = Record(
+        SECTION, {"model": str(base), "limit": limit, **_settings(config)}, inputs.files
+    )
+    searcher = open_searcher(NgramIndex.open(home), base, config.search, on)
+    check_corpus(searcher.index, inputs.documents, None)
+    with record.timed("ranking the questions"):
+        taught = rank_questions(inputs, searcher, config)
+    record.open(folder, about=[home.parent])
+    weights = base_hash(base)
+    with record.timed("training"):
+        trained = train(
+            searcher.model.network, _task(searcher, config), taught.examples, taught.validation,
+            config.training, folder=folder.own(STATE),
+            key=_key(config, weights, searcher.index, taught), device=on,
+        )  # fmt: skip
+    with record.timed("ranking the questions to validate with again"):
+        after = lists_again(searcher, taught.before, config)
+    summary = _summary(config, base, taught, after, trained, searcher)
+    note = _note(config, base, weights, searcher)
+    vocabulary = searcher.model.vocabulary
+    model = save_network(searcher.model.network, vocabulary, folder.own(MODEL), note)
+    folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
+    folder.write_section("summary.json", SECTION, summary)
+    folder.write_section("manifest.json", SECTION, record.manifest(dict(summary["lists"])))
+    return GenerativeTuneResult(folder.path, model, summary)
+
+
+def _task(searcher: GenerativeSearcher, config: GenerativeTuneConfig) -> Task[RankExample]:
+    model = searcher.model
+    pad = model.vocabulary.border if model.vocabulary.pad is None else model.vocabulary.pad
+    return rank_task(
+        model.start, pad, searcher.scoring, searcher.index.n_tokens,
+        margin=config.margin, rank_weight=config.rank_weight,
+    )  # fmt: skip
+
+
+def _settings(config: GenerativeTuneConfig) -> dict[str, object]:
+    """Return all that decides what is learnt, as plain values, except the model."""
+    search = config.search
+    return {
+        "mode": str(search.mode),
+        "decoding": search.decoding.identity,
+        "scoring": search.scoring.identity,
+        "passages": config.passages,
+        "keys": config.keys,
+        "margin": config.margin,
+        "rank_weight": config.rank_weight,
+        **config.training.described(),
+    }
+
+
+def _key(config: GenerativeTuneConfig, weights: str, index: NgramIndex, taught: Taught) -> str:
+    """Return the hash of all that is learnt, and how."""
+    settings = json.dumps(_settings(config), sort_keys=True)
+    return content_hash(weights, taught.fingerprint, settings, index.hashes().tobytes()).hex()
+
+
+def _summary(
+    config: GenerativeTuneConfig,
+    base: Path,
+    taught: Taught,
+    after: list[RankList],
+    trained: Trained,
+    searcher: GenerativeSearcher,
+) -> TuneSummary:
+    state, rate = trained.progress, trained.tokens_per_s
+    return {
+        "model": str(base),
+        "mode": str(config.search.mode),
+        "weights": sum(p.numel() for p in searcher.model.network.parameters()),
+        "dtype": "float32",
+        "device": searcher.model.device,
+        "lists": taught.counts,
+        "before": places(taught.before),
+        "after": places(after),
+        "steps": state.step,
+        "stopped": state.stopped,
+        **state.losses(),
+        "seconds": round(state.seconds, 2),
+        "tokens_per_s": None if rate is None else round(rate, 1),
+        "peak_memory_bytes": trained.peak_memory_bytes,
+        "device_memory_bytes": trained.device_memory_bytes,
+    }
+
+
+def _note(
+    config: GenerativeTuneConfig, base: Path, weights: str, searcher: GenerativeSearcher
+) -> TuneNote:
+    """Return argus.json. A model from scratch stays one: its single tokens are as noisy as ever."""
+    begun: dict[str, str | float] = {"name": str(base), "weights": weights}
+    if is_from_scratch(base):
+        begun = json.loads((base / NOTE).read_text(encoding="utf-8"))["base"]
+    return {
+        "argus": __version__,
+        "vocabulary": searcher.model.vocabulary.fingerprint,
+        "base": begun,
+        "tuned": {"name": str(base), "weights": weights, **_settings(config)},
+    }

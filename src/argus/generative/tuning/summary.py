@@ -1,0 +1,80 @@
+"""Records of learning to rank: its part of summary.json, and the note beside the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from typing_extensions import TypedDict
+
+from argus.generative.tuning.lists import RankList
+from argus.training.summary import TrainingFigures, training_lines
+
+
+class ListCounts(TypedDict):
+    """Judged questions, and what became of them; out_of_list: no right passage in their list."""
+
+    train: int
+    validation: int
+    out_of_list: int
+    nothing_wrong: int
+    without_gold: int
+
+
+class PlaceFigures(TypedDict):
+    """Where the first right passage of questions is; a question without one in its list has 0."""
+
+    questions: int
+    first: float
+    first_10: float
+    reciprocal_rank: float
+
+
+class TuneSummary(TrainingFigures):
+    """What learning to rank comes to. before, after: of the questions that were validated with."""
+
+    model: str
+    mode: str
+    weights: int
+    lists: ListCounts
+    before: PlaceFigures
+    after: PlaceFigures
+
+
+class TuneNote(TypedDict):
+    """argus.json beside a model that learnt to rank.
+
+    base: of the model that it was before, as its own note has it, or its name and hash. tuned: the
+    model's name and hash, and how it learnt.
+    """
+
+    argus: str
+    vocabulary: str
+    base: dict[str, str | float]
+    tuned: dict[str, object]
+
+
+def places(lists: Sequence[RankList]) -> PlaceFigures:
+    """Return the means over lists."""
+    n = max(1, len(lists))
+    ranks = [one.place for one in lists if one.place is not None]
+    return {
+        "questions": len(lists),
+        "first": round(sum(rank == 1 for rank in ranks) / n, 4),
+        "first_10": round(sum(rank <= 10 for rank in ranks) / n, 4),
+        "reciprocal_rank": round(sum(1 / rank for rank in ranks) / n, 4),
+    }
+
+
+def headline(summary: TuneSummary) -> Iterator[str]:
+    """Yield what was learnt, what it took, and where right passages are now."""
+    counts, before, after = summary["lists"], summary["before"], summary["after"]
+    yield (
+        f"{counts['train']:,} questions to learn from, {counts['validation']:,} to validate with; "
+        f"{counts['out_of_list']:,} have no right passage in their list"
+    )
+    yield from training_lines(summary, "epoch")
+    yield (
+        f"right passage first for {before['first']:.1%} of the questions to validate with, now "
+        f"{after['first']:.1%}; mean reciprocal rank {before['reciprocal_rank']:.3f}, now "
+        f"{after['reciprocal_rank']:.3f}"
+    )

@@ -1,0 +1,63 @@
+"""`argus generative tune`: what it writes and says, and what it refuses."""
+
+import json
+
+import pytest
+
+from tests.support.ngrams import write
+
+ASKED = {"a": ("Which city is the capital?", "bern"), "b": ("Who wrote the program?", "ada"),
+         "c": ("river into the Rhine", "aare"), "d": ("music from Jamaica", "ska")}  # fmt: skip
+
+
+@pytest.fixture
+def tune(argus, ready, tmp_path):
+    rows = [f"{i}\t{doc}\t1" for i, (_, doc) in ASKED.items()]
+    questions = write(tmp_path / "q.jsonl", [{"_id": i, "text": t} for i, (t, _) in ASKED.items()])
+    qrels = tmp_path / "qrels.tsv"
+    qrels.write_text("\n".join(["query-id\tcorpus-id\tscore", *rows, ""]))
+
+    def run(*more):
+        return argus(
+            "generative", "tune", ready.index, "--model", ready.model,
+            "--corpus", ready.corpus, "--questions", questions, "--qrels", qrels, "--out", "out",
+            "--beams", "3", "--smoothing", "0.01", "--epochs", "1", "--device", "cpu", *more,
+        )  # fmt: skip
+
+    return run
+
+
+def test_it_tunes_and_says_what_became_of_right_passages(tune, argus, ready, tmp_path):
+    ran = tune("--mode", "minder", "--pseudo-queries", ready.pseudo_queries)
+    assert ran.code == 0, ran.err
+    out = tmp_path / "out"
+    assert {p.name for p in out.iterdir() if not p.name.startswith(".")} == {
+        "model", "tuning", "losses.parquet", "manifest.json", "summary.json",
+    }  # fmt: skip
+    assert " questions to learn from, 1 to validate with; " in ran.out
+    summary = json.loads((out / "summary.json").read_text())["generative_tune"]
+    counts = summary["lists"]
+    assert counts["train"] + counts["validation"] + counts["out_of_list"] == len(ASKED)
+    assert "right passage first for " in ran.out and "mean reciprocal rank " in ran.out
+    assert "evaluation loss, before training: " in ran.out and "model: out/model" in ran.out
+    assert summary["mode"] == "minder" and summary["stopped"] == "1 epochs"
+    found = argus("generative", "search", ready.index, "--model", out, "--query", "the capital",
+                  "--beams", "3", "--smoothing", "0.1", "--json")  # fmt: skip
+    assert json.loads(found.out)["model"] == str(out / "model")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--keys", "0"), "Input should be greater than or equal to 1"),
+        (("--passages", "1"), "Input should be greater than or equal to 2"),
+        (("--margin", "-1"), "Input should be greater than or equal to 0"),
+        (("--rank-weight", "-1"), "Input should be greater than or equal to 0"),
+        (("--model", "none"), "no such folder"),
+        (("--questions", "none.jsonl"), "none.jsonl"),
+    ],
+)
+def test_an_option_that_cannot_be_meant_is_refused(tune, tmp_path, options, message):
+    ran = tune(*options)
+    assert ran.code == 2 and message in ran.err
+    assert not (tmp_path / "out").exists()

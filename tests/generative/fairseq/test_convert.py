@@ -1,0 +1,237 @@
+"""Checkpoints of fairseq as models of transformers: the same logits and tokens, no code run."""
+
+import json
+import shutil
+from argparse import Namespace
+
+import numpy as np
+import pytest
+import torch
+
+from argus.errors import InputError
+from argus.generative.decode.model import Seq2Seq
+from argus.generative.fairseq.dictionary import alphabet, read_bpe
+from argus.generative.fairseq.job import convert_fairseq
+from argus.generative.fairseq.settings import ConvertConfig
+from argus.generative.folders import is_from_scratch
+from argus.generative.index.job import build_ngrams
+from argus.generative.index.settings import NgramBuildConfig
+from argus.generative.jobs.search import search_ngrams
+from argus.generative.jobs.settings import NgramSearchConfig
+from argus.generative.settings import Scoring
+from argus.generative.vocabulary import open_vocabulary
+from tests.support.fairseq import SETTINGS, make_released, save
+from tests.support.ngrams import QUESTIONS, ROWS, write
+
+TEXTS = [f"{r['title']} {r['text']}" for r in ROWS]
+
+
+@pytest.fixture
+def released(tmp_path):
+    return make_released(tmp_path / "released", TEXTS)
+
+
+@pytest.fixture
+def convert(tmp_path):
+    def run(made, out="converted", bpe=None, **settings):
+        return convert_fairseq(
+            made.checkpoint, dictionary=made.dictionary, bpe=bpe or made.folder,
+            out=tmp_path / out, config=ConvertConfig(**settings),
+        )  # fmt: skip
+
+    return run
+
+
+def logits(network, sources, targets):
+    with torch.inference_mode():
+        return network(input_ids=sources, decoder_input_ids=targets).logits
+
+
+def same_logits(made, result):
+    """Whether both networks say the same of a text, each in its own rows."""
+    vocabulary = open_vocabulary(result.model)
+    model = Seq2Seq.open(result.model, vocabulary, device="cpu")
+    text, answer = "Which city is the capital?", "Bern is the capital"
+    ours = torch.tensor(made.vocabulary.sources([text]))
+    theirs = torch.tensor(vocabulary.sources([text]))
+    assert np.array_equal(made.rows[ours.numpy()], theirs.numpy())
+    mine = torch.tensor([[2, *made.vocabulary.encode([answer])[0]]])
+    written = torch.tensor([[2, *vocabulary.encode([answer])[0]]])
+    expected = logits(made.bart, ours, mine)
+    got = logits(model.network, theirs, written)[:, :, torch.tensor(made.rows)]
+    return torch.allclose(expected, got, atol=1e-5)
+
+
+def test_logits_are_those_of_the_model_that_was_saved(released, convert):
+    result = convert(released)
+    assert same_logits(released, result)
+    assert result.summary["settings"] and not result.summary["mask"]
+    assert result.summary["left_out"] == ["decoder.version", "encoder.version"]
+    assert result.summary["shape"]["encoder_heads"] == 2
+    note = json.loads((result.model / "argus.json").read_text())
+    assert note["base"]["name"] == "fairseq" and len(note["base"]["sha256"]) == 64
+    assert not is_from_scratch(result.model)
+
+
+def test_the_other_ways_of_saving_it_give_the_same(released, convert):
+    state = released.state()
+    joined = dict(state)
+    for name in [n for n in state if ".q_proj." in n]:
+        parts = [joined.pop(name.replace("q_proj", f"{p}_proj")) for p in "qkv"]
+        joined[name.replace("q_proj.", "in_proj_")] = torch.cat(parts)
+    assert len(joined) < len(state)
+    save(released, joined, args=Namespace(**SETTINGS), cfg=None)
+    assert same_logits(released, convert(released, "old"))
+    twice = {"encoder.layers.0.in_proj_weight": torch.zeros(96, 32),
+             "classification_heads.mnli.dense.weight": torch.zeros(2, 2)}  # fmt: skip
+    save(released, state | twice, cfg={"model": SETTINGS})
+    result = convert(released, "newer")
+    assert same_logits(released, result)
+    assert set(twice) < set(result.summary["left_out"])
+    half = {name: weight.half() for name, weight in state.items()}
+    save(released, half)
+    assert convert(released, "half").summary["shape"]["tokens"] == released.vocabulary.size + 2
+
+
+def test_a_row_for_mask_is_the_last(tmp_path, convert):
+    made = make_released(tmp_path / "masked", TEXTS, mask=True)
+    result = convert(made)
+    assert same_logits(made, result) and result.summary["mask"]
+    tokens = json.loads((result.model / "tokenizer.json").read_text())["model"]["vocab"]
+    assert tokens["<mask>"] == result.summary["shape"]["tokens"] - 1
+
+
+def test_weights_alone_need_to_be_told_the_heads(released, convert):
+    torch.save(torch.load(released.checkpoint, weights_only=False)["model"], released.checkpoint)
+    result = convert(released, heads=2)
+    assert same_logits(released, result) and not result.summary["settings"]
+    assert not same_logits(released, convert(released, "one"))  # one head, as BART's would be
+
+
+def test_the_converted_model_builds_an_index_and_searches_it(released, convert, tmp_path):
+    model = convert(released).model
+    corpus = write(tmp_path / "corpus.jsonl", ROWS)
+    questions = write(tmp_path / "q.jsonl", [{"_id": i, "text": t} for i, t in QUESTIONS.items()])
+    config = NgramBuildConfig(tokenizer=str(model))
+    index = build_ngrams(corpus, out=tmp_path / "index", config=config)
+    how = NgramSearchConfig(model=model, k=3, scoring=Scoring(smoothing=0.1))
+    found = search_ngrams(
+        tmp_path / "index", questions, config=how, out=tmp_path / "found", device="cpu"
+    )
+    assert index.index.vocabulary.size == released.vocabulary.size + 2
+    assert found.summary["questions"]["answered"] == 2
+
+
+def test_numbers_follow_from_the_merges_where_no_file_says_them(released):
+    (released.folder / "encoder.json").unlink()
+    for name in ("merges.txt", "tokenizer.json"):
+        other = released.folder / name[:3]
+        other.mkdir()
+        if name.endswith("json"):
+            released.vocabulary.save(other)
+        else:
+            shutil.copy(released.folder / "vocab.bpe", other / name)
+        bpe = read_bpe(other)
+        counted = [*alphabet(), *(a + b for a, b in bpe.merges), "<|endoftext|>"]
+        assert bpe.tokens == dict(enumerate(counted))
+        assert read_bpe(other / name) == bpe
+
+
+def test_the_alphabet_is_gpt_2_s():
+    # encoder.json of GPT-2: "!" is 0, "Ā" (byte 0) 188, "Ġ" (a space) 220, "Ċ" (a new line) 198
+    letters = alphabet()
+    assert len(set(letters)) == 256
+    places = {"!": 0, "~": 93, "¡": 94, "ÿ": 187, "Ā": 188, "Ċ": 198, "Ġ": 220}
+    assert {c: letters.index(c) for c in places} == places
+
+
+class Evil:
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('it was run')",))
+
+
+def refused(convert, made, **settings):
+    with pytest.raises(InputError) as caught:
+        convert(made, "refused", **settings)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_what_only_code_could_read_is_refused_by_name(released, convert, zipped, tmp_path):
+    whole = {"model": released.state(), "cfg": Evil()}
+    torch.save(whole, released.checkpoint, _use_new_zipfile_serialization=zipped)
+    message = refused(convert, released)
+    assert "seal.pt: holds objects of " in message and "exec" in message
+    assert "which only running code could make" in message and "weights.pt" in message
+    assert not (tmp_path / "refused").exists()
+
+
+def test_files_that_are_no_checkpoint_are_named(released, convert):
+    released.checkpoint.write_bytes(b"PK no zip")
+    assert "cannot be read" in refused(convert, released)
+    torch.save({"model": {}}, released.checkpoint)
+    assert "no weights in it" in refused(convert, released)
+    released.checkpoint.unlink()
+    assert "no such file" in refused(convert, released)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.pop("encoder.layers.0.fc2.bias"), "1 weights of BART are missing"),
+        (lambda s: s.pop("encoder.layers.0.fc1.weight"), "(encoder.layers.0.fc1.weight)"),
+        (lambda s: s.update({"encoder.layer_norm.weight": torch.ones(32)}),
+         "1 are none of BART's, or of another shape (encoder.layer_norm.weight)"),
+        (lambda s: s.update({"decoder.embed_tokens.weight": torch.ones(5, 32)}), "differ"),
+        (lambda s: [s.pop(n) for n in list(s) if "tokens" in n or "output" in n],
+         "no encoder.embed_tokens.weight among its"),
+    ],
+)  # fmt: skip
+def test_another_network_is_refused(released, convert, change, message):
+    state = released.state()
+    change(state)
+    save(released, state)
+    assert message in refused(convert, released)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"encoder_normalize_before": True}, "encoder_normalize_before = True"),
+        ({"encoder_attention_heads": 5}, "32 dimensions, 5 and 2 heads"),
+        ({"activation_fn": "swish"}, "activation 'swish'"),
+    ],
+)
+def test_settings_of_another_network_are_refused(released, convert, settings, message):
+    save(released, released.state(), cfg={"model": Namespace(**SETTINGS | settings)})
+    assert message in refused(convert, released)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda lines: lines[:-3], "of a model with"),
+        (lambda lines: [*lines[:-1], lines[0]], "a symbol that has a row already"),
+        (lambda lines: ["nothing", *lines[1:]], "line 1: 'nothing'"),
+        (lambda lines: ["99999 1", *lines[1:]], "'99999' is no number of a token of the BPE"),
+        (lambda lines: ["madeupword0009 0", *lines[1:]], "no row for 1 tokens of the BPE"),
+    ],
+)
+def test_a_dictionary_of_another_model_is_refused(released, convert, change, message):
+    lines = released.dictionary.read_text().splitlines()
+    released.dictionary.write_text("\n".join([*change(lines), ""]))
+    assert message in refused(convert, released)
+
+
+def test_a_bpe_that_is_none_is_named(released, convert, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "none of vocab.bpe, merges.txt" in refused(convert, released, bpe=empty)
+    assert "no such folder" in refused(convert, released, bpe=tmp_path / "none")
+    (empty / "merges.txt").write_text("a b c\n")
+    assert "no merges can be read from it" in refused(convert, released, bpe=empty)
+    (empty / "merges.txt").write_text("a bc\nab c\n")
+    assert "two merges make 'abc'" in refused(convert, released, bpe=empty)
+    (empty / "merges.txt").write_text("Ġ a\n")
+    message = refused(convert, released, bpe=empty)
+    assert "is no number of a token of the BPE" in message
