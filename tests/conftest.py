@@ -130,7 +130,7 @@ class Repairable:
         ]
         self.kb = folder / "kb.jsonl"
         self.kb.write_text("".join(json.dumps(passage) + "\n" for passage in self.passages))
-        self.reference = ReferenceConfig(kb=(self.kb,))
+        self.reference = ReferenceConfig(kb=(self.kb,), mentions="gazetteer")
         self.queries = [Query(f"q{i}", text) for i, text in enumerate(QUESTIONS)]
         self.qrels = {f"q{i}": {doc: 1} for i, doc in enumerate(QUESTIONS.values())}
         self.documents = [Document(id_, text) for id_, text in TEXTS.items()]

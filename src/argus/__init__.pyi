@@ -1,6 +1,10 @@
 from .authority.benchmarks.config import (
     ScoreConfig as ScoreConfig,
 )
+from .authority.benchmarks.gap import (
+    GapSummary as GapSummary,
+    vocabulary_gap as vocabulary_gap,
+)
 from .authority.benchmarks.job import (
     ScoreResult as ScoreResult,
     generate_benchmark as generate_benchmark,
@@ -35,6 +39,16 @@ from .authority.edges import (
 from .authority.entities import (
     ScopeNames as ScopeNames,
 )
+from .authority.harm.config import (
+    HarmConfig as HarmConfig,
+)
+from .authority.harm.job import (
+    HarmResult as HarmResult,
+    measure_harm as measure_harm,
+)
+from .authority.harm.summary import (
+    HarmSummary as HarmSummary,
+)
 from .authority.jobs.audit import (
     AuthorityAuditResult as AuthorityAuditResult,
     audit_authority as audit_authority,
@@ -65,6 +79,27 @@ from .authority.jobs.summary import (
     RelationSummary as RelationSummary,
     SearchAnswer as SearchAnswer,
     VariantAnswer as VariantAnswer,
+)
+from .authority.learning.config import (
+    AcceptConfig as AcceptConfig,
+    ProposeConfig as ProposeConfig,
+)
+from .authority.learning.files import (
+    Decision as Decision,
+    Proposal as Proposal,
+)
+from .authority.learning.job import (
+    AcceptResult as AcceptResult,
+    LearntResult as LearntResult,
+    ProposalResult as ProposalResult,
+    accept_proposals as accept_proposals,
+    learn_supersessions as learn_supersessions,
+    propose_supersessions as propose_supersessions,
+)
+from .authority.learning.summary import (
+    AcceptSummary as AcceptSummary,
+    LearntSummary as LearntSummary,
+    ProposalSummary as ProposalSummary,
 )
 from .authority.latent_config import (
     LatentConfig as LatentConfig,
@@ -273,6 +308,14 @@ from .generative.failures.summary import (
     FailureSettings as FailureSettings,
     FailureSummary as FailureSummary,
 )
+from .generative.fairseq.job import (
+    ConvertResult as ConvertResult,
+    ConvertSummary as ConvertSummary,
+    convert_fairseq as convert_fairseq,
+)
+from .generative.fairseq.settings import (
+    ConvertConfig as ConvertConfig,
+)
 from .generative.index.job import (
     BuildResult as BuildResult,
     build_ngrams as build_ngrams,
@@ -328,6 +371,16 @@ from .generative.training.settings import (
 )
 from .generative.training.summary import (
     TrainSummary as TrainSummary,
+)
+from .generative.tuning.job import (
+    GenerativeTuneResult as GenerativeTuneResult,
+    tune_generative as tune_generative,
+)
+from .generative.tuning.settings import (
+    GenerativeTuneConfig as GenerativeTuneConfig,
+)
+from .generative.tuning.summary import (
+    TuneSummary as TuneSummary,
 )
 from .generative.vocabulary import (
     Vocabulary as Vocabulary,
@@ -566,6 +619,16 @@ from .retrievability.exposure.retriever_probes import (
 from .retrievability.exposure.summary import (
     ExposureSummary as ExposureSummary,
 )
+from .retrievability.figures.config import (
+    FigureConfig as FigureConfig,
+)
+from .retrievability.figures.job import (
+    FiguresResult as FiguresResult,
+    audit_figures as audit_figures,
+)
+from .retrievability.figures.summary import (
+    FiguresSummary as FiguresSummary,
+)
 from .retrievability.pairs import (
     PairRanks as PairRanks,
 )
@@ -657,6 +720,9 @@ from .scenarios.needs.summary import (
     NeedsSummary as NeedsSummary,
     PoolRecord as PoolRecord,
 )
+from .scenarios.openings import (
+    Form as Form,
+)
 from .scenarios.profile import (
     Component as Component,
     ProfileState as ProfileState,
@@ -689,6 +755,24 @@ from .scenarios.qa.job import (
 )
 from .scenarios.qa.summary import (
     QASummary as QASummary,
+)
+from .scenarios.study.config import (
+    Criterion as Criterion,
+    PreferenceConfig as PreferenceConfig,
+    StudyConfig as StudyConfig,
+    Versus as Versus,
+)
+from .scenarios.study.job import (
+    StudyResult as StudyResult,
+    make_study as make_study,
+)
+from .scenarios.study.reading import (
+    PreferenceResult as PreferenceResult,
+    read_preferences as read_preferences,
+)
+from .scenarios.study.summary import (
+    PreferenceSummary as PreferenceSummary,
+    StudySummary as StudySummary,
 )
 from .settings import (
     Option as Option,
@@ -752,6 +836,9 @@ from .tasks.opening import (
 )
 from .tasks.task import (
     Task as Task,
+)
+from .training.settings import (
+    LoopConfig as LoopConfig,
 )
 from .version import (
     __version__ as __version__,

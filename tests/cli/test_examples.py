@@ -25,6 +25,7 @@ from argus.cli.main import app
 from argus.cli.reference import leaves
 from tests.conftest import Endpoint, serving
 from tests.support.examples import answer, documents, fill_store, write_files, write_rows
+from tests.support.study import fill
 
 COMMANDS = dict(leaves("argus", typer.main.get_command(app)))
 EXAMPLES = {name: getattr(one.callback, "example", None) for name, one in COMMANDS.items()}
@@ -48,11 +49,15 @@ FOLLOWS = {
     "argus scenarios needs": "argus remedy scenarios",
     "argus scenarios ablate": "argus remedy scenarios",
     "argus scenarios qa": "argus remedy scenarios",
+    "argus scenarios study": "argus remedy scenarios",
+    "argus scenarios preferences": "argus scenarios study",
     "argus scenarios distill": "argus remedy scenarios",
     "argus gate": "argus audit",
     "argus report": "argus audit",
     "argus probe fit": "argus audit",
+    "argus figures": "argus audit",
     "argus generative train": "argus generative build",
+    "argus generative tune": "argus generative train",
     "argus generative stats": "argus generative build",
     "argus generative search": "argus generative train",
 }
@@ -89,6 +94,8 @@ def after(
             write_rows(folder / "docs.jsonl", documents(source))
         if name == "argus remedy write":
             fill_store(folder)
+        if name == "argus scenarios preferences":
+            fill(folder / "study", folder / "filled", lambda row: row["side"])
         with contextlib.chdir(folder):
             return invoke(name, folder, url)
 

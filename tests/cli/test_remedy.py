@@ -9,6 +9,8 @@ import pytest
 from argus.indexes.views import ViewIndex
 from argus.llm import ChatConfig
 
+PAPER = ("--preset", "paper", "--mentions", "gazetteer")  # its NER model is not at hand
+
 
 @pytest.fixture
 def remedy(argus, index, repairable):
@@ -53,14 +55,14 @@ def test_a_repair_is_shown_and_undone(argus, remedy, repairable, index):
 
 
 def test_json_is_the_summary_and_nothing_else(argus, remedy, index):
-    ran = remedy("expand", "--preset", "paper", "--k", 3, "--json")
+    ran = remedy("expand", *PAPER, "--k", 3, "--json")
     assert ran.code == 0
     summary = json.loads(ran.out)
     [name] = state(index)
     assert (summary["remedy"], summary["k"], summary["made"]["preset"]) == (name, 3, "paper")
     folder = index / "remedies" / name
     assert json.loads((folder / "summary.json").read_text())["remedy"] == summary
-    again = json.loads(remedy("expand", "--preset", "paper", "--k", 3, "--json").out)
+    again = json.loads(remedy("expand", *PAPER, "--k", 3, "--json").out)
     assert again | {"seconds": 0} == summary | {"seconds": 0, "added": False}
     note = json.loads(argus("remedy", "rollback", name, "--index", index, "--json").out)
     assert note == json.loads((folder / "rolled_back.json").read_text())
@@ -142,6 +144,11 @@ def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (
+            ("synthesize", "--unguarded-for-comparison"),
+            "--unguarded-for-comparison: --unguarded-for-comparison without --model",
+        ),
+        (("synthesize", "--preset", "best"), "--preset: preset 'best'; expected one of paper"),
         (("expand", "--preset", "best"), "--preset: preset 'best'; expected one of paper, robust"),
         (("expand", "--tau", 2), "'--tau'"),
         (("expand", "--tau", "nan"), "'--tau'"),
@@ -223,12 +230,12 @@ def test_a_device_can_be_named(remedy, index):
 def test_what_other_remedies_hold_is_said(argus, remedy, index):
     assert remedy("expand").code == 0
     [first] = state(index)
-    ran = remedy("expand", "--preset", "paper")
+    ran = remedy("expand", *PAPER)
     assert re.search(rf"\d+ more were in the index already \({first}\)", ran.out)
     second = state(index)[1]
     ran = argus("remedy", "rollback", first, "--index", index)
     assert f"{second} left out views that this one held: run its command again" in ran.out
-    assert "nothing added" not in remedy("expand", "--preset", "paper").out
+    assert "nothing added" not in remedy("expand", *PAPER).out
 
 
 def test_a_models_cost_is_shown_and_failures_can_be_accepted(remedy, endpoint, index):
@@ -292,7 +299,7 @@ def test_a_full_disk_is_a_message_and_the_same_command_goes_on(
 
 def test_settings_may_stand_in_a_file(remedy, tmp_path):
     file = tmp_path / "argus.toml"
-    file.write_text('[remedy.expand]\npreset = "paper"\nk-aug = 1\n')
+    file.write_text('[remedy.expand]\npreset = "paper"\nmentions = "gazetteer"\nk-aug = 1\n')
     made = json.loads(remedy("expand", "--config", file, "--json").out)["made"]
     assert made["preset"] == "paper"
     file.write_text("[remedy.expand]\nkaug = 1\n")

@@ -10,6 +10,8 @@ from typing import Any
 from argus.data.types import Document
 from argus.indexes.views import ViewIndex
 from tests.support.distilling import TEXTS
+from tests.support.fairseq import make_released
+from tests.support.harm import faithful
 from tests.support.qa import honest
 from tests.support.scenarios import behaving
 from tests.support.stored_corpora import chroma
@@ -42,6 +44,7 @@ def write_files(folder: Path, fb15k237: Path) -> None:
     write_pages(folder / "docs", corpus)
     write_suite(folder)
     fill_sqlite_vec(folder / "docs.db")
+    make_released(folder / "fairseq", [row["text"] for row in corpus], size=500)
     save_llama(folder / "student", make_tokenizer(TEXTS, size=900), hidden=16)
 
 
@@ -74,6 +77,8 @@ def write_judged(folder: Path, wanted: list[dict[str, str]]) -> None:
     write_rows(folder / "queries.jsonl", questions)
     qrels = [f"{q}\t{row['_id']}\t1\n" for q, row in judged.items()]
     (folder / "qrels.tsv").write_text("".join(["query-id\tcorpus-id\tscore\n", *qrels]))
+    for name, short in (("queries.jsonl", "q.jsonl"), ("qrels.tsv", "q.tsv")):
+        (folder / short).write_text((folder / name).read_text())
     other = f"d{DOCUMENTS}"
     write_run(folder / "before.trec", {q: (other, row["_id"]) for q, row in judged.items()})
     for name in ("after.trec", "run.trec"):
@@ -106,6 +111,10 @@ def write_authority(folder: Path, rows: Iterable[dict[str, str]]) -> None:
     amendment = amended | {"_id": "later", "type": TYPES[1], "timestamp": "2999-01-01"}
     write_rows(folder / "changes.jsonl", [amendment, {"op": "delete", "_id": "later"}])
     (folder / "rules.yaml").write_text(RULES)
+    first, second, third = (record["_id"] for record in records[:3])
+    reviewed = [f"accept,{second},{first},0.9,1", f"reject,{third},{first},0.2,0"]
+    header = "decision,superseder,superseded,confidence,stated"
+    (folder / "reviewed.csv").write_text("\n".join([header, *reviewed, ""]))
 
 
 def write_pages(folder: Path, rows: Iterable[dict[str, str]]) -> None:
@@ -132,4 +141,6 @@ def write_run(path: Path, ranked: dict[str, tuple[str, ...]]) -> None:
 
 def answer(prompt: str, n: int) -> dict[str, str] | None:
     """Answer what any example asks: a profile of a document, an answer to a question, a mark."""
+    if "--- ANSWER START" in prompt or "--- DOCUMENT 1 START" in prompt:
+        return faithful(prompt, n)
     return (behaving() if prompt.startswith("[Text Content]") else honest)(prompt, n)

@@ -158,8 +158,9 @@ def scenarios(
     from argus.scenarios.profiles.index import add_scenarios
 
     result = add_scenarios(
-        source.index, profiles, component=views, weight=counts, encoder=encoder, queries=queries,
-        qrels=qrels, corpus=source.corpus, device=device, coerce_ids=source.columns.coerce_ids,
+        source.index, profiles, component=views, weight=counts, form=asking.form, encoder=encoder,
+        queries=queries, qrels=qrels, corpus=source.corpus, device=device,
+        coerce_ids=source.columns.coerce_ids,
     )  # fmt: skip
     show_remedy(result, json)
 
@@ -196,7 +197,14 @@ def _settings(model: LanguageModel, asking: ProfileSettings) -> ProfileConfig:
 def _refuse_writing(context: typer.Context, model: LanguageModel) -> None:
     """Refuse with --profiles what says how scenarios are written: they are written already."""
     own, places = ([s.key for s in settings_of(c)] for c in (ProfileSettings, EngineConfig))
-    names = (*own, "estimate", "limit", "out", "fresh", *places)
+    names = (
+        *(name for name in own if name != "form"),
+        "estimate",
+        "limit",
+        "out",
+        "fresh",
+        *places,
+    )
     options = [f"--{name.replace('_', '-')}" for name in names if _on_command_line(context, name)]
     if model.config() is not None or options:
         raise InputError(

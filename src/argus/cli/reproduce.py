@@ -10,6 +10,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.cli.model_options import LanguageModel
 from argus.settings import Doc
 from argus.suite.recipes.config import ReproduceConfig
 
@@ -25,6 +26,7 @@ def reproduce(
         Path | None, Doc("Folder of data sets; default: $ARGUS_SHARED/data, else shared/data.")
     ] = None,
     measure: ReproduceConfig,
+    model: LanguageModel,
     out: o.Out = Path("argus-out"),
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -32,22 +34,26 @@ def reproduce(
 ) -> None:
     """Measure a published table as far as models and data are here, beside what was published.
 
-    Recipes are the tables of four papers: ARGUS, SPIKE, the thesis on SEAL and MINDER, CAR. A cell
-    that cannot be measured here has its reason. Nothing is downloaded. Without a name all recipes
+    Recipes are the tables of four papers (ARGUS, SPIKE, the thesis on SEAL and MINDER, CAR), and
+    the figures of ARGUS. A cell that cannot be measured here has its reason. Nothing is
+    downloaded, and no language model is asked but the one of --model. Without a name all recipes
     are listed, with how many of their cells can be measured here.
     """
     from argus.suite.recipes.job import recipes
     from argus.suite.recipes.job import reproduce as run
 
     if name is not None:
-        o.show(run(name, out=out, data=data, config=measure, fresh=fresh), as_json=json)
+        o.show(
+            run(name, out=out, data=data, config=measure, model=model.config(), fresh=fresh),
+            as_json=json,
+        )
         return
     listed = recipes(data, out)
     if json:
         o.print_json(listed)
         return
     o.print_lines(
-        f"{recipe['name']:<10} {recipe['here']:>3} of {recipe['cells']:>3} cells here: "
+        f"{recipe['name']:<14} {recipe['here']:>3} of {recipe['cells']:>3} cells here: "
         f"{recipe['title']}"
         for recipe in listed
     )

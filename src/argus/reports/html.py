@@ -20,8 +20,9 @@ from argus.errors import InputError, Location
 from argus.reports.section import Section
 from argus.reports.sections import SECTIONS
 
-OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
-"""What an analysis of retrievers' outputs, and a knowledge base, note in place of an encoder."""
+OUTPUTS, KNOWLEDGE, RETRIEVERS = "outputs", "knowledge base", "retrievers"
+"""What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers
+note in place of an encoder."""
 
 UNFIT = (
     *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError, OSError),
@@ -133,7 +134,7 @@ def _title(manifest: dict[str, ManifestSection]) -> str:
     """Return what the results are of: a file, its folder, or what stands in its place."""
     for section in manifest.values():
         encoder, inputs = section["encoder"], section["inputs"]
-        if encoder.get("what") in (OUTPUTS, KNOWLEDGE):
+        if encoder.get("what") in (OUTPUTS, KNOWLEDGE, RETRIEVERS):
             return encoder.get("fingerprint", "documents")
         source = inputs.get("corpus") or inputs.get("records")
         name = section["config"].get("corpus_name") or (source and source["file"])

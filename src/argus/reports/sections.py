@@ -43,6 +43,7 @@ class Home:
 
 SECTIONS: dict[str, Home] = {
     "audit": Home("Entities", "argus.retrievability.audit.section"),
+    "figures": Home("Retrievers compared", "argus.retrievability.figures.section"),
     "exposure": Home("Documents", "argus.retrievability.exposure.section"),
     "reach": Home("Store", "argus.reach.section"),
     "probe": Home("Probe", "argus.retrievability.probes.section"),
@@ -58,6 +59,7 @@ SECTIONS: dict[str, Home] = {
     "needs": Home("Needs", "argus.scenarios.needs.section"),
     "needs_served": Home("Needs served", "argus.scenarios.needs.served_section"),
     "scenarios_qa": Home("Answers", "argus.scenarios.qa.section"),
+    "preferences": Home("People", "argus.scenarios.study.section"),
     "ablation": Home("Scenario ablation", "argus.scenarios.ablation.section"),
     "generative_stats": Home("N-grams", "argus.generative.index.stats_section"),
     "generative_search": Home("Generative search", "argus.generative.jobs.search_section"),
@@ -67,6 +69,7 @@ SECTIONS: dict[str, Home] = {
     "comparison": Home("Gained and lost", "argus.evaluation.compare.section"),
     "authority": Home("Superseded documents", "argus.authority.jobs.audit_section"),
     "lint": Home("Superseded results", "argus.authority.jobs.lint_section"),
+    "harm": Home("Stale context", "argus.authority.harm.section"),
     "scoring": Home("Authority benchmark", "argus.authority.benchmarks.section"),
 }
 """By the name that the job has in summary.json."""
