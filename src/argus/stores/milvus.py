@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -238,6 +239,7 @@ def open_milvus(place: str, collection: str, field: str | None, key: str | None)
     from pymilvus import MilvusClient
 
     name, hidden = f"milvus:{shown(place)}/{collection}", secrets(place, key)
+    logging.getLogger("pymilvus.client.iterator.query_iterator").addFilter(_is_news)
     remote = place.startswith(("http://", "https://"))
     if not remote and not Path(place).exists():
         raise no_folder(place, "Milvus Lite")
@@ -245,6 +247,11 @@ def open_milvus(place: str, collection: str, field: str | None, key: str | None)
         client = MilvusClient(uri=place, token=key or "", grpc_options={} if remote else UNPINGED)
     with closed_on_error(client):
         return MilvusStore(client, collection, name, field, hidden)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Return whether a warning tells something: of Milvus Lite each reading would repeat one."""
+    return "mvccTs" not in record.msg
 
 
 def _is_ours(facts: Any) -> bool:
