@@ -1,0 +1,1 @@
+"""What people really ask: read, told which of it fails, and judged."""

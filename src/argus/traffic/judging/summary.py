@@ -1,0 +1,135 @@
+"""The section of summary.json on judged traffic, key by key, and what it says in a few lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from typing_extensions import TypedDict
+
+from argus.data.types import StateCounts
+
+FAILURE, HITS, NDCG = "failure rate", "hits@k", "nDCG@k"
+"""What is estimated. hits@k is one less the failure rate."""
+FEW = 20
+"""Judged questions below which an estimate is called a first look."""
+
+
+class TrafficEstimate(TypedDict):
+    """A mean over all that was asked. effective: random judgements that would tell as much.
+
+    tuning: what predictions counted for, from 0 to 1. None where nothing is uncertain: all judged.
+    """
+
+    measure: str
+    mean: float
+    low: float
+    high: float
+    judged: int
+    questions: int
+    tuning: float
+    effective: float | None
+
+
+class StratumFigures(TypedDict):
+    """Questions of like predicted risk. judged: of `drawn`, those with a grade of each document."""
+
+    risk_low: float | None
+    risk_high: float | None
+    always: bool
+    questions: int
+    asked: int
+    drawn: int
+    judged: int
+    failed_share: float | None
+
+
+class GradeAgreement(TypedDict):
+    """How far several grades of one document agree, by relevant or not; alpha: Krippendorff's."""
+
+    documents: int
+    equal: float | None
+    alpha: float | None
+
+
+class JudgingSummary(TypedDict):
+    """Judged traffic. judged: questions by state, of those that were drawn.
+
+    skipped: drawn before the last judged one of their stratum, and not judged themselves.
+    """
+
+    questions: int
+    asked: int
+    nothing_served: int
+    predicted: int
+    budget: int
+    k: int
+    relevant_from: int
+    documents: int
+    graded: int
+    judge: str
+    judged: StateCounts
+    skipped: int
+    strata: list[StratumFigures]
+    estimates: list[TrafficEstimate]
+    agreement: GradeAgreement
+    table: str
+
+
+def headline(summary: JudgingSummary) -> Iterator[str]:
+    """Yield what was drawn or estimated, what that means, and what to do next."""
+    judged = summary["judged"]["measured"]
+    yield (
+        f"{summary['judged']['total']:,} of {summary['questions']:,} questions drawn, "
+        f"{judged:,} judged by {summary['judge']} ({summary['graded']:,} of "
+        f"{summary['documents']:,} documents graded)"
+    )
+    for why, n in summary["judged"]["reasons"].items():
+        yield f"not judged: {n:,}, {why}"
+    for estimate in summary["estimates"]:
+        yield _said(estimate, summary["k"])
+    yield from _meaning(summary)
+
+
+def _said(estimate: TrafficEstimate, k: int) -> str:
+    name = estimate["measure"].replace("@k", f"@{k}")
+    if estimate["effective"] is None:
+        return f"{name}: {estimate['mean']:.1%}, all {estimate['questions']:,} questions judged"
+    return (
+        f"{name}: {estimate['mean']:.1%} (95% {estimate['low']:.1%} to {estimate['high']:.1%}), "
+        f"from {estimate['judged']:,} of {estimate['questions']:,} questions"
+    )
+
+
+def _meaning(summary: JudgingSummary) -> Iterator[str]:
+    judged = summary["judged"]["measured"]
+    if summary["skipped"]:
+        yield (
+            f"{summary['skipped']:,} drawn questions were passed over: the interval holds only if "
+            "they are like the others of their risk. Grade them first."
+        )
+    if not summary["estimates"]:
+        yield (
+            f"Next: grade each row of {summary['table']} from 0 to 3 (from "
+            f"{summary['relevant_from']} on it counts as relevant), then run the same command."
+        )
+        return
+    failure = summary["estimates"][0]
+    if failure["effective"] is None:
+        yield "Nothing is left to judge: these are counts, not estimates."
+        return
+    used = "predictions counted for nothing here"
+    if failure["tuning"] > 0:
+        used = f"predictions counted {failure['tuning']:.0%}"
+    yield (
+        f"The interval is valid whatever predictions are worth ({used}); as narrow as of "
+        f"{failure['effective']:,.0f} judgements drawn at random."
+    )
+    more = min(4 * judged, summary["questions"])
+    first = "A first look. " if judged < FEW else ""
+    yield f"{first}For an interval half as wide judge about {more:,}: --budget {more}."
+
+
+def finite(value: float) -> float | None:
+    """Return a number, or None for one that is not finite."""
+    return value if math.isfinite(value) else None
