@@ -1,0 +1,71 @@
+"""From an order of questions to probabilities, once a few judgements say how often they fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+STEPS, CLOSE = 50, 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    """P(failure) = 1/(1 + exp(-(intercept + slope·z))), z the standing of a question in its log.
+
+    Each with the standard deviation that it had between collections: what a prior is made of.
+    """
+
+    intercept: float
+    slope: float
+    intercept_deviation: float
+    slope_deviation: float
+
+    def probability(self, standing: npt.ArrayLike) -> Floats:
+        """Return the probability of failure at each standing."""
+        return np.asarray(_sigmoid(self.intercept + self.slope * np.asarray(standing, float)))
+
+    def corrected(self, standing: npt.ArrayLike, failure: npt.ArrayLike) -> Slope:
+        """Return intercept and slope as judged questions have them, drawn towards these.
+
+        The greatest posterior of a logistic regression whose prior is normal around intercept and
+        slope, with their deviations (Platt's scaling, 1999, with a prior), by Newton's steps. No
+        judgement changes nothing. standing, failure: of the judged questions; failures from 0 to 1.
+        """
+        z, y = np.asarray(standing, float), np.asarray(failure, float)
+        if z.shape != y.shape or not np.isfinite(z).all() or not ((y >= 0) & (y <= 1)).all():
+            raise ValueError("one failure from 0 to 1 for each standing; leave out what has none.")
+        x = np.stack([np.ones_like(z), z], axis=1)
+        prior = np.array([self.intercept, self.slope])
+        precision = np.diag([self.intercept_deviation**-2, self.slope_deviation**-2])
+        found = prior.copy()
+        for _ in range(STEPS):
+            p = _sigmoid(x @ found)
+            gradient = x.T @ (y - p) - precision @ (found - prior)
+            curvature = (x * (p * (1 - p))[:, None]).T @ x + precision
+            step = np.linalg.solve(curvature, gradient)
+            found = found + step * min(1.0, 2.0 / max(float(np.abs(step).max()), CLOSE))
+            if float(np.abs(step).max()) < CLOSE:
+                break
+        return Slope(
+            float(found[0]), float(found[1]), self.intercept_deviation, self.slope_deviation
+        )
+
+
+def calibration_error(predicted: npt.ArrayLike, failure: npt.ArrayLike, bins: int = 5) -> float:
+    """Return the expected calibration error over bins of equal numbers (Naeini et al., 2015).
+
+    The mean, by bin size, of the distance between mean prediction and share of failures.
+    """
+    p, y = np.asarray(predicted, float), np.asarray(failure, float)
+    if not len(p) or p.shape != y.shape:
+        raise ValueError("as many predictions as failures, at least one.")
+    parts = [part for part in np.array_split(np.argsort(p, kind="stable"), bins) if len(part)]
+    gaps = [abs(p[part].mean() - y[part].mean()) * len(part) for part in parts]
+    return float(sum(gaps) / len(p))
+
+
+def _sigmoid(x: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(x, -40, 40))))
