@@ -17,7 +17,10 @@ import numpy.typing as npt
 
 Float64Array = npt.NDArray[np.float64]
 PRIOR_DEGREES = 2.0
-"""How many labels the strata's common variance counts for in the variance of each."""
+"""How many labels the variance of all labels counts for in each stratum's.
+
+A stratum whose few labels are all the same would have none, and intervals would be too narrow.
+"""
 LEAST_TO_TUNE = 10
 """Labels below which predictions are not used: their worth could not be told."""
 
@@ -70,8 +73,8 @@ def powered_mean(
     With W_h the share of stratum h, f the predictions and λ the tuning, the estimate is
     Σ_h W_h [λ·mean_h(f) + mean over labels of h (y - λ·f)]: eq. 4 of PPI++ within each stratum
     (StratPPI, eq. 5), for weights other than one as the ratio estimator of the residual. Its
-    variance is Σ_h W_h² (1 - n_h/N_h) s²_h(y - λ·f)/n_h, s²_h drawn towards the strata's common
-    one. λ is what makes it least (PPI++, §6, with no error of the predictions' mean), in [0, 1];
+    variance is Σ_h W_h² (1 - n_h/N_h) s²_h(y - λ·f)/n_h, s²_h drawn towards the variance that all
+    labels have. λ is what makes it least (PPI++, §6, with no error of the predictions' mean), in [0, 1];
     `tuning` sets it. The interval is Wilson's, at the number of labels from an endless population
     that would have this variance (Korn and Graubard, 1998): one for means in [0, 1] and few labels.
 
@@ -163,10 +166,16 @@ def _estimate(data: Labelled, tuning: float, factors: Float64Array) -> tuple[flo
     centred = _centred(data, residuals)
     own = _variances(data, centred, centred)
     degrees = np.bincount(h) - 1.0
-    common = float(centred @ centred / max(degrees.sum(), 1.0))
-    shrunk = (degrees * own + PRIOR_DEGREES * common) / (degrees + PRIOR_DEGREES)
+    alike = max(float(centred @ centred / max(degrees.sum(), 1.0)), _spread_of_labels(data))
+    shrunk = (degrees * own + PRIOR_DEGREES * alike) / (degrees + PRIOR_DEGREES)
     spent = 1.0 + (tuning > 0) / max(degrees.sum(), 1.0)
     return mean, float(factors @ shrunk) * spent
+
+
+def _spread_of_labels(data: Labelled) -> float:
+    """Return the variance of all labels, by weight, as though strata and predictions told nothing."""
+    w = data.weights[data.rows]
+    return float((w * (data.labels - np.average(data.labels, weights=w))).var())
 
 
 def _interval(

@@ -1,1 +1,1 @@
-"""What people really ask: read, told which of it fails, and judged."""
+"""What people really ask: query logs, what was served for them, and demand that nobody meets."""

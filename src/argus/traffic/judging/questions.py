@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,23 @@ from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
 
-STEMS = ("traffic", "questions", "queries")
+STEMS = ("questions", "queries")
 """Tables that are looked for in a folder, in this order."""
-IDS = ("query_id", "question_id", "_id", "id")
+IDS = ("query_id", "question_id", "_id", "id", "question")
 TEXTS = ("text", "question", "query")
-SERVED = ("documents", "served", "results")
-TIMES = ("times", "count", "asked")
+SERVED = ("documents", "served")
+TIMES = ("asks", "times", "count")
+ALIKE, LOOKED_AT = "alike", "looked_at"
+"""Columns of `argus traffic`: the question that another is counted with; whether it was drawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedQuestion:
     """A question of a log.
 
-    documents: what came back, best first. risk: the predicted probability that none of the first k
-    is relevant; None where nothing was predicted. times: how often it was asked.
+    documents: what came back, best first, with `scores` where they are known. risk: the predicted
+    probability that none of the first k is relevant; None where nothing was predicted. times: how
+    often it was asked.
     """
 
     id: str
@@ -36,60 +39,112 @@ class ServedQuestion:
     documents: tuple[str, ...]
     risk: float | None = None
     times: int = 1
+    scores: tuple[float, ...] = ()
 
 
-def read_served(path: Path, run: Run | None = None) -> list[ServedQuestion]:
+@dataclass(frozen=True)
+class ServedLog:
+    """The questions of a log of which it is known what came back, and how many others it has."""
+
+    questions: Sequence[ServedQuestion]
+    unknown: int = 0
+    """Of these nothing is estimated."""
+
+
+def read_served(path: Path, run: Run | None = None) -> ServedLog:
     """Read questions from a table, or from the one in a folder; see STEMS and the columns above.
 
-    run: what was served, where the table does not say. Raises InputError, with the line, for a
-    question without an id or a text, one that comes twice, a risk or a count that is none, and a
-    table that says nothing of what was served.
+    run: what was served, where the table does not say; a question that it has not was served
+    nothing. Nearly equal questions, as `argus traffic` finds them, are counted with the one that
+    stands for them. Raises InputError, with the line, for a question without an id or a text, one
+    that comes twice, a risk or a count that is none, and a table that says nothing of what came.
     """
     file = path if path.is_file() else find_file(path, STEMS)
     if file is None:
         raise InputError(
             "no table of questions",
-            expected=f"a file, or {', '.join(STEMS)} in the folder (JSONL, CSV, TSV, Parquet)",
+            expected=f"a file, or {' or '.join(STEMS)} in the folder (JSONL, CSV, TSV, Parquet)",
             fix="Give the folder that argus traffic wrote, or a file of questions.",
             where=path,
         )
     lines: dict[str, Row] = {}
-    questions = []
+    questions: dict[str, ServedQuestion] = {}
+    alike: list[tuple[str, int]] = []
+    unknown = 0
     for row in read_rows(file):
-        question = _question(row, run)
-        if (first := lines.get(question.id)) is not None:
-            raise InputError(
-                f"question {question.id!r} comes twice, first in {first.at()}",
-                expected="each question once, with a count of how often it was asked",
-                fix="Leave one of the two lines out.",
-                where=row.at(),
-            )
-        lines[question.id] = row
-        questions.append(question)
-    return questions
+        id_ = _id(row)
+        if id_ in lines:
+            raise _twice(id_, lines[id_], row)
+        lines[id_] = row
+        if row.values.get(ALIKE):
+            alike.append((str(row.values[ALIKE]), _times(row)))
+            continue
+        question = _question(id_, row, run)
+        if question is None:
+            unknown += 1
+        else:
+            questions[id_] = question
+    for id_, times in alike:
+        if (one := questions.get(id_)) is not None:
+            questions[id_] = replace(one, times=one.times + times)
+    return ServedLog(list(questions.values()), unknown)
 
 
-def _question(row: Row, run: Run | None) -> ServedQuestion:
+def _twice(id_: str, first: Row, row: Row) -> InputError:
+    return InputError(
+        f"question {id_!r} comes twice, first in {first.at()}",
+        expected="each question once, with a count of how often it was asked",
+        fix="Leave one of the two lines out.",
+        where=row.at(),
+    )
+
+
+def _id(row: Row) -> str:
     id_ = str(row.values[pick_field(row, IDS, what="id")] or "").strip()
+    if id_:
+        return id_
+    raise InputError("no id", expected="a question's id", fix="Fill it in.", where=row.at())
+
+
+def _question(id_: str, row: Row, run: Run | None) -> ServedQuestion | None:
+    """Return a question; None where it is not known what came back for it."""
+    if row.values.get(LOOKED_AT) is False:
+        return None
+    served = _served(row) if run is None else _ranked(run.get(id_, {}))
+    if served is None:
+        return None
     text = text_value(row, pick_field(row, TEXTS, what="text")).strip()
-    if not id_ or not text:
+    if not text:
         raise InputError(
-            "no id" if not id_ else "no text",
-            expected="a question with both; judges must read it",
-            fix="Fill it in, or leave the line out. With --hash-only nothing can be judged.",
+            f"question {id_!r} has no text",
+            expected="its words: judges must read it",
+            fix="Fill it in. Of a log that was read with --hash-only nothing can be judged.",
             where=row.at(),
         )
-    documents = _served(row) if run is None else tuple(ranking(run.get(id_, {})))
-    return ServedQuestion(id_, text, documents, _risk(row), _times(row))
+    return ServedQuestion(id_, text, served[0], _risk(row), _times(row), served[1])
 
 
-def _served(row: Row) -> tuple[str, ...]:
+Lists = tuple[tuple[str, ...], tuple[float, ...]]
+
+
+def _ranked(scores: Mapping[str, float]) -> Lists:
+    ids = ranking(dict(scores))
+    return tuple(ids), tuple(scores[id_] for id_ in ids)
+
+
+def _served(row: Row) -> Lists | None:
     name = pick_field(row, SERVED, what="what was served", option="--run")
     value: Any = row.values[name]
-    if isinstance(value, str):
-        value = value.split()
-    ids = [_id_of(one, row, name) for one in value] if value is not None else []
-    return tuple(dict.fromkeys(ids))
+    if value is None:
+        return None
+    listed = value.split() if isinstance(value, str) else list(value)
+    ids = [_id_of(one, row, name) for one in listed]
+    scores = [one.get("score") for one in listed if isinstance(one, Mapping)]
+    scores = scores or list(row.values.get("scores") or [])
+    if len(set(ids)) < len(ids):
+        ids, scores = list(dict.fromkeys(ids)), []
+    whole = len(scores) == len(ids) and all(isinstance(score, int | float) for score in scores)
+    return tuple(ids), tuple(map(float, scores)) if whole else ()
 
 
 def _id_of(one: object, row: Row, name: str) -> str:

@@ -52,16 +52,32 @@ class GradeAgreement(TypedDict):
     alpha: float | None
 
 
+class Predictor(TypedDict):
+    """Whose predictions strata and estimates are made of. source: "" for nobody's.
+
+    auc: with its interval, as it was measured on other collections; None where it is not known.
+    """
+
+    source: str
+    questions: int
+    auc: float | None
+    low: float | None
+    high: float | None
+    notes: list[str]
+
+
 class JudgingSummary(TypedDict):
     """Judged traffic. judged: questions by state, of those that were drawn.
 
+    unknown: questions of the log of which it is not known what came back: nothing here is of them.
     skipped: drawn before the last judged one of their stratum, and not judged themselves.
     """
 
     questions: int
     asked: int
+    unknown: int
     nothing_served: int
-    predicted: int
+    predictor: Predictor
     budget: int
     k: int
     relevant_from: int
@@ -84,11 +100,31 @@ def headline(summary: JudgingSummary) -> Iterator[str]:
         f"{judged:,} judged by {summary['judge']} ({summary['graded']:,} of "
         f"{summary['documents']:,} documents graded)"
     )
+    if summary["unknown"]:
+        yield f"not in any figure: {summary['unknown']:,} questions with unknown results"
+    yield from _predictor(summary["predictor"], summary["questions"])
     for why, n in summary["judged"]["reasons"].items():
         yield f"not judged: {n:,}, {why}"
     for estimate in summary["estimates"]:
         yield _said(estimate, summary["k"])
     yield from _meaning(summary)
+
+
+def _predictor(predictor: Predictor, questions: int) -> Iterator[str]:
+    if not predictor["source"]:
+        yield "risk: not predicted, so questions were drawn alike"
+        return
+    worth = "its worth is not known"
+    if predictor["auc"] is not None:
+        worth = (
+            f"AUC {predictor['auc']:.2f} ({predictor['low']:.2f} to {predictor['high']:.2f}) on "
+            "other collections, not measured here"
+        )
+    yield (
+        f"risk: {predictor['source']}, of {predictor['questions']:,} of {questions:,} questions; "
+        f"{worth}"
+    )
+    yield from predictor["notes"]
 
 
 def _said(estimate: TrafficEstimate, k: int) -> str:
@@ -118,12 +154,9 @@ def _meaning(summary: JudgingSummary) -> Iterator[str]:
     if failure["effective"] is None:
         yield "Nothing is left to judge: these are counts, not estimates."
         return
-    used = "predictions counted for nothing here"
-    if failure["tuning"] > 0:
-        used = f"predictions counted {failure['tuning']:.0%}"
     yield (
-        f"The interval is valid whatever predictions are worth ({used}); as narrow as of "
-        f"{failure['effective']:,.0f} judgements drawn at random."
+        "The interval is valid whatever predictions are worth; it is as narrow as that of "
+        f"{failure['effective']:,.0f} judgements drawn at random from an endless log."
     )
     more = min(4 * judged, summary["questions"])
     first = "A first look. " if judged < FEW else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +54,29 @@ class Slope:
         return Slope(
             float(found[0]), float(found[1]), self.intercept_deviation, self.slope_deviation
         )
+
+
+ANY_LOG = Slope(0.0, 1.0, 1.5, 0.6)
+"""Of the log-odds of any prediction: as they are, until judgements say otherwise."""
+
+
+def corrected_risk(
+    risk: Mapping[str, float], failures: Mapping[str, float]
+) -> dict[str, float]:
+    """Return probabilities of failure as judged questions have them, whoever predicted them.
+
+    See `Slope.corrected`, of the log-odds of `risk`. failures: from 0 to 1, of judged questions.
+    """
+    odds = {id_: _log_odds(p) for id_, p in risk.items()}
+    judged = [id_ for id_ in failures if id_ in odds]
+    slope = ANY_LOG.corrected([odds[id_] for id_ in judged], [failures[id_] for id_ in judged])
+    values = slope.probability(list(odds.values()))
+    return dict(zip(odds, values.tolist(), strict=True))
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, 0.001), 0.999)
+    return math.log(p / (1 - p))
 
 
 def calibration_error(predicted: npt.ArrayLike, failure: npt.ArrayLike, bins: int = 5) -> float:

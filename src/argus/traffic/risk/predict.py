@@ -80,19 +80,27 @@ def predict_risk(
         texts = [document.content for document in documents]
         vectors = model.encode_documents(texts), model.encode_queries([q.text for q in queries])
     background = Background.of(documents, None if vectors is None else vectors[0])
-    served = [_served(q, run, None if vectors is None else vectors[1][i])
-              for i, q in enumerate(queries)]  # fmt: skip
+    served = {
+        q.id: _served(q, run, None if vectors is None else vectors[1][i])
+        for i, q in enumerate(queries)
+    }
+    return risk_of(served, background)
+
+
+def risk_of(served: Mapping[str, Served], background: Background) -> Risk:
+    """Return the risk of each question, by id; see `predict_risk`."""
     record = risk_model()
-    variant = record["words"] if vectors is None else record["vectors"]
-    counts, unknown = _words(queries, background)
-    place = standing(signals(served, background), outside(counts, unknown, record["region"]))
-    by_id = {q.id: float(z) for q, z in zip(queries, place.z, strict=True) if np.isfinite(z)}
-    nothing: dict[str, float | None] = {q.id: None for q in queries}
+    variant = record["words"] if background.vectors is None else record["vectors"]
+    ids, cases = list(served), list(served.values())
+    unlike = outside(*_words([one.text for one in cases], background), record["region"])
+    place = standing(signals(cases, background), unlike)
+    by_id = {id_: float(z) for id_, z in zip(ids, place.z, strict=True) if np.isfinite(z)}
+    nothing: dict[str, float | None] = dict.fromkeys(ids)
     return Risk(
         by_id=nothing | _probabilities(by_id, slope_of(variant["slope"])),
-        reasons={queries[row].id: why for row, why in place.reasons.items()},
+        reasons={ids[row]: why for row, why in place.reasons.items()},
         variant=variant,
-        notes=_notes(len(documents)),
+        notes=_notes(len(background.ids)),
         standing=by_id,
     )
 
@@ -108,12 +116,12 @@ def _probabilities(places: Mapping[str, float], slope: Slope) -> dict[str, float
     return dict(zip(places, values.tolist(), strict=True))
 
 
-def _words(queries: Sequence[Query], background: Background) -> tuple[list[int], list[float]]:
+def _words(texts: Sequence[str], background: Background) -> tuple[list[int], list[float]]:
     """Return how many words each question has, and the share of them that no document has."""
     known = background.document_frequency
-    own = [query_words(query.text) for query in queries]
+    own = [query_words(text) for text in texts]
     unknown = [sum(word not in known for word in some) / max(len(some), 1) for some in own]
-    return [len(words(query.text)) for query in queries], unknown
+    return [len(words(text)) for text in texts], unknown
 
 
 def _notes(documents: int) -> tuple[str, ...]:
