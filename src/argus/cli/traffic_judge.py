@@ -19,7 +19,7 @@ app = Group("What people really ask, and how often it fails.")
 
 
 @app.command()
-@example("argus traffic judge questions.jsonl --corpus docs.jsonl --budget 20 --out judged/")
+@example("argus traffic judge queries.jsonl --run run.trec --corpus docs.jsonl --out judged/")
 @with_blocks
 def judge(
     *,
@@ -52,7 +52,7 @@ def judge(
 
     The first run draws questions by predicted risk and writes OUT/to_judge.tsv. Fill in its grades
     and run the same command again; or name a --model that judges. A larger --budget goes on. The
-    intervals are valid whatever predictions are worth. Predicted risk has AUC 0.70 with --encoder,
+    intervals are valid whatever predictions are worth. Predicted risk has AUC 0.69 with --encoder,
     0.68 without, on families of questions that it was not made of, and was at chance in one of six.
     Writes judging.parquet and .csv, summary.json, manifest.json and report.html.
     """

@@ -205,4 +205,5 @@ def _score_interval(
     centre = (mean + z**2 / (2 * effective)) / (1 + z**2 / effective)
     inside = mean * (1 - mean) / effective + z**2 / (4 * effective**2)
     half = z / (1 + z**2 / effective) * math.sqrt(inside)
-    return max(centre - half, 0.0), min(centre + half, 1.0)
+    low, high = max(centre - half, 0.0), min(centre + half, 1.0)
+    return (low if mean > 0 else 0.0), (high if mean < 1 else 1.0)

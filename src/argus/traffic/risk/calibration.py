@@ -41,18 +41,25 @@ class Slope:
             raise ValueError("one failure from 0 to 1 for each standing; leave out what has none.")
         x = np.stack([np.ones_like(z), z], axis=1)
         prior = np.array([self.intercept, self.slope])
-        precision = np.diag([self.intercept_deviation**-2, self.slope_deviation**-2])
-        found = prior.copy()
+        precision = np.array([self.intercept_deviation**-2, self.slope_deviation**-2])
+
+        def loss(point: Floats) -> float:
+            line, gap = x @ point, point - prior
+            return float((np.logaddexp(0, line) - y * line).sum() + precision @ gap**2 / 2)
+
+        best = prior
         for _ in range(STEPS):
-            p = _sigmoid(x @ found)
-            gradient = x.T @ (y - p) - precision @ (found - prior)
-            curvature = (x * (p * (1 - p))[:, None]).T @ x + precision
+            p = _sigmoid(x @ best)
+            gradient = x.T @ (y - p) - precision * (best - prior)
+            curvature = (x * (p * (1 - p))[:, None]).T @ x + np.diag(precision)
             step = np.linalg.solve(curvature, gradient)
-            found = found + step * min(1.0, 2.0 / max(float(np.abs(step).max()), CLOSE))
-            if float(np.abs(step).max()) < CLOSE:
+            while loss(best + step) > loss(best) and float(np.abs(step).max()) > CLOSE:
+                step = step / 2  # a whole step may overshoot
+            best = best + step
+            if float(np.abs(step).max()) <= CLOSE:
                 break
         return Slope(
-            float(found[0]), float(found[1]), self.intercept_deviation, self.slope_deviation
+            float(best[0]), float(best[1]), self.intercept_deviation, self.slope_deviation
         )
 
 
