@@ -19,11 +19,11 @@ FOOT = """
 ## What it is not
 
 * A probability, before judgements: it holds for logs that fail as often as those above. Correct it
-  with 20 to 50 judgements (`Risk.corrected`, or `argus traffic judge`).
+  with 20 to 50 judgements (`TrafficRisk.corrected`, or `argus traffic judge`).
 * Of use where what makes a document relevant is not in its words: see *dialogues*, at chance.
 * Tried on other languages than English, on chat turns that need the turn before, or on corpora of
   other sizes than above. It abstains on logs of fewer than 30 questions, on questions longer than
-  any of these, on those most of whose words the corpus does not have, and where too little is known.
+  any of these, on those most of whose words the corpus does not have, and where little is known.
 """
 
 
@@ -78,7 +78,8 @@ def _span(one: dict[str, float]) -> str:
 def _calibration(result: dict[str, Any]) -> str:
     lines = [
         "Calibration error by family, with vectors (noise: what exact probabilities would have):",
-        "", "| family | before | 20 judgements | 30 | 50 | noise |", "|---|---:|---:|---:|---:|---:|",
+        "",
+        "| family | before | 20 judgements | 30 | 50 | noise |", "|---|---:|---:|---:|---:|---:|",
     ]  # fmt: skip
     for family, e in result["vectors"]["calibration"]["by_family"].items():
         cells = [f"{e[key]:.3f}" if key in e else "" for key in ("before", "20", "30", "50")]

@@ -1,10 +1,10 @@
-"""Does the interval from few judgements hold the truth, and how much narrower is it?
+"""How often the interval from few judgements holds the truth, and how much narrower it is.
 
 Every judged collection is a log whose failures are all known. 500 times questions are drawn as
 `argus traffic judge` draws them, and the interval is compared with the truth, and with that of as
 many questions drawn plainly, with the same kind of interval. Predictions: the risk that ships; none
-of it left (shuffled); and judges that are simulated, right of each question with a probability, as a
-language model that has judged every question would be. No language model was asked.
+of it left (shuffled); and judges that are simulated, right of each question with a probability, as
+a language model that has judged every question would be. No language model was asked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from argus.measures.intervals import wilson
 from argus.measures.prediction_powered import powered_mean
-from argus.traffic.judging.estimates import Verdict, estimate_failures
+from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures
 from argus.traffic.judging.picking import pick_to_judge
 from argus.traffic.judging.questions import ServedQuestion
 from argus.traffic.risk.model import risk_model, slope_of, standing
@@ -67,8 +67,7 @@ def _of_log(log: Log) -> list[dict[str, Any]]:
         plain = [_plain(log, budget, rng) for _ in range(DRAWS)]
         for predictor, risk in _predictors(log, rng).items():
             powered = [_powered(log, risk, budget, seed) for seed in range(DRAWS)]
-            for measure in MEASURES:
-                cells.append(_cell(log, budget, predictor, measure, plain, powered))
+            cells += [_cell(log, budget, predictor, m, plain, powered) for m in MEASURES]
     return cells
 
 
@@ -92,7 +91,7 @@ def _powered(log: Log, risk: Floats, budget: int, seed: int) -> dict[str, Interv
     strata = pick_to_judge(by_id, budget, seed=seed)
     questions = [ServedQuestion(id_, "-", ("-",), by_id[id_]) for id_ in ids]
     verdicts = {
-        id_: Verdict(float(log.failed[int(id_)]), float(min(log.ndcg[int(id_)], 1)))
+        id_: QuestionVerdict(float(log.failed[int(id_)]), float(min(log.ndcg[int(id_)], 1)))
         for stratum in strata
         for id_ in stratum.drawn
     }

@@ -844,7 +844,7 @@ from .traffic.judging.config import (
     JudgingConfig as JudgingConfig,
 )
 from .traffic.judging.estimates import (
-    Verdict as Verdict,
+    QuestionVerdict as QuestionVerdict,
     estimate_failures as estimate_failures,
 )
 from .traffic.judging.job import (
@@ -863,7 +863,7 @@ from .traffic.judging.summary import (
     TrafficEstimate as TrafficEstimate,
 )
 from .traffic.risk.predict import (
-    Risk as Risk,
+    TrafficRisk as TrafficRisk,
     predict_risk as predict_risk,
 )
 from .version import (

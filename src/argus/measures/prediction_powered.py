@@ -74,8 +74,8 @@ def powered_mean(
     Σ_h W_h [λ·mean_h(f) + mean over labels of h (y - λ·f)]: eq. 4 of PPI++ within each stratum
     (StratPPI, eq. 5), for weights other than one as the ratio estimator of the residual. Its
     variance is Σ_h W_h² (1 - n_h/N_h) s²_h(y - λ·f)/n_h, s²_h drawn towards the variance that all
-    labels have. λ is what makes it least (PPI++, §6, with no error of the predictions' mean), in [0, 1];
-    `tuning` sets it. The interval is Wilson's, at the number of labels from an endless population
+    labels have. λ is what makes it least (PPI++, §6, with no error of the predictions' mean), in
+    [0, 1]; `tuning` sets it. The interval is Wilson's, at the number of labels from an endless population
     that would have this variance (Korn and Graubard, 1998): one for means in [0, 1] and few labels.
 
     Strata without a label are taken with the nearest one by number. Where all labels are the same
@@ -121,7 +121,7 @@ def _with_labels(data: Labelled) -> npt.NDArray[np.int64]:
     """Return the strata, numbered from 0, those without a label merged with the nearest."""
     having = np.unique(data.strata[data.rows])
     nearest = np.abs(data.strata[:, None] - having[None, :]).argmin(axis=1)
-    return nearest.astype(np.int64)
+    return np.asarray(nearest, np.int64)
 
 
 def _factors(data: Labelled) -> Float64Array:
@@ -173,7 +173,7 @@ def _estimate(data: Labelled, tuning: float, factors: Float64Array) -> tuple[flo
 
 
 def _spread_of_labels(data: Labelled) -> float:
-    """Return the variance of all labels, by weight, as though strata and predictions told nothing."""
+    """Return the variance of all labels, by weight, as if strata and predictions told nothing."""
     w = data.weights[data.rows]
     return float((w * (data.labels - np.average(data.labels, weights=w))).var())
 

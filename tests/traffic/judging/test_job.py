@@ -116,9 +116,7 @@ def test_a_document_that_the_corpus_lacks_fails_its_question_with_a_model(tmp_pa
     endpoint.behave = answer
     with serving(endpoint) as url:
         model = ChatConfig(model="m", base_url=url)
-        result = judge_traffic(
-            log(), corpus=DOCUMENTS[:-1], out=tmp_path, config=TWO, model=model
-        )
+        result = judge_traffic(log(), corpus=DOCUMENTS[:-1], out=tmp_path, config=TWO, model=model)
     judged = result.summary["judged"]
     assert judged["reasons"] == {"not in the corpus": judged["failed"]} and judged["failed"] > 2
     assert judged["measured"] + judged["failed"] == 24

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +22,7 @@ def test_strata_are_of_like_risk_and_every_one_is_judged():
     assert len(strata) == 5 and sum(len(s.order) for s in strata) == 200
     assert all(s.judged >= FLOOR for s in strata) and len(drawn(strata)) == 60
     bounds = [s.risk for s in strata]
-    assert all(a[1] <= b[0] for a, b in zip(bounds, bounds[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in pairwise(bounds))
 
 
 def test_more_is_judged_where_judgements_may_differ():

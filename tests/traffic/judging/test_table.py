@@ -51,14 +51,16 @@ def test_grades_are_read_as_people_write_them(table, written, grade):
 @pytest.mark.parametrize("written", ["4", "-1", "nan", "1.5", "maybe", "¾"])
 def test_other_grades_are_refused_with_their_line(table, written):
     fill(table, "1", written)
-    with pytest.raises(InputError, match="to_judge.tsv, line 3") as refused:
+    with pytest.raises(InputError, match=r"to_judge\.tsv, line 3") as refused:
         read_table(table, BELONGING)
     assert "a grade from 0 to 3" in str(refused.value)
 
 
 def test_a_grade_that_contradicts_itself_is_refused(table):
     fill(table, "1", "0")
-    again = table.read_text(encoding="utf-8").splitlines()[1].replace("\t1\td1\t1\t", "\t1\td1\t0\t")
+    again = (
+        table.read_text(encoding="utf-8").splitlines()[1].replace("\t1\td1\t1\t", "\t1\td1\t0\t")
+    )
     with table.open("a", encoding="utf-8") as file:
         file.write(again + "\n")
     with pytest.raises(InputError, match="has grade 0 for question 'q1', and 1 in"):

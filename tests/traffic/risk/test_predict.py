@@ -30,11 +30,8 @@ def log():
     queries, run = [], {}
     for i in range(40):
         served = [f"d{(i + j) % 30:02d}" for j in range(10)]
-        if i % 2:
-            text = f"topic{i % 30} {WORDS[(i % 30) * 2]}"
-        else:
-            text = "common text of something"
-        queries.append(Query(f"q{i:02d}", text))
+        own = f"topic{i % 30} {WORDS[(i % 30) * 2]}"
+        queries.append(Query(f"q{i:02d}", own if i % 2 else "common text of something"))
         run[f"q{i:02d}"] = {doc: 10.0 - j * (2 if i % 2 else 0.1) for j, doc in enumerate(served)}
     return queries, run
 

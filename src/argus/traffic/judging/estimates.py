@@ -20,14 +20,14 @@ UNPREDICTED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class QuestionVerdict:
     """What a judged question comes to. ndcg: of the documents that were served."""
 
     failure: float
     ndcg: float
 
 
-def verdict(grades: Sequence[int], relevant_from: int) -> Verdict:
+def verdict(grades: Sequence[int], relevant_from: int) -> QuestionVerdict:
     """Return what the grades of served documents, best ranked first, come to.
 
     The question fails where no grade reaches `relevant_from`. nDCG has the grade as gain, and as
@@ -36,7 +36,7 @@ def verdict(grades: Sequence[int], relevant_from: int) -> Verdict:
     """
     gains = [grade if grade >= relevant_from else 0 for grade in grades]
     best = _dcg(sorted(gains, reverse=True))
-    return Verdict(float(not any(gains)), _dcg(gains) / best if best else 0.0)
+    return QuestionVerdict(float(not any(gains)), _dcg(gains) / best if best else 0.0)
 
 
 def _dcg(gains: Sequence[int]) -> float:
@@ -46,7 +46,7 @@ def _dcg(gains: Sequence[int]) -> float:
 def estimate_failures(
     questions: Sequence[ServedQuestion],
     strata: Sequence[Stratum],
-    verdicts: Mapping[str, Verdict],
+    verdicts: Mapping[str, QuestionVerdict],
 ) -> list[TrafficEstimate]:
     """Return failure rate, hits@k and nDCG@k over all that was asked, with 95% intervals.
 

@@ -13,7 +13,7 @@ from argus.data.types import State, StateCounts
 from argus.measures.rater_agreement import nominal_alpha
 from argus.traffic.judging.asking import one_grade
 from argus.traffic.judging.config import JudgingConfig
-from argus.traffic.judging.estimates import Verdict, estimate_failures, verdict
+from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures, verdict
 from argus.traffic.judging.picking import Stratum
 from argus.traffic.judging.questions import ServedQuestion
 from argus.traffic.judging.summary import (
@@ -26,7 +26,7 @@ from argus.traffic.judging.table import Pair, ToGrade
 from argus.traffic.risk.calibration import corrected_risk
 
 NO_GRADE = "a document of it has no grade"
-Verdicts = Mapping[str, Verdict]
+Verdicts = Mapping[str, QuestionVerdict]
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ def judging_summary(
 
 def _verdicts(
     draw: Draw, config: JudgingConfig, judged: Judged
-) -> tuple[dict[str, Verdict], dict[str, str]]:
+) -> tuple[dict[str, QuestionVerdict], dict[str, str]]:
     """Return the verdict of each question all of whose documents are graded, and why not else."""
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, QuestionVerdict] = {}
     failed: dict[str, str] = {}
     for id_ in draw.drawn:
         pairs = [(id_, doc) for doc in draw.by_id[id_].documents[: config.k]]

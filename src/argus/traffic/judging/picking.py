@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -149,7 +150,7 @@ def _order(ids: Sequence[str], seed: int) -> tuple[str, ...]:
 def _spread(risks: Sequence[float | None]) -> float:
     known = [r for r in risks if r is not None]
     mean = sum(known) / len(known) if known else 0.5
-    return max(mean * (1 - mean), 0.01) ** 0.5
+    return math.sqrt(max(mean * (1 - mean), 0.01))
 
 
 def _range(risks: Sequence[float | None]) -> tuple[float, float] | None:

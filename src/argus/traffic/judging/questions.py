@@ -139,12 +139,11 @@ def _served(row: Row) -> Lists | None:
         return None
     listed = value.split() if isinstance(value, str) else list(value)
     ids = [_id_of(one, row, name) for one in listed]
-    scores = [one.get("score") for one in listed if isinstance(one, Mapping)]
-    scores = scores or list(row.values.get("scores") or [])
-    if len(set(ids)) < len(ids):
-        ids, scores = list(dict.fromkeys(ids)), []
-    whole = len(scores) == len(ids) and all(isinstance(score, int | float) for score in scores)
-    return tuple(ids), tuple(map(float, scores)) if whole else ()
+    values = [one.get("score") for one in listed if isinstance(one, Mapping)]
+    values = values or list(row.values.get("scores") or [])
+    scores = tuple(float(value) for value in values if isinstance(value, int | float))
+    once = tuple(dict.fromkeys(ids))
+    return once, scores if len(scores) == len(ids) == len(once) else ()
 
 
 def _id_of(one: object, row: Row, name: str) -> str:

@@ -58,18 +58,14 @@ class Slope:
             best = best + step
             if float(np.abs(step).max()) <= CLOSE:
                 break
-        return Slope(
-            float(best[0]), float(best[1]), self.intercept_deviation, self.slope_deviation
-        )
+        return Slope(float(best[0]), float(best[1]), self.intercept_deviation, self.slope_deviation)
 
 
 ANY_LOG = Slope(0.0, 1.0, 1.5, 0.6)
 """Of the log-odds of any prediction: as they are, until judgements say otherwise."""
 
 
-def corrected_risk(
-    risk: Mapping[str, float], failures: Mapping[str, float]
-) -> dict[str, float]:
+def corrected_risk(risk: Mapping[str, float], failures: Mapping[str, float]) -> dict[str, float]:
     """Return probabilities of failure as judged questions have them, whoever predicted them.
 
     See `Slope.corrected`, of the log-odds of `risk`. failures: from 0 to 1, of judged questions.

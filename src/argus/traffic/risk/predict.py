@@ -26,7 +26,7 @@ from argus.traffic.risk.signals import Served, signals
 
 
 @dataclass(frozen=True)
-class Risk:
+class TrafficRisk:
     """Predicted failures of a log: none of the first ten is relevant.
 
     Its order is what was validated. Its probabilities hold for a log that fails as often as those
@@ -44,7 +44,7 @@ class Risk:
     standing: Mapping[str, float] | None = None
     """How high each stands in its log, in deviations."""
 
-    def corrected(self, failures: Mapping[str, float]) -> Risk:
+    def corrected(self, failures: Mapping[str, float]) -> TrafficRisk:
         """Return the same with what judged questions say of how often they fail, and how steeply.
 
         failures: 1 for a question that failed, 0 for one that did not; others of the log, and those
@@ -66,7 +66,7 @@ def predict_risk(
     *,
     encoder: Encoder | EncoderConfig | str | None = None,
     vectors: tuple[FloatArray, FloatArray] | None = None,
-) -> Risk:
+) -> TrafficRisk:
     """Return the risk of each question that what came back for it holds nothing relevant.
 
     run: what came back, with its scores; ten documents per question are looked at. encoder: embeds
@@ -87,7 +87,7 @@ def predict_risk(
     return risk_of(served, background)
 
 
-def risk_of(served: Mapping[str, Served], background: Background) -> Risk:
+def risk_of(served: Mapping[str, Served], background: Background) -> TrafficRisk:
     """Return the risk of each question, by id; see `predict_risk`."""
     record = risk_model()
     variant = record["words"] if background.vectors is None else record["vectors"]
@@ -96,7 +96,7 @@ def risk_of(served: Mapping[str, Served], background: Background) -> Risk:
     place = standing(signals(cases, background), unlike)
     by_id = {id_: float(z) for id_, z in zip(ids, place.z, strict=True) if np.isfinite(z)}
     nothing: dict[str, float | None] = dict.fromkeys(ids)
-    return Risk(
+    return TrafficRisk(
         by_id=nothing | _probabilities(by_id, slope_of(variant["slope"])),
         reasons={ids[row]: why for row, why in place.reasons.items()},
         variant=variant,
