@@ -862,6 +862,11 @@ from .traffic.judging.summary import (
     JudgingSummary as JudgingSummary,
     TrafficEstimate as TrafficEstimate,
 )
+from .traffic.risk.model import (
+    RiskSlope as RiskSlope,
+    RiskVariant as RiskVariant,
+    RiskWorth as RiskWorth,
+)
 from .traffic.risk.predict import (
     TrafficRisk as TrafficRisk,
     predict_risk as predict_risk,

@@ -74,9 +74,10 @@ def powered_mean(
     Σ_h W_h [λ·mean_h(f) + mean over labels of h (y - λ·f)]: eq. 4 of PPI++ within each stratum
     (StratPPI, eq. 5), for weights other than one as the ratio estimator of the residual. Its
     variance is Σ_h W_h² (1 - n_h/N_h) s²_h(y - λ·f)/n_h, s²_h drawn towards the variance that all
-    labels have. λ is what makes it least (PPI++, §6; the predictions' mean has no error), in [0, 1];
-    `tuning` sets it. The interval is Wilson's, at the number of labels from an endless population
-    that would have this variance (Korn and Graubard, 1998): one for means in [0, 1] and few labels.
+    labels have. λ is what makes it least (PPI++, §6; the mean prediction has no error here), in
+    [0, 1]; `tuning` sets it. The interval is Wilson's, at the number of labels from an endless
+    population that would have this variance (Korn and Graubard, 1998): one for means in [0, 1] and
+    few labels.
 
     Strata without a label are taken with the nearest one by number. Where all labels are the same
     nothing shows a variance, and the interval is that of as many labels drawn at random. Raises

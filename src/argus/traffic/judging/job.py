@@ -98,8 +98,8 @@ def judge_traffic(
     if model is not None:
         judged = _ask(model, draw.rows, config, folder)
     if not answers:
-        kept = {pair: one_grade(votes) for pair, votes in judged.grades.items()}
-        write_table(folder.own(TABLE), draw.rows, kept)
+        grades = {pair: one_grade(votes) for pair, votes in judged.grades.items()}
+        write_table(folder.own(TABLE), draw.rows, grades)
     summary = judging_summary(draw, config, judged, log.unknown, predictor, folder / TABLE)
     table = judging_table(draw, config, judged)
     folder.write_table(JOB, table, csv=True)
@@ -139,8 +139,8 @@ def _draw(
     else:
         strata = extended(earlier, risk, config.budget, times=times)
     order = _interleaved([stratum.drawn for stratum in strata])
-    wanted = {doc for id_ in order for doc in by_id[id_].documents[: config.k]}
-    texts = {d.id: _shown(d.content, config.max_chars) for d in documents if d.id in wanted}
+    shown = {doc for id_ in order for doc in by_id[id_].documents[: config.k]}
+    texts = {d.id: _shown(d.content, config.max_chars) for d in documents if d.id in shown}
     rows = [
         ToGrade(id_, by_id[id_].text, rank, doc, texts.get(doc))
         for id_ in order

@@ -45,7 +45,7 @@ TOO_LONG = "longer than any question that the model was tried on"
 FOREIGN = "most of its words stand nowhere in the corpus"
 
 
-class SlopeRecord(TypedDict):
+class RiskSlope(TypedDict):
     """A `Slope`."""
 
     intercept: float
@@ -54,7 +54,7 @@ class SlopeRecord(TypedDict):
     slope_deviation: float
 
 
-class Worth(TypedDict):
+class RiskWorth(TypedDict):
     """What predictions were seen to be worth on families of questions that were left out.
 
     auc: by question, mean of the families, with its 95% interval; auc_pairs: by question and
@@ -72,11 +72,11 @@ class Worth(TypedDict):
     questions: int
 
 
-class Variant(TypedDict):
+class RiskVariant(TypedDict):
     """The model where vectors are at hand, or where they are not."""
 
-    slope: SlopeRecord
-    worth: Worth
+    slope: RiskSlope
+    worth: RiskWorth
 
 
 class Region(TypedDict):
@@ -92,8 +92,8 @@ class ModelRecord(TypedDict):
     """model.json."""
 
     version: int
-    vectors: Variant
-    words: Variant
+    vectors: RiskVariant
+    words: RiskVariant
     region: Region
 
 
@@ -172,7 +172,7 @@ def normal_scores(values: Floats) -> Floats:
     return scores
 
 
-def slope_of(record: SlopeRecord) -> Slope:
+def slope_of(record: RiskSlope) -> Slope:
     """Return what a record holds."""
     return Slope(**record)
 

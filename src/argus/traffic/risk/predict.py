@@ -16,7 +16,7 @@ from argus.indexes.words import query_words, words
 from argus.traffic.risk.background import Background
 from argus.traffic.risk.calibration import Slope
 from argus.traffic.risk.model import (
-    Variant,
+    RiskVariant,
     outside,
     risk_model,
     slope_of,
@@ -37,7 +37,7 @@ class TrafficRisk:
     """Probability by question; None where the model abstains."""
     reasons: Mapping[str, str]
     """Why it abstains."""
-    variant: Variant
+    variant: RiskVariant
     """Which of the two models it is of, and what that was seen to be worth."""
     notes: tuple[str, ...] = ()
     is_corrected: bool = False
