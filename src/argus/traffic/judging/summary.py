@@ -158,9 +158,14 @@ def _meaning(summary: JudgingSummary) -> Iterator[str]:
         "The interval is valid whatever predictions are worth; it is as narrow as that of "
         f"{failure['effective']:,.0f} judgements drawn at random from an endless log."
     )
-    more = min(4 * judged, summary["questions"])
+    more = _for_half(judged, failure["questions"])
     first = "A first look. " if judged < FEW else ""
     yield f"{first}For an interval half as wide judge about {more:,}: --budget {more}."
+
+
+def _for_half(judged: int, questions: int) -> int:
+    """Return how many judgements halve a width: it goes with the root of 1/n - 1/N."""
+    return math.ceil(1 / ((1 / judged - 1 / questions) / 4 + 1 / questions))
 
 
 def finite(value: float) -> float | None:
