@@ -26,6 +26,7 @@ NAMES = (
     "blend_quality", "blend_speed",
     "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
     "suite_reuse",
+    "traffic_risk", "traffic_coverage",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

@@ -840,6 +840,37 @@ from .tasks.task import (
 from .training.settings import (
     LoopConfig as LoopConfig,
 )
+from .traffic.judging.config import (
+    JudgingConfig as JudgingConfig,
+)
+from .traffic.judging.estimates import (
+    QuestionVerdict as QuestionVerdict,
+    estimate_failures as estimate_failures,
+)
+from .traffic.judging.job import (
+    JudgingResult as JudgingResult,
+    judge_traffic as judge_traffic,
+)
+from .traffic.judging.picking import (
+    Stratum as Stratum,
+    pick_to_judge as pick_to_judge,
+)
+from .traffic.judging.questions import (
+    ServedQuestion as ServedQuestion,
+)
+from .traffic.judging.summary import (
+    JudgingSummary as JudgingSummary,
+    TrafficEstimate as TrafficEstimate,
+)
+from .traffic.risk.model import (
+    RiskSlope as RiskSlope,
+    RiskVariant as RiskVariant,
+    RiskWorth as RiskWorth,
+)
+from .traffic.risk.predict import (
+    TrafficRisk as TrafficRisk,
+    predict_risk as predict_risk,
+)
 from .version import (
     __version__ as __version__,
 )

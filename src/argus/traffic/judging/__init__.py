@@ -1,0 +1,1 @@
+"""`argus traffic judge`: failure rates with an interval, from few judgements."""

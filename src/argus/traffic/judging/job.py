@@ -1,0 +1,176 @@
+"""Draw questions of a log to be judged, read or ask for grades, and estimate how often it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from argus.corpora.names import Corpus
+from argus.corpora.opening import open_corpus
+from argus.data.artifacts import ArtifactFolder
+from argus.data.fields import FieldNames
+from argus.data.runs import read_run
+from argus.data.types import Document, Run
+from argus.encoders import Encoder, EncoderConfig
+from argus.jobs.recorded_model import RecordedModel, require_answers
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record, check_folder, require_some
+from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
+from argus.reports import write_report
+from argus.traffic.judging.asking import ask_grades, one_grade
+from argus.traffic.judging.config import JudgingConfig
+from argus.traffic.judging.figures import Draw, Judged, judging_summary, judging_table
+from argus.traffic.judging.picking import extended, pick_to_judge
+from argus.traffic.judging.plan import read_plan, write_plan
+from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
+from argus.traffic.judging.risk import predicted
+from argus.traffic.judging.summary import JudgingSummary, headline
+from argus.traffic.judging.table import ToGrade, read_tables, write_table
+
+JOB = "judging"
+TABLE = "to_judge.tsv"
+LEDGER = "judgements.sqlite"
+PEOPLE = "people"
+
+
+@dataclass(frozen=True, repr=False)
+class JudgingResult(Result):
+    """What was drawn, judged and estimated; everything in it is also in `folder`."""
+
+    TABLES = ("table",)
+    folder: Path
+    report: Path
+    to_judge: Path
+    """The table to fill in."""
+    summary: JudgingSummary
+    table: pa.Table
+    """One row per question: risk, stratum, whether it is to be judged, and what it comes to."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
+
+
+def judge_traffic(
+    traffic: Path | str | Sequence[ServedQuestion],
+    *,
+    corpus: Corpus,
+    out: Path | str,
+    run: Path | str | Run | None = None,
+    config: JudgingConfig | None = None,
+    answers: Sequence[Path | str] = (),
+    model: ChatConfig | LocalConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    fields: FieldNames | None = None,
+    fresh: bool = False,
+) -> JudgingResult:
+    """Draw questions to judge, take their grades, and estimate failure rate, hits@k and nDCG@k.
+
+    traffic: the folder of `argus traffic`, a table of questions, or questions; see `read_served`.
+    run: what was served, where that is not in it. Where no risk is in it, the risk is predicted; an
+    `encoder` makes that better. Grades are read from `out`/to_judge.tsv, from `answers` (filled
+    copies of it, one per person), or asked of `model`. Run again, it goes on: the same questions
+    stay drawn, grades in the table stay, and a larger budget adds to them. Raises InputError for a
+    folder with another log's draw and for a table that is not of this one, NothingMeasured where
+    nothing was served.
+    """
+    config = config or JudgingConfig()
+    log, source = _read(traffic, run)
+    served = sum(bool(q.documents) for q in log.questions)
+    require_some(
+        served, "question was served a document", "Give --run, or a log that says what came back."
+    )
+    folder, opened = ArtifactFolder(Path(out), fresh=fresh), open_corpus(corpus)
+    path = Path(run) if isinstance(run, (str, Path)) else None
+    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "served": opened.origin})
+    check_folder(folder, record)
+    documents = opened.documents(fields or FieldNames())
+    questions, predictor = predicted(log.questions, documents, encoder)
+    draw = _draw(questions, config, folder, documents)
+    belonging = {row.pair: row for row in draw.rows}
+    paths = [Path(answer) for answer in answers] or _own_table(folder)
+    judged = Judged(PEOPLE, read_tables(paths, belonging) if model is None else {}, {})
+    record.open(folder)
+    write_plan(folder, draw.strata, digest(questions, config.k))
+    if model is not None:
+        judged = _ask(model, draw.rows, config, folder)
+    if not answers:
+        grades = {pair: one_grade(votes) for pair, votes in judged.grades.items()}
+        write_table(folder.own(TABLE), draw.rows, grades)
+    summary = judging_summary(draw, config, judged, log.unknown, predictor, folder / TABLE)
+    table = judging_table(draw, config, judged)
+    folder.write_table(JOB, table, csv=True)
+    folder.write_section("summary.json", JOB, summary)
+    folder.write_section("manifest.json", JOB, record.manifest(summary["judged"]))
+    report = write_report(folder.path)
+    return JudgingResult(folder.path, report, folder / TABLE, summary, table)
+
+
+def _read(
+    traffic: Path | str | Sequence[ServedQuestion], run: Path | str | Run | None
+) -> tuple[ServedLog, Path | None]:
+    served = read_run(Path(run)) if isinstance(run, (str, Path)) else run
+    if isinstance(traffic, (str, Path)):
+        return read_served(Path(traffic), served), Path(traffic)
+    return ServedLog(list(traffic)), None
+
+
+def _own_table(folder: ArtifactFolder) -> list[Path]:
+    path = folder / TABLE
+    return [path] if path.is_file() and not folder.fresh else []
+
+
+def _draw(
+    questions: Sequence[ServedQuestion],
+    config: JudgingConfig,
+    folder: ArtifactFolder,
+    documents: Sequence[Document],
+) -> Draw:
+    by_id = {q.id: q for q in questions}
+    served = {q.id: q for q in questions if q.documents}
+    earlier = None if folder.fresh else read_plan(folder, digest(questions, config.k))
+    times = {id_: q.times for id_, q in served.items()}
+    risk = {id_: q.risk for id_, q in served.items()}
+    if earlier is None:
+        strata = pick_to_judge(risk, config.budget, times=times, seed=config.seed)
+    else:
+        strata = extended(earlier, risk, config.budget, times=times)
+    order = _interleaved([stratum.drawn for stratum in strata])
+    shown = {doc for id_ in order for doc in by_id[id_].documents[: config.k]}
+    texts = {d.id: _shown(d.content, config.max_chars) for d in documents if d.id in shown}
+    rows = [
+        ToGrade(id_, by_id[id_].text, rank, doc, texts.get(doc))
+        for id_ in order
+        for rank, doc in enumerate(by_id[id_].documents[: config.k], 1)
+    ]
+    return Draw(questions, strata, rows, by_id)
+
+
+def _interleaved(blocks: Sequence[Sequence[str]]) -> list[str]:
+    """Return all ids so that every beginning holds each block's beginning in proportion."""
+    places = [
+        ((i + 0.5) / len(block), number, id_)
+        for number, block in enumerate(blocks)
+        for i, id_ in enumerate(block)
+    ]
+    return [id_ for _, _, id_ in sorted(places)]
+
+
+def _shown(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip()} …"
+
+
+def _ask(
+    model: ChatConfig | LocalConfig,
+    rows: Sequence[ToGrade],
+    config: JudgingConfig,
+    folder: ArtifactFolder,
+) -> Judged:
+    with Ledger(folder.own(LEDGER)) as ledger:
+        recorded = RecordedModel(open_model(model, ledger))
+        grades, failed = ask_grades(recorded, rows, config.votes)
+        require_answers(recorded, accept=True)
+        return Judged(recorded.name, grades, failed)

@@ -1,0 +1,72 @@
+"""What was drawn, kept beside its results, so that judging goes on where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import TypedDict
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.records import read_record
+from argus.errors import InputError
+from argus.traffic.judging.picking import Stratum
+
+PLAN = "draw.json"
+
+
+class StratumRecord(TypedDict):
+    """A `Stratum`."""
+
+    order: list[str]
+    judged: int
+    risk: list[float] | None
+    certain: bool
+
+
+class DrawRecord(TypedDict):
+    """draw.json. log: the digest of the log that it was drawn from."""
+
+    log: str
+    strata: list[StratumRecord]
+
+
+def write_plan(folder: ArtifactFolder, strata: Sequence[Stratum], log: str) -> None:
+    """Write draw.json."""
+    record: DrawRecord = {
+        "log": log,
+        "strata": [
+            {
+                "order": list(stratum.order),
+                "judged": stratum.judged,
+                "risk": None if stratum.risk is None else list(stratum.risk),
+                "certain": stratum.certain,
+            }
+            for stratum in strata
+        ],
+    }
+    folder.write_json(PLAN, record)
+
+
+def read_plan(folder: ArtifactFolder, log: str) -> tuple[Stratum, ...] | None:
+    """Return what was drawn before; None where nothing was. InputError for another log's."""
+    value = folder.read_json(PLAN)
+    if not value:
+        return None
+    path = folder / PLAN
+    record = read_record(DrawRecord, value, where=path)
+    if record["log"] != log:
+        raise InputError(
+            "holds what was drawn from another log, or what was served then",
+            expected="the log and the run that judging began with: grades are of what was served",
+            fix="Give another --out, or begin anew with --fresh.",
+            where=path,
+        )
+    return tuple(
+        Stratum(
+            tuple(one["order"]),
+            one["judged"],
+            None if one["risk"] is None else (one["risk"][0], one["risk"][1]),
+            one["certain"],
+        )
+        for one in record["strata"]
+    )

@@ -1,0 +1,173 @@
+"""The section of summary.json on judged traffic, key by key, and what it says in a few lines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from typing_extensions import TypedDict
+
+from argus.data.types import StateCounts
+
+FAILURE, HITS, NDCG = "failure rate", "hits@k", "nDCG@k"
+"""What is estimated. hits@k is one less the failure rate."""
+FEW = 20
+"""Judged questions below which an estimate is called a first look."""
+
+
+class TrafficEstimate(TypedDict):
+    """A mean over all that was asked. effective: random judgements that would tell as much.
+
+    tuning: what predictions counted for, from 0 to 1. None where nothing is uncertain: all judged.
+    """
+
+    measure: str
+    mean: float
+    low: float
+    high: float
+    judged: int
+    questions: int
+    tuning: float
+    effective: float | None
+
+
+class StratumFigures(TypedDict):
+    """Questions of like predicted risk. judged: of `drawn`, those with a grade of each document."""
+
+    risk_low: float | None
+    risk_high: float | None
+    always: bool
+    questions: int
+    asked: int
+    drawn: int
+    judged: int
+    failed_share: float | None
+
+
+class GradeAgreement(TypedDict):
+    """How far several grades of one document agree, by relevant or not; alpha: Krippendorff's."""
+
+    documents: int
+    equal: float | None
+    alpha: float | None
+
+
+class Predictor(TypedDict):
+    """Whose predictions strata and estimates are made of. source: "" for nobody's.
+
+    auc: with its interval, as it was measured on other collections; None where it is not known.
+    """
+
+    source: str
+    questions: int
+    auc: float | None
+    low: float | None
+    high: float | None
+    notes: list[str]
+
+
+class JudgingSummary(TypedDict):
+    """Judged traffic. judged: questions by state, of those that were drawn.
+
+    unknown: questions of the log of which it is not known what came back: nothing here is of them.
+    skipped: drawn before the last judged one of their stratum, and not judged themselves.
+    """
+
+    questions: int
+    asked: int
+    unknown: int
+    nothing_served: int
+    predictor: Predictor
+    budget: int
+    k: int
+    relevant_from: int
+    documents: int
+    graded: int
+    judge: str
+    judged: StateCounts
+    skipped: int
+    strata: list[StratumFigures]
+    estimates: list[TrafficEstimate]
+    agreement: GradeAgreement
+    table: str
+
+
+def headline(summary: JudgingSummary) -> Iterator[str]:
+    """Yield what was drawn or estimated, what that means, and what to do next."""
+    judged = summary["judged"]["measured"]
+    yield (
+        f"{summary['judged']['total']:,} of {summary['questions']:,} questions drawn, "
+        f"{judged:,} judged by {summary['judge']} ({summary['graded']:,} of "
+        f"{summary['documents']:,} documents graded)"
+    )
+    if summary["unknown"]:
+        yield f"not in any figure: {summary['unknown']:,} questions with unknown results"
+    yield from _predictor(summary["predictor"], summary["questions"])
+    for why, n in summary["judged"]["reasons"].items():
+        yield f"not judged: {n:,}, {why}"
+    for estimate in summary["estimates"]:
+        yield _said(estimate, summary["k"])
+    yield from _meaning(summary)
+
+
+def _predictor(predictor: Predictor, questions: int) -> Iterator[str]:
+    if not predictor["source"]:
+        yield "risk: not predicted, so questions were drawn alike"
+        return
+    worth = "its worth is not known"
+    if predictor["auc"] is not None:
+        worth = (
+            f"AUC {predictor['auc']:.2f} ({predictor['low']:.2f} to {predictor['high']:.2f}) on "
+            "other collections, not measured here"
+        )
+    yield (
+        f"risk: {predictor['source']}, of {predictor['questions']:,} of {questions:,} questions; "
+        f"{worth}"
+    )
+    yield from predictor["notes"]
+
+
+def _said(estimate: TrafficEstimate, k: int) -> str:
+    name = estimate["measure"].replace("@k", f"@{k}")
+    if estimate["effective"] is None:
+        return f"{name}: {estimate['mean']:.1%}, all {estimate['questions']:,} questions judged"
+    return (
+        f"{name}: {estimate['mean']:.1%} (95% {estimate['low']:.1%} to {estimate['high']:.1%}), "
+        f"from {estimate['judged']:,} of {estimate['questions']:,} questions"
+    )
+
+
+def _meaning(summary: JudgingSummary) -> Iterator[str]:
+    judged = summary["judged"]["measured"]
+    if summary["skipped"]:
+        yield (
+            f"{summary['skipped']:,} drawn questions were passed over: the interval holds only if "
+            "they are like the others of their risk. Grade them first."
+        )
+    if not summary["estimates"]:
+        yield (
+            f"Next: grade each row of {summary['table']} from 0 to 3 (from "
+            f"{summary['relevant_from']} on it counts as relevant), then run the same command."
+        )
+        return
+    failure = summary["estimates"][0]
+    if failure["effective"] is None:
+        yield "Nothing is left to judge: these are counts, not estimates."
+        return
+    yield (
+        "The interval is valid whatever predictions are worth; it is as narrow as that of "
+        f"{failure['effective']:,.0f} judgements drawn at random from an endless log."
+    )
+    more = _for_half(judged, failure["questions"])
+    first = "A first look. " if judged < FEW else ""
+    yield f"{first}For an interval half as wide judge about {more:,}: --budget {more}."
+
+
+def _for_half(judged: int, questions: int) -> int:
+    """Return how many judgements halve a width: it goes with the root of 1/n - 1/N."""
+    return math.ceil(1 / ((1 / judged - 1 / questions) / 4 + 1 / questions))
+
+
+def finite(value: float) -> float | None:
+    """Return a number, or None for one that is not finite."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,134 @@
+"""The table that people fill in: one row per question and document, a grade in each."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from argus.data.artifacts import replacing
+from argus.data.rows import Row, read_rows
+from argus.errors import InputError
+from argus.traffic.judging.config import HIGHEST
+
+COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document")
+KEY = ("question_id", "document_id")
+Pair = tuple[str, str]
+"""Ids of a question and of a document."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for a formula at the beginning of a cell."""
+_WORDS = {"": None, "?": None, "no": 0, "n": 0, "yes": HIGHEST, "y": HIGHEST}
+_NOT_THERE = "(not in the corpus)"
+
+
+@dataclass(frozen=True, slots=True)
+class ToGrade:
+    """A document as a judge sees it. text: None where the corpus does not have it."""
+
+    question_id: str
+    question: str
+    rank: int
+    document_id: str
+    text: str | None
+
+    @property
+    def pair(self) -> Pair:
+        """What is graded."""
+        return self.question_id, self.document_id
+
+
+def write_table(path: Path, rows: Iterable[ToGrade], grades: Mapping[Pair, int]) -> None:
+    """Write the table, tabs between columns, with the grades that there are; whole or not at all.
+
+    A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula.
+    """
+    out = StringIO()
+    write = csv.writer(out, delimiter="\t", lineterminator="\n").writerow
+    write(COLUMNS)
+    for row in rows:
+        text = _NOT_THERE if row.text is None else _one_line(row.text)
+        grade = grades.get(row.pair, "")
+        question = _one_line(row.question)
+        write([row.question_id, row.rank, row.document_id, grade, question, text])
+    with replacing(path) as temporary:
+        temporary.write_text("\ufeff" + out.getvalue(), encoding="utf-8", newline="")
+
+
+def read_table(path: Path, belonging: Mapping[Pair, ToGrade]) -> dict[Pair, int]:
+    """Read the grades of a filled table; a row without one is left out.
+
+    Grades are 0 to 3, or yes and no. Raises InputError, with the line, for a document that was not
+    to be judged for that question, one that is graded twice and differently, and any other grade.
+    """
+    grades: dict[Pair, int] = {}
+    lines: dict[Pair, Row] = {}
+    for row in read_rows(path):
+        pair = _pair(row, belonging)
+        grade = _grade(row)
+        if grade is None:
+            continue
+        if pair in grades and grades[pair] != grade:
+            raise InputError(
+                f"document {pair[1]!r} has grade {grade} for question {pair[0]!r}, and "
+                f"{grades[pair]} in {lines[pair].at()}",
+                expected="one grade of each; another person's table is a file of its own",
+                fix="Correct one of the two.",
+                where=row.at("grade"),
+            )
+        grades[pair], lines[pair] = grade, row
+    return grades
+
+
+def read_tables(
+    paths: Sequence[Path], belonging: Mapping[Pair, ToGrade]
+) -> dict[Pair, tuple[int, ...]]:
+    """Return all grades of each document, a person's table after the other."""
+    grades: dict[Pair, tuple[int, ...]] = {}
+    for path in paths:
+        for pair, grade in read_table(path, belonging).items():
+            grades[pair] = (*grades.get(pair, ()), grade)
+    return grades
+
+
+def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
+    lacking = [name for name in (*KEY, "grade") if name not in row.values]
+    if lacking:
+        raise InputError(
+            f"no column {', '.join(map(repr, lacking))} among "
+            f"{', '.join(map(repr, row.values)) or 'none'}",
+            expected=", ".join(COLUMNS),
+            fix="Save it with tabs between columns (.tsv), its first line as it was.",
+            where=row.at(),
+        )
+    question, document = (str(row.values[name] or "").strip() for name in KEY)
+    if (question, document) not in belonging:
+        raise InputError(
+            f"document {document!r} for question {question!r}",
+            expected="a row of the table that was drawn from this log",
+            fix="Take the row out, or give the log that the table was drawn from.",
+            where=row.at(KEY[1]),
+        )
+    return question, document
+
+
+def _grade(row: Row) -> int | None:
+    value = row.values["grade"]
+    text = "" if value is None else str(value).strip().casefold()
+    if text in _WORDS:
+        return _WORDS[text]
+    number = text.removesuffix(".0")  # as spreadsheets save whole numbers
+    if number.isascii() and number.isdigit() and int(number) <= HIGHEST:
+        return int(number)
+    raise InputError(
+        repr(value),
+        expected=f"a grade from 0 to {HIGHEST}, yes or no; empty where there is none",
+        fix="Correct it.",
+        where=row.at("grade"),
+    )
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return f"'{line}" if line.startswith(_FORMULA) else line

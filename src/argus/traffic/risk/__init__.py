@@ -1,0 +1,1 @@
+"""How likely it is that what came back for a question holds nothing relevant."""

@@ -1,0 +1,174 @@
+"""The whole job: drawn, filled in, gone on with, refused, and judged by a model."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from argus.data.types import Document
+from argus.errors import InputError, NothingMeasured
+from argus.llm import ChatConfig
+from argus.traffic.judging.config import JudgingConfig
+from argus.traffic.judging.job import judge_traffic
+from argus.traffic.judging.questions import ServedQuestion
+from tests.conftest import Endpoint, serving
+
+DOCUMENTS = [Document(f"d{i}", f"text of {i}") for i in range(12)]
+TWO = JudgingConfig(budget=24, k=3)
+
+
+def log(n=60):
+    return [
+        ServedQuestion(f"q{i:02d}", f"question {i}", tuple(f"d{(i + j) % 12}" for j in range(5)),
+                       risk=i / n, times=1 + i % 3)
+        for i in range(n)
+    ]  # fmt: skip
+
+
+def grade(path, of, keep=lambda row: True):
+    first, *lines = path.read_text(encoding="utf-8-sig").splitlines()
+    cells = [line.split("\t") for line in lines]
+    for cell in cells:
+        if keep(cell):
+            cell[3] = str(of(cell))
+    path.write_text("\n".join([first, *map("\t".join, cells)]) + "\n", encoding="utf-8")
+
+
+def fails(cell):
+    return 0 if int(cell[0][1:]) >= 40 else int(cell[1] == "2")
+
+
+def test_drawn_filled_in_and_estimated(tmp_path):
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    assert drawn.summary["judged"]["total"] == 24 and drawn.summary["estimates"] == []
+    assert "Next: grade each row of" in list(drawn.headline())[-1]
+    assert len(drawn.to_judge.read_text().splitlines()) == 1 + 24 * 3
+    grade(drawn.to_judge, fails)
+    result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    failure, hits, ndcg = result.summary["estimates"]
+    truth = sum(q.times for q in log()[40:]) / sum(q.times for q in log())
+    assert failure["low"] < truth < failure["high"]
+    assert hits["mean"] == pytest.approx(1 - failure["mean"], abs=0.01)
+    assert ndcg["mean"] < hits["mean"]
+    assert any("valid whatever predictions" in line for line in result.headline())
+    assert "How often does it fail?" in result.report.read_text(encoding="utf-8")
+    rows = result.table.to_pylist()
+    assert sum(row["state"] == "measured" for row in rows) == 24
+    assert rows[0]["probability"] < rows[-1]["probability"]
+
+
+def test_a_larger_budget_goes_on_and_keeps_grades(tmp_path):
+    first = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    grade(first.to_judge, fails)
+    more = judge_traffic(
+        log(), corpus=DOCUMENTS, out=tmp_path, config=JudgingConfig(budget=40, k=3)
+    )
+    judged = more.summary["judged"]
+    assert (judged["total"], judged["measured"], judged["not applicable"]) == (40, 24, 16)
+    assert judged["reasons"] == {"a document of it has no grade": 16}
+    assert more.to_judge.read_text().count("\t0\t") >= 24
+
+
+def test_a_budget_larger_than_the_log_judges_all(tmp_path):
+    config = JudgingConfig(budget=500, k=3)
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=config)
+    grade(drawn.to_judge, fails)
+    result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=config)
+    assert result.summary["estimates"][0]["effective"] is None
+    assert "Nothing is left to judge" in list(result.headline())[-1]
+
+
+def test_what_was_passed_over_is_told(tmp_path):
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    first = drawn.to_judge.read_text(encoding="utf-8-sig").splitlines()[1].split("\t")[0]
+    grade(drawn.to_judge, fails, keep=lambda cell: cell[0] != first)
+    result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    assert result.summary["skipped"] == 1
+    assert any("were passed over" in line for line in result.headline())
+
+
+def test_another_log_in_the_same_folder_is_refused(tmp_path):
+    judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    with pytest.raises(InputError, match="drawn from another log"):
+        judge_traffic(log(59), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    again = judge_traffic(log(59), corpus=DOCUMENTS, out=tmp_path, config=TWO, fresh=True)
+    assert again.summary["questions"] == 59
+
+
+def test_two_people_judge_and_agreement_is_told(tmp_path):
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path / "out", config=TWO)
+    copies = [tmp_path / "one.tsv", tmp_path / "two.tsv"]
+    for i, path in enumerate(copies):
+        path.write_bytes(drawn.to_judge.read_bytes())
+        grade(path, lambda cell, i=i: fails(cell) if i else 0)
+    result = judge_traffic(
+        log(), corpus=DOCUMENTS, out=tmp_path / "out", config=TWO, answers=copies
+    )
+    agreement = result.summary["agreement"]
+    assert agreement["documents"] == 72 and 0.5 < agreement["equal"] < 1
+    assert result.summary["estimates"][0]["mean"] == pytest.approx(1.0)  # of two, the lower
+
+
+def test_a_document_that_the_corpus_lacks_fails_its_question_with_a_model(tmp_path):
+    endpoint = Endpoint()
+    endpoint.behave = answer
+    with serving(endpoint) as url:
+        model = ChatConfig(model="m", base_url=url)
+        result = judge_traffic(log(), corpus=DOCUMENTS[:-1], out=tmp_path, config=TWO, model=model)
+    judged = result.summary["judged"]
+    assert judged["reasons"] == {"not in the corpus": judged["failed"]} and judged["failed"] > 2
+    assert judged["measured"] + judged["failed"] == 24
+
+
+def answer(text, n):
+    """Grade 3 for the document whose number is the question's, else 0."""
+    question, document = re.search(r"question (\d+)", text)[1], re.search(r"of (\d+)\n", text)[1]
+    grade = 3 if int(question) % 12 == int(document) and int(question) < 40 else 0
+    return {"text": json.dumps({"reason": "as it is", "grade": grade})}
+
+
+def test_a_model_judges_and_is_not_asked_twice(tmp_path):
+    endpoint = Endpoint()
+    endpoint.behave = answer
+    config = JudgingConfig(budget=12, k=3, votes=3)
+    with serving(endpoint) as url:
+        model = ChatConfig(model="m", base_url=url)
+        first = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=config, model=model)
+        asked = len(endpoint.requests)
+        again = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=config, model=model)
+    assert asked == 12 * 3 * 3 == len(endpoint.requests)
+    assert first.summary["agreement"]["equal"] == 1.0
+    assert again.summary["estimates"] == first.summary["estimates"]
+    assert first.summary["judge"].startswith("m")
+    assert first.summary["judged"]["measured"] == 12
+
+
+def test_votes_that_cannot_be_read_fail_a_question_and_are_no_zero(tmp_path):
+    endpoint = Endpoint()
+    endpoint.behave = lambda text, n: {"text": "no idea"}
+    with serving(endpoint) as url:
+        model = ChatConfig(model="m", base_url=url)
+        result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO, model=model)
+    assert result.summary["judged"]["failed"] == 24 and result.summary["estimates"] == []
+
+
+def test_risk_is_predicted_where_the_log_has_none(tmp_path):
+    bare = [ServedQuestion(q.id, f"text of {i % 12}", q.documents) for i, q in enumerate(log())]
+    result = judge_traffic(bare, corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    predictor = result.summary["predictor"]
+    assert predictor["questions"] == 60 and predictor["auc"] > 0.5
+    assert predictor["source"] == "Argus's, of words and scores"
+
+
+def test_a_log_of_one_question(tmp_path):
+    result = judge_traffic(log()[:1], corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    grade(result.to_judge, lambda cell: "yes")
+    result = judge_traffic(log()[:1], corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    assert result.summary["estimates"][0]["mean"] == 0.0
+
+
+def test_nothing_served_is_no_measurement(tmp_path):
+    with pytest.raises(NothingMeasured, match="no question was served a document"):
+        judge_traffic([ServedQuestion("q", "what?", ())], corpus=DOCUMENTS, out=tmp_path)
