@@ -5,25 +5,33 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import NoReturn
 
 import jinja2
 from markupsafe import Markup
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.manifest import ManifestSection
 from argus.data.records import read_record
 from argus.errors import InputError, Location
+from argus.reports.figures import Figure
+from argus.reports.glossary import glossary
 from argus.reports.section import Section
 from argus.reports.sections import SECTIONS
+from argus.reports.svg import svg
+from argus.reports.svg.figure import WIDE
+from argus.verdict import read_verdict
+from argus.verdict.verdict import SHORT
 
 OUTPUTS, KNOWLEDGE, RETRIEVERS = "outputs", "knowledge base", "retrievers"
 """What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers
 note in place of an encoder."""
 
+MAP = "projection"
+"""The figure that stands last of all."""
 UNFIT = (
     *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError, OSError),
     jinja2.UndefinedError,
@@ -105,11 +113,11 @@ def _page(folder: Path, summary: dict[str, object], manifest: dict[str, Manifest
             where = Location(file, field=name)
             with _figures_of(where):
                 sections[name] = home.build(folder, summary[name], where=where)
-    plots = {name: plot for part in sections.values() for name, plot in part.plots.items()}
     tables = {
         name: table for section in sections.values() for name, table in section.tables.items()
     }
     with _figures_of(Location(file)):
+        drawn = _Drawn({n: p for part in sections.values() for n, p in part.plots.items()})
         return (
             _environment()
             .get_template("report.html.j2")
@@ -118,13 +126,16 @@ def _page(folder: Path, summary: dict[str, object], manifest: dict[str, Manifest
                 manifest=manifest,
                 sections={name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
                 templates={name: SECTIONS[name].template for name in sections},
-                plots=plots,
+                plots=drawn.plots,
+                drawn=drawn,
+                pairs={n: p for part in sections.values() for n, p in part.pairs.items()},
+                verdict=read_verdict(folder),
+                short=SHORT,
+                glossary=glossary(sections),
                 tables=tables,
-                plots_json=_for_script(plots),
                 tables_json=_for_script(tables),
                 css=_asset("report.css"),
                 js=_asset("report.js"),
-                plotly=_plotly() if plots else "",
                 title=_title(manifest),
             )
         )
@@ -157,11 +168,26 @@ def _asset(name: str) -> Markup:
     return Markup(text)
 
 
-@cache
-def _plotly() -> Markup:
-    from plotly.offline import get_plotlyjs
+class Shown(TypedDict):
+    """A figure with the words beside it, as a section's template asks for it."""
 
-    return Markup(get_plotlyjs())
+    name: str
+    heading: str
+    text: str
+
+
+class _Drawn(list[dict[str, object]]):
+    """The figures that sections asked for, drawn when they are: they stand at the page's end."""
+
+    def __init__(self, plots: dict[str, Figure]) -> None:
+        super().__init__()
+        self.plots = plots
+
+    def append(self, shown: Shown) -> None:  # type: ignore[override]
+        """Draw a figure and keep it; the map comes last."""
+        figure = svg(self.plots[shown["name"]], shown["heading"])
+        is_wide = f'viewBox="0 0 {WIDE} ' in figure
+        super().append({**shown, "svg": figure, "wide": is_wide, "last": shown["name"] == MAP})
 
 
 def _environment() -> jinja2.Environment:
