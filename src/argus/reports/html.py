@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import jinja2
 from markupsafe import Markup
@@ -17,12 +17,14 @@ from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.manifest import ManifestSection
 from argus.data.records import read_record
 from argus.errors import InputError, Location
+from argus.extras import naming_extras
 from argus.reports.figures import Figure
 from argus.reports.glossary import glossary
 from argus.reports.section import Section
 from argus.reports.sections import SECTIONS
 from argus.reports.svg import svg
 from argus.reports.svg.figure import WIDE
+from argus.runs import record_runs
 from argus.verdict import read_verdict
 from argus.verdict.verdict import SHORT
 
@@ -42,7 +44,8 @@ UNFIT = (
 def write_report(folder: Path | str) -> Path:
     """Write `folder/report.html` from the results in `folder`; return its path.
 
-    Shows the jobs of summary.json that have a section in argus.reports.sections. Raises
+    Shows the jobs of summary.json that have a section in argus.reports.sections; runs that are not
+    in the folder's history yet are recorded there. Raises
     InputError when there is nothing to report, and for a summary.json or manifest.json that is not
     as a job wrote it.
     """
@@ -59,6 +62,7 @@ def write_report(folder: Path | str) -> Path:
     path = ArtifactFolder(folder).own("report.html")
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
+    record_runs(folder)
     return path
 
 
@@ -105,14 +109,36 @@ def _figures_of(where: Location) -> Iterator[None]:
         raise _damaged(where, f"cannot be shown ({error!r})") from error
 
 
-def _page(folder: Path, summary: dict[str, object], manifest: dict[str, ManifestSection]) -> str:
-    file = folder / "summary.json"
+def figure_dicts(folder: Path | str) -> dict[str, Figure]:
+    """Return the figures of a folder's report by name, as plotly's own dictionaries."""
+    folder = Path(folder)
+    sections = _sections(folder, _json(folder / "summary.json"))
+    return {name: figure for part in sections.values() for name, figure in part.plots.items()}
+
+
+def plotly_figures(folder: Path | str) -> dict[str, Any]:
+    """Return the same as `plotly.graph_objects.Figure`, for a notebook.
+
+    Raises MissingPackage where plotly is not installed: it is an extra, reports need none.
+    """
+    with naming_extras():
+        from plotly.graph_objects import Figure as PlotlyFigure
+    return {name: PlotlyFigure(figure) for name, figure in figure_dicts(folder).items()}
+
+
+def _sections(folder: Path, summary: dict[str, object]) -> dict[str, Section]:
     sections: dict[str, Section] = {}
     for name, home in SECTIONS.items():
         if name in summary:
-            where = Location(file, field=name)
+            where = Location(folder / "summary.json", field=name)
             with _figures_of(where):
                 sections[name] = home.build(folder, summary[name], where=where)
+    return sections
+
+
+def _page(folder: Path, summary: dict[str, object], manifest: dict[str, ManifestSection]) -> str:
+    file = folder / "summary.json"
+    sections = _sections(folder, summary)
     tables = {
         name: table for section in sections.values() for name, table in section.tables.items()
     }
@@ -188,6 +214,11 @@ class _Drawn(list[dict[str, object]]):
         figure = svg(self.plots[shown["name"]], shown["heading"])
         is_wide = f'viewBox="0 0 {WIDE} ' in figure
         super().append({**shown, "svg": figure, "wide": is_wide, "last": shown["name"] == MAP})
+
+
+def render(template: str, **context: object) -> str:
+    """Return a page of a template of the package, in the look of the reports (`css`)."""
+    return _environment().get_template(template).render(css=_asset("report.css"), **context)
 
 
 def _environment() -> jinja2.Environment:

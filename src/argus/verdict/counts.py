@@ -25,7 +25,7 @@ from argus.verdict.sections import (
     StatedCount,
     TrafficSection,
 )
-from argus.verdict.summary import CountBounds, VerdictCount, Validity
+from argus.verdict.summary import CountBounds, Validity, VerdictCount
 
 BY_ITSELF, BY_ITS_WORDS, BY_NEED = "by_itself", "by_its_words", "by_need"
 SUPERSEDED = "superseded_served"
@@ -233,11 +233,11 @@ SOURCES: dict[str, tuple[Source, ...]] = {
 """By count, what may measure it; the first that did is shown: real questions before others."""
 MEASURED_BY: dict[str, Callable[[Places], str]] = {
     BY_ITSELF: lambda p: command("reach", p.store, "--out", p.out),
-    BY_ITS_WORDS: lambda p: command("exposure", "--corpus", p.corpus, *p.encoder, "--out", p.out),
-    BY_NEED: lambda p: command(
-        "evaluate", "--index", p.index or p.beside, "--queries", p.queries, "--qrels", p.qrels,
-        "--out", p.out,
+    BY_ITS_WORDS: lambda p: command(
+        "exposure", "--corpus", p.corpus,
+        *(p.encoder if p.retriever is None else ["--retriever", p.retriever]), "--out", p.out,
     ),
+    BY_NEED: lambda p: p.evaluating,
     SUPERSEDED: lambda p: command(
         "authority", "audit", "--records", p.corpus, *p.rules, *p.encoder, "--out", p.out
     ),

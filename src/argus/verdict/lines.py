@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from argus.verdict.summary import VerdictCount, VerdictLevel, FolderVerdict
+from argus.verdict.summary import FolderVerdict, VerdictCount, VerdictLevel
 from argus.verdict.verdict import SHORT
 
 

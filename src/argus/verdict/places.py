@@ -45,8 +45,10 @@ class Places:
     @property
     def store(self) -> str:
         """The store that was read, if one was."""
-        named = [self._input("store"), self._input("corpus")]
-        return next((n for n in named if n and not Path(n).exists() and ":" in n), "STORE")
+        if "reach" in self.manifest:
+            return str(self.manifest["reach"]["config"].get("store", "STORE"))
+        corpus = self._input("corpus") or ""
+        return corpus if ":" in corpus and not Path(corpus).exists() else "STORE"
 
     @property
     def queries(self) -> str:
@@ -57,7 +59,33 @@ class Places:
     @property
     def qrels(self) -> str:
         """Their judgements."""
-        return self._input("qrels") or "QRELS"
+        return self._input("qrels") or self._beir("qrels/test", ".tsv") or "QRELS"
+
+    @property
+    def retriever(self) -> str | None:
+        """The retriever that was asked, by its name; None where Argus searched itself."""
+        for section in self.manifest.values():
+            names = section["config"].get("retrievers")
+            if isinstance(names, list) and names:
+                return str(names[-1])
+        return None
+
+    @property
+    def evaluating(self) -> str:
+        """The command that asks judged questions; it makes an index where there is nothing."""
+        asking = ["--queries", self.queries, "--qrels", self.qrels, "--out", self.out]
+        if self.retriever is not None:
+            system = ["--retriever", self.retriever, "--corpus", self.corpus]
+            return command("evaluate", *system, *asking)
+        evaluating = command("evaluate", "--index", self.index or self.beside, *asking)
+        return evaluating if self.index else f"{self.indexing} && {evaluating}"
+
+    @property
+    def indexing(self) -> str:
+        """The command that makes an index beside the results."""
+        return command(
+            "index", "build", "--corpus", self.corpus, *self.encoder, "--out", self.beside
+        )
 
     @property
     def index(self) -> str | None:
@@ -98,7 +126,7 @@ class Places:
             if name in section["inputs"]:
                 yield section["inputs"][name]["file"]
 
-    def _beir(self, stem: str) -> str | None:
+    def _beir(self, stem: str, ending: str = ".jsonl") -> str | None:
         """Return a file of the corpus' own folder, as BEIR collections have them."""
-        path = Path(self.corpus).with_name(f"{stem}.jsonl")
+        path = Path(self.corpus).parent / f"{stem}{ending}"
         return str(path) if path.is_file() else None

@@ -42,7 +42,9 @@ def of_exposure(results: Results) -> tuple[Validity, ...]:
     if table is None or not targets:
         return (EXPOSURE,)
     ranks = dict(zip(table["id"].to_pylist(), table["sentence_rank"].to_pylist(), strict=True))
-    rows = [(ranks[name], has_failed) for name, has_failed in targets if ranks.get(name) is not None]
+    rows = [
+        (ranks[name], has_failed) for name, has_failed in targets if ranks.get(name) is not None
+    ]
     return _with_here(rows, "the rank for the best of its own sentences", EXPOSURE)
 
 

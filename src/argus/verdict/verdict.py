@@ -9,8 +9,8 @@ from argus.verdict import counts as c
 from argus.verdict.actions import actions
 from argus.verdict.reading import Results
 from argus.verdict.sections import AuditSection, ExposureSection
-from argus.verdict.validity import of_rps
 from argus.verdict.summary import FolderVerdict, VerdictCount, VerdictLevel
+from argus.verdict.validity import of_rps
 
 SHORT = {
     c.BY_ITSELF: "reachable by its own vector",
@@ -49,9 +49,9 @@ def _answer(counts: tuple[VerdictCount, ...]) -> str:
     """Return it in plain words: what is bad first, what was not measured last."""
     order = (VerdictLevel.BAD, VerdictLevel.DOUBTFUL, VerdictLevel.GOOD)
     parts = [
-        f"{level.capitalize()}: {'; '.join(_plain(count) for count in counts if count.level is level)}."
+        f"{level.capitalize()}: {'; '.join(of_level)}."
         for level in order
-        if any(count.level is level for count in counts)
+        if (of_level := [_plain(count) for count in counts if count.level is level])
     ]
     missing = [SHORT[n.name] for n in counts if n.level is VerdictLevel.NOT_MEASURED]
     if missing:

@@ -68,14 +68,10 @@ def _axes(
     bars = [t for t in traces if t.get("type") == "bar"]
     lies = any(t.get("orientation") == "h" for t in bars)
     stacks = layout.get("barmode") == "stack"
-    x = fitted(
-        _values(traces, "x", stacks and lies), of_x, left + across[0] * wide, left + across[1] * wide,
-        from_zero=lies,
-    )  # fmt: skip
-    y = fitted(
-        _values(traces, "y", stacks and not lies), of_y, bottom - up[0] * tall, bottom - up[1] * tall,
-        from_zero=bool(bars) and not lies,
-    )  # fmt: skip
+    ends = (left + across[0] * wide, left + across[1] * wide)
+    x = fitted(_values(traces, "x", stacks and lies), of_x, *ends, from_zero=lies)
+    ends, grows = (bottom - up[0] * tall, bottom - up[1] * tall), bool(bars) and not lies
+    y = fitted(_values(traces, "y", stacks and not lies), of_y, *ends, from_zero=grows)
     yield from _grid(x, y, of_x, of_y)
     yield from _shapes(layout.get("shapes", []), x, y)
     bases: dict[str, float] = {}
@@ -91,9 +87,7 @@ def _values(traces: Sequence[Trace], axis: str, stacks: bool) -> list[Any]:
     values = [v for t in traces for v in t.get(axis, [])]
     for trace in traces:
         if axis == "y" and "error_y" in trace:
-            values += [
-                v + e for v, e in zip(trace["y"], trace["error_y"]["array"], strict=True)
-            ]
+            values += [v + e for v, e in zip(trace["y"], trace["error_y"]["array"], strict=True)]
         if trace.get("type") == "heatmap" and values and not isinstance(values[0], str):
             step = (values[1] - values[0]) / 2 if len(values) > 1 else 0.5
             values += [values[0] - step, values[-1] + step]
@@ -114,19 +108,24 @@ def _grid(x: Scale, y: Scale, of_x: dict[str, Any], of_y: dict[str, Any]) -> Ite
         at = y.pixel(value)
         if of_y.get("showgrid", True):
             lines.append(f"M{left:.1f} {at:.1f}H{right:.1f}")
-        words.append(f'<text x="{left - 6:.1f}" y="{at + 4:.1f}" text-anchor="end">{escape(word)}</text>')
+        words.append(
+            f'<text x="{left - 6:.1f}" y="{at + 4:.1f}" text-anchor="end">{escape(word)}</text>'
+        )
     for value, word in ticks(x, of_x, LETTER * max((len(n) for n in x.names), default=5) + 8):
         at = x.pixel(value)
         if of_x.get("showgrid", True) and x.kind != "category":
             lines.append(f"M{at:.1f} {low:.1f}V{high:.1f}")
-        words.append(f'<text x="{at:.1f}" y="{low + 16:.1f}" text-anchor="middle">{escape(word)}</text>')
+        words.append(
+            f'<text x="{at:.1f}" y="{low + 16:.1f}" text-anchor="middle">{escape(word)}</text>'
+        )
     yield f'<path class="grid-line" d="{"".join(lines)}M{left:.1f} {low:.1f}H{right:.1f}"/>'
     yield f'<g class="words">{"".join(words)}'
     if title := _title(of_x):
-        yield f'<text x="{(left + right) / 2:.1f}" y="{low + 36:.1f}" text-anchor="middle">{escape(title)}</text>'
+        at = f'x="{(left + right) / 2:.1f}" y="{low + 36:.1f}"'
+        yield f'<text {at} text-anchor="middle">{escape(title)}</text>'
     if title := _title(of_y):
-        middle = (low + high) / 2
-        yield f'<text transform="translate(13 {middle:.1f}) rotate(-90)" text-anchor="middle">{escape(title)}</text>'
+        turned = f'transform="translate(13 {(low + high) / 2:.1f}) rotate(-90)"'
+        yield f'<text {turned} text-anchor="middle">{escape(title)}</text>'
     yield "</g>"
 
 
@@ -136,7 +135,8 @@ def _shapes(shapes: Sequence[dict[str, Any]], x: Scale, y: Scale) -> Iterator[st
         top, bottom = (_placed(shape, f"y{i}", "yref", y) for i in "01")
         line = shape.get("line", {})
         dash = DASHES.get(line.get("dash", ""), "")
-        look = f'stroke="{colour(line.get("color"))}" stroke-width="{line.get("width", 1)}" fill="none"'
+        look = f'stroke="{colour(line.get("color"))}" stroke-width="{line.get("width", 1)}"'
+        look += ' fill="none"'
         look += f' stroke-dasharray="{dash}"' if dash else ""
         close = f"V{top:.1f}H{left:.1f}Z" if shape["type"] == "rect" else ""
         corner = f"H{right:.1f}V{bottom:.1f}H{left:.1f}Z" if close else f"L{right:.1f} {bottom:.1f}"
@@ -144,7 +144,7 @@ def _shapes(shapes: Sequence[dict[str, Any]], x: Scale, y: Scale) -> Iterator[st
 
 
 def _placed(shape: dict[str, Any], name: str, ref: str, scale: Scale) -> float:
-    value = shape[name]
+    value = float(shape[name])
     if shape.get(ref) == "paper":
         return scale.start + value * (scale.end - scale.start)
     if scale.kind == "category":
@@ -172,9 +172,12 @@ def _legend(
         dash = DASHES.get(trace.get("line", {}).get("dash", ""), "")
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         y = 12 + 18 * row
-        yield row, (
-            f'<path d="M{x:.0f} {y}h16" stroke="{colour(tint)}" stroke-width="4"{dashed}/>'
-            f'<text class="name" x="{x + 21:.0f}" y="{y + 4}">{escape(name)}</text>'
+        yield (
+            row,
+            (
+                f'<path d="M{x:.0f} {y}h16" stroke="{colour(tint)}" stroke-width="4"{dashed}/>'
+                f'<text class="name" x="{x + 21:.0f}" y="{y + 4}">{escape(name)}</text>'
+            ),
         )
         x += needs
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import escape
@@ -93,8 +94,14 @@ def _bars(trace: Trace, pane: Pane, bases: dict[str, float]) -> Iterator[str]:
             width = _at(trace["width"], i) * unit * (1 - pane.bargap / 2)
         middle, width = along.pixel(place), width / pane.slots
         first = middle - width * pane.slots / 2 + width * pane.slot
-        ends = sorted((up.pixel(max(base, up.low) if up.kind == "log" else base), up.pixel(base + length)))
-        box = (ends[0], first, ends[1] - ends[0], width) if lies else (first, ends[0], width, ends[1] - ends[0])
+        ends = sorted(
+            (up.pixel(max(base, up.low) if up.kind == "log" else base), up.pixel(base + length))
+        )
+        box = (
+            (ends[0], first, ends[1] - ends[0], width)
+            if lies
+            else (first, ends[0], width, ends[1] - ends[0])
+        )
         fill = colour(_at(trace.get("marker", {}).get("color"), i))
         named = {"y": place, "x": length} if lies else {"x": place, "y": length}
         x, y, w, h = (round(v, 1) for v in box)
@@ -117,7 +124,7 @@ def _error(trace: Trace, i: int, value: float, pane: Pane, x: float) -> Iterator
 def _width(scale: Scale, places: Sequence[Any]) -> float:
     """Return the pixels between neighbouring bars."""
     at = sorted({scale.pixel(place) for place in places})
-    gaps = [b - a for a, b in zip(at, at[1:], strict=False)]
+    gaps = [b - a for a, b in pairwise(at)]
     return min(gaps) if gaps else abs(scale.end - scale.start) / 2
 
 
@@ -194,7 +201,11 @@ def _cells(trace: Trace, pane: Pane) -> Iterator[str]:
             if fill is None:
                 continue
             left, top = pane.x.pixel(x) - wide / 2, pane.y.pixel(y) - tall / 2
-            inner = {**trace, "text": trace["text"][r], "customdata": trace.get("customdata", [None])[r if "customdata" in trace else 0]}
+            inner = {
+                **trace,
+                "text": trace["text"][r],
+                "customdata": trace.get("customdata", [None])[r if "customdata" in trace else 0],
+            }
             title = hover(inner, c, x=x, y=y, z=value)
             yield (
                 f'<rect x="{left + 0.5:.1f}" y="{top + 0.5:.1f}" width="{wide - 1:.1f}" '
@@ -202,15 +213,16 @@ def _cells(trace: Trace, pane: Pane) -> Iterator[str]:
             )
             if "texttemplate" in trace:
                 yield (
-                    f'<text class="{_over(fill)}" x="{left + wide / 2:.1f}" y="{top + tall / 2 + 4:.1f}" '
-                    f'text-anchor="middle">{escape(trace["text"][r][c])}</text>'
+                    f'<text class="{_over(fill)}" x="{left + wide / 2:.1f}" '
+                    f'y="{top + tall / 2 + 4:.1f}" text-anchor="middle">'
+                    f"{escape(trace['text'][r][c])}</text>"
                 )
 
 
 def _mixed(stops: Sequence[Sequence[Any]], share: float) -> str | None:
     """Return the colour at a share of a scale of stops; None where nothing would be seen."""
     rows = [(float(at), *_rgba(str(tint))) for at, tint in stops]
-    for one, two in zip(rows, rows[1:], strict=False):
+    for one, two in pairwise(rows):
         if share <= two[0]:
             part = (share - one[0]) / (two[0] - one[0] or 1.0)
             r, g, b, a = (one[i] + part * (two[i] - one[i]) for i in range(1, 5))

@@ -264,7 +264,7 @@ class Findings:
         return missed
 
     def displaced(self) -> pa.Table:
-        """The first misses with the text of what was wanted and of what came first instead."""
+        """Return the first misses, with the texts of what was wanted and of what came first."""
         probes, documents = self.probes, self.searched.documents
         rows: list[SideBySide] = []
         for i in self._missed()[:SIDE_BY_SIDE].tolist():
