@@ -79,14 +79,18 @@ def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_other
 
     write_jsonl(tmp_path / "records.jsonl", as_rows(rows))
     (tmp_path / "edges.jsonl").write_text('{"superseded": "old", "superseding": "new"}\n')
-    source = argus.AuthoritySource(records=tmp_path / "records.jsonl", edges=tmp_path / "edges.jsonl")
+    source = argus.AuthoritySource(
+        records=tmp_path / "records.jsonl", edges=tmp_path / "edges.jsonl"
+    )
     for lost, served in (((), 0), (("new",), 1)):
         out = tmp_path / f"out{served}"
         argus.audit_authority(source, out=out, retriever=ByWords(rows, lost=lost))
         count = counts_of(out)["superseded_served"]
         assert (count.count, count.total) == (served, 1)
     assert "1 of 1 superseded documents answer in place" in argus.read_verdict(out).answer
-    serving = [a.command for a in argus.read_verdict(out).actions if "authority search" in a.command]
+    serving = [
+        a.command for a in argus.read_verdict(out).actions if "authority search" in a.command
+    ]
     assert serving and str(tmp_path / "edges.jsonl") in serving[0]
 
 
@@ -144,5 +148,10 @@ def test_a_count_that_a_job_of_real_questions_states_comes_first(exposed, tmp_pa
               "validity": "40 judgements"}  # fmt: skip
     file.write_text(json.dumps(json.loads(file.read_text()) | {"traffic": {"answered": stated}}))
     count = counts_of(tmp_path / "out")["by_need"]
-    assert (count.count, count.total, count.level, count.source) == (60, 100, "bad", "argus traffic")
+    assert (count.count, count.total, count.level, count.source) == (
+        60,
+        100,
+        "bad",
+        "argus traffic",
+    )
     assert str(count.validity[0]) == "measured here: 40 judgements"

@@ -207,6 +207,7 @@ class _Drawn(list[dict[str, object]]):
 
     def __init__(self, plots: dict[str, Figure]) -> None:
         super().__init__()
+        json.dumps(plots, allow_nan=False)  # raises ValueError for what no figure can show
         self.plots = plots
 
     def append(self, shown: Shown) -> None:  # type: ignore[override]

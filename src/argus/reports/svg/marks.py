@@ -64,10 +64,10 @@ def hover(trace: Trace, i: int, **values: Any) -> str:
     values["fullData.name"] = trace.get("name", "")
     template = re.sub(r"<extra>.*?</extra>", "", template).replace("<br>", "\n")
 
-    def put(found: re.Match[str]) -> str:
-        value = values.get(found[1], "")
+    def put(match: re.Match[str]) -> str:
+        value = values.get(match[1], "")
         try:
-            return format(value, found[2] or "")
+            return format(value, match[2] or "")
         except (ValueError, TypeError):
             return str(value)
 
