@@ -39,7 +39,7 @@ def test_decisions_teach_a_model_that_proposes(argus, tmp_path):
     assert ran.out.startswith("learnt of 2 decided pairs, 1 of them accepted; 0 undecided")
     assert "in no pair: a guess" in ran.out
     ran = argus("authority", "propose", "--records", "records.jsonl", "--to", "p.csv",
-                "--model", "m.json", "--json")  # fmt: skip
+                "--clue-weights", "m.json", "--json")  # fmt: skip
     summary = json.loads(ran.out)
     assert summary["model"] == "m.json" and "similar" in summary["untold"]
 

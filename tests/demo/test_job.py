@@ -83,7 +83,7 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
         rows = sections["ablation"][corpus]["rows"]
         told = {(row["system"], row.get("lambda")): row for row in rows}
         usual, placebo = told["scenarios", 0.7]["comparison"], told["placebo", 0.7]["comparison"]
-        assert usual["low"] > 0 and usual["relative"] > 0.06
+        assert usual["p_value"] < 0.05 and usual["relative"] > 0.06
         assert placebo["high"] < 0
     assert result.scenarios.added.summary["documents"]["ok"] > 50
 

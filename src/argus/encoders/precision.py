@@ -35,7 +35,7 @@ def choose_precision(
     if not texts:
         return baseline, []
     sample = [texts[i] for i in np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts))).astype(int)]
-    expected = unit_rows(baseline.encode_documents(sample))
+    expected = None  # encoded once there is a format that is fast enough
     best, best_speedup = baseline, MIN_SPEEDUP
     trials: list[PrecisionTrial] = []
     for precision in CANDIDATES:
@@ -46,6 +46,8 @@ def choose_precision(
         if speedup < 1:
             trials.append(_trial(precision, speedup))
             continue
+        if expected is None:
+            expected = unit_rows(baseline.encode_documents(sample))
         cosine = float((unit_rows(encoder.encode_documents(sample)) * expected).sum(axis=1).min())
         speedup = _speedup(baseline, encoder, sample, rounds=2)
         accepted = cosine >= MIN_COSINE and speedup >= MIN_SPEEDUP

@@ -25,6 +25,9 @@ STRONG = {"consistency_level": "Strong"}
 """What was written is seen at once, in the collections that Argus makes."""
 LONGEST_ID = 4_096
 """Of a record of a remedy, in bytes: the id of its parent and some more."""
+NEVER = 2**31 - 1
+UNPINGED = {"grpc.keepalive_time_ms": NEVER, "grpc.keepalive_permit_without_calls": 0}
+"""Of a channel: the server of Milvus Lite hangs up on a client that pings it every ten seconds."""
 
 
 class MilvusStore:
@@ -235,10 +238,11 @@ def open_milvus(place: str, collection: str, field: str | None, key: str | None)
     from pymilvus import MilvusClient
 
     name, hidden = f"milvus:{shown(place)}/{collection}", secrets(place, key)
-    if not place.startswith(("http://", "https://")) and not Path(place).exists():
+    remote = place.startswith(("http://", "https://"))
+    if not remote and not Path(place).exists():
         raise no_folder(place, "Milvus Lite")
     with reported(name, hidden):
-        client = MilvusClient(uri=place, token=key or "")
+        client = MilvusClient(uri=place, token=key or "", grpc_options={} if remote else UNPINGED)
     with closed_on_error(client):
         return MilvusStore(client, collection, name, field, hidden)
 

@@ -22,8 +22,7 @@ QUERIES = [Query("q1", "hot leaves"), Query("q2", "reggae Jamaica")]
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    word_index(tmp_path_factory.mktemp("indexes") / "index")
-    return tmp_path_factory.getbasetemp() / "indexes0" / "index"
+    return word_index(tmp_path_factory.mktemp("indexes") / "index")
 
 
 @pytest.fixture
