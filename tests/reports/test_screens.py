@@ -35,7 +35,7 @@ const box = (query) => document.querySelector(query).getBoundingClientRect();
 document.title = `height=${document.documentElement.scrollHeight} `
   + `width=${document.documentElement.scrollWidth} counts=${box('.counts').bottom} `
   + `actions=${box('.actions').top} answer=${box('.answer').top} `
-  + `paint=${(performance.getEntriesByName('first-contentful-paint')[0] || {startTime: 0}).startTime}`;
+  + `paint=${(performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime}`;
 """
 
 
@@ -87,7 +87,8 @@ def test_tables_are_sorted_with_the_keyboard(page, tmp_path):
     const table = document.querySelector('[data-table=entities] table');
     const head = [...table.querySelectorAll('th')].find((th) => th.textContent === 'related');
     const column = [...head.parentNode.children].indexOf(head);
-    const values = () => [...table.querySelectorAll('tbody tr')].map((r) => +r.children[column].textContent);
+    const rows = () => [...table.querySelectorAll('tbody tr')];
+    const values = () => rows().map((r) => +r.children[column].textContent);
     const before = head.getAttribute('aria-sort');
     const button = head.querySelector('button');
     button.focus();

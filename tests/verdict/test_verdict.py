@@ -78,19 +78,17 @@ def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_other
     from argus.data.beir import as_rows, write_jsonl
 
     write_jsonl(tmp_path / "records.jsonl", as_rows(rows))
-    (tmp_path / "edges.jsonl").write_text('{"superseded": "old", "superseding": "new"}\n')
-    source = argus.AuthoritySource(
-        records=tmp_path / "records.jsonl", edges=tmp_path / "edges.jsonl"
-    )
+    edges = tmp_path / "edges.jsonl"
+    edges.write_text('{"superseded": "old", "superseding": "new"}\n')
+    source = argus.AuthoritySource(records=tmp_path / "records.jsonl", edges=edges)
     for lost, served in (((), 0), (("new",), 1)):
         out = tmp_path / f"out{served}"
         argus.audit_authority(source, out=out, retriever=ByWords(rows, lost=lost))
         count = counts_of(out)["superseded_served"]
         assert (count.count, count.total) == (served, 1)
-    assert "1 of 1 superseded documents answer in place" in argus.read_verdict(out).answer
-    serving = [
-        a.command for a in argus.read_verdict(out).actions if "authority search" in a.command
-    ]
+    verdict = argus.read_verdict(out)
+    assert "1 of 1 superseded documents answer in place" in verdict.answer
+    serving = [a.command for a in verdict.actions if "authority search" in a.command]
     assert serving and str(tmp_path / "edges.jsonl") in serving[0]
 
 
@@ -148,6 +146,8 @@ def test_a_count_that_a_job_of_real_questions_states_comes_first(exposed, tmp_pa
               "validity": "40 judgements"}  # fmt: skip
     file.write_text(json.dumps(json.loads(file.read_text()) | {"traffic": {"answered": stated}}))
     count = counts_of(tmp_path / "out")["by_need"]
+    assert (count.count, count.total) == (60, 100)
+    assert (count.level, count.source) == ("bad", "argus traffic")
     assert (count.count, count.total, count.level, count.source) == (
         60,
         100,

@@ -19,38 +19,40 @@ HISTORY = "history"
 PARTIAL = ".partial-"
 
 
-def record_runs(folder: Path) -> list[JobRun]:
+def record_runs(folder: Path | str) -> list[JobRun]:
     """Record the runs whose results lie in a folder and that are not recorded yet.
 
     Each becomes a folder of its own, made under another name and then renamed: a run that is killed
     in between leaves nothing that counts. `--fresh` does not remove them.
     """
+    folder = Path(folder)
     home = folder / HISTORY
     keys = {run.record["key"] for run in runs_in(folder)}
     return [_write(home, run) for run in results_in(folder, without=keys)]
 
 
-def runs_in(folder: Path) -> list[JobRun]:
+def runs_in(folder: Path | str) -> list[JobRun]:
     """Return the recorded runs of a folder of results, or of a folder of runs, as recorded.
 
     A run whose record is damaged or was never finished is left out.
     """
-    home = folder / HISTORY if (folder / HISTORY).is_dir() else folder
+    home = _home(Path(folder))
     runs = [run for place in _places(home) if (run := _readable(place)) is not None]
     return sorted(runs, key=lambda run: (run.record["number"], run.place.name))
 
 
-def damaged_in(folder: Path) -> list[Path]:
+def damaged_in(folder: Path | str) -> list[Path]:
     """Return the folders of runs that cannot be read."""
-    home = folder / HISTORY if (folder / HISTORY).is_dir() else folder
+    home = _home(Path(folder))
     return [place for place in _places(home) if _readable(place) is None]
 
 
-def runs_of(folder: Path) -> dict[str, JobRun]:
+def runs_of(folder: Path | str) -> dict[str, JobRun]:
     """Return the last run of each job: of a folder of results as they lie there, or of its runs.
 
     folder: of results, of runs, or of one run. Raises InputError where there is none.
     """
+    folder = Path(folder)
     if not folder.is_dir():
         raise _nothing(folder, "no such folder")
     if (folder / RUN).is_file():
@@ -80,6 +82,11 @@ def results_in(folder: Path, *, without: Collection[str] = ()) -> list[JobRun]:
         if job in summary and key_of(job, section, summary[job]) not in without
     )
     return [run for run in runs if run is not None]
+
+
+def _home(folder: Path) -> Path:
+    """Return where the runs of a folder of results are, or the folder itself."""
+    return folder / HISTORY if (folder / HISTORY).is_dir() else folder
 
 
 def _nothing(folder: Path, what: str) -> InputError:

@@ -139,7 +139,7 @@ def _parts(path: Path, tracked: Tracked) -> Iterator[tuple[list[str], pa.Table]]
             for i, (id_, state) in enumerate(zip(ids, states, strict=True))
             if state != "not applicable" and (step == 1 or crc32(id_.encode()) % step == 0)
         ]
-        yield [ids[i] for i in rows], table.take(rows)
+        yield [ids[i] for i in rows], table.take(pa.array(rows, pa.int64()))
 
 
 def key_of(job: str, manifest: object, summary: object) -> str:
