@@ -32,7 +32,7 @@ def page(minilm, tmp_path_factory):
 
 SIZES = """
 const box = (query) => document.querySelector(query).getBoundingClientRect();
-document.title = `height=${document.documentElement.scrollHeight} `
+document.title = `inner=${innerWidth} height=${document.documentElement.scrollHeight} `
   + `width=${document.documentElement.scrollWidth} counts=${box('.counts').bottom} `
   + `actions=${box('.actions').top} answer=${box('.answer').top} `
   + `paint=${(performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime}`;
@@ -41,12 +41,12 @@ document.title = `height=${document.documentElement.scrollHeight} `
 
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_the_page_fits_its_width_and_is_short(page, tmp_path, width):
-    wide = max(width, 500)  # a headless window is no narrower than 500
-    found = measured(dom(page, tmp_path, SIZES, (wide, 800)))
+    found = measured(dom(page, tmp_path, SIZES, (width, 800)))
+    assert found["inner"] == width
     if width == 1280:
         assert found["height"] < 8 * 800
         assert found["counts"] < 800 and found["actions"] < 800  # all of it on the first screen
-    assert found["width"] <= wide
+    assert found["width"] <= width
 
 
 def test_the_page_is_small_and_needs_nothing_from_outside(page):
@@ -109,5 +109,5 @@ def test_tables_are_sorted_with_the_keyboard(page, tmp_path):
 def test_what_is_narrow_is_scrolled_inside_and_not_the_page(page, tmp_path):
     script = "document.querySelectorAll('details').forEach((d) => { d.open = true; });"
     script += "await new Promise((done) => setTimeout(done, 300));" + SIZES
-    found = measured(dom(page, tmp_path, script, (500, 900)))
-    assert found["width"] <= 500
+    found = measured(dom(page, tmp_path, script, (390, 900)))
+    assert found["width"] <= 390

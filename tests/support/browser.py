@@ -17,6 +17,10 @@ FLAGS = [
 ]  # fmt: skip
 
 
+NARROWEST = 500
+"""Pixels of a window without a screen; a narrower page is shown in a frame."""
+
+
 def browser() -> str:
     """Return the program; skip where there is none, fail in CI."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
@@ -37,12 +41,30 @@ def dom(page: Path, profile: Path, script: str = "", size: tuple[int, int] = (12
         text = page.read_text(encoding="utf-8")
         end = f"<script>addEventListener('load', async () => {{ {script} }});</script></body>"
         shown.write_text(text.replace("</body>", end), encoding="utf-8")
+    if size[0] < NARROWEST:
+        shown = _framed(shown, profile, size)
     command = [browser(), *FLAGS, f"--user-data-dir={profile / 'profile'}",
                f"--window-size={size[0]},{size[1]}", "--dump-dom", shown.as_uri()]  # fmt: skip
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     errors = [line for line in ran.stderr.splitlines() if "CONSOLE" in line and "rror" in line]
     assert errors == []
     return ran.stdout
+
+
+def _framed(page: Path, profile: Path, size: tuple[int, int]) -> Path:
+    """Return a page that shows another in a narrow frame, and takes over its title."""
+    text = page.read_text(encoding="utf-8")
+    telling = "<script>addEventListener('load', () => setTimeout(() => parent.postMessage("
+    telling += "document.title, '*'), 2000));</script></body>"
+    page.write_text(text.replace("</body>", telling), encoding="utf-8")
+    frame = profile / "frame.html"
+    frame.write_text(
+        f'<title></title><iframe src="{page.name}" width="{size[0]}" height="{size[1]}" '
+        'style="border:0"></iframe><script>onmessage = (e) => { document.title = e.data; };'
+        "</script>",
+        encoding="utf-8",
+    )
+    return frame
 
 
 def measured(html: str) -> dict[str, float]:

@@ -86,3 +86,10 @@ def test_what_was_measured_here_decides_what_comes_first(folder, name, title):
     file = folder / "summary.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | SECTIONS[name]))
     assert argus.read_verdict(folder).actions[0].title.startswith(title)
+
+
+def test_a_gate_is_told_of_for_what_it_compares():
+    from argus.runs.figures import TRACKED
+    from argus.verdict.actions import COMPARED
+
+    assert set(TRACKED) == COMPARED

@@ -26,6 +26,10 @@ MOST = 5
 """Actions that are told."""
 CHANGES = ("blend", "adapt", "scenarios", "ablation", "remedy", "index")
 """Jobs that change an index, or measure a change of it."""
+COMPARED = frozenset(
+    ("audit", "exposure", "evaluation", "questions", "needs", "needs_served", "authority")
+)
+"""Jobs that argus gate compares with a baseline."""
 CUT = 0.05
 """Share of tokens that the model does not read, from which splitting is told."""
 Rule = Callable[[Results, dict[str, VerdictCount]], VerdictAction | None]
@@ -123,7 +127,8 @@ def _scenarios(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | 
         writing,
         f"measured here: {section['headline']} {change['mean_difference']:+.3f} "
         f"({change['low']:+.3f} to {change['high']:+.3f}) on judged questions, with scenarios of "
-        f"{documents['with_scenarios']:,} of {documents['indexed']:,} documents",
+        f"{documents['with_scenarios']:,} of {documents['indexed']:,} documents; what it brings to "
+        "questions about the others is not known",
         change["mean_difference"],
     )
 
@@ -232,9 +237,9 @@ def _unmeasured(results: Results, counts: dict[str, VerdictCount]) -> VerdictAct
     )
 
 
-def _guard(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction | None:
+def _guard(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None:
     """Keep it from getting worse."""
-    if not any(count.total for count in counts.values()):
+    if not COMPARED & results.sections.keys():
         return None
     return VerdictAction(
         "Keep it from getting worse: compare each later run with this one",

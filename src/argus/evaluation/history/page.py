@@ -7,6 +7,8 @@ from argus.reports import render
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.svg import svg
 
+LEAST = 0.1
+"""Of the range that an axis shows."""
 TEMPLATE = "evaluation/history/page.html.j2"
 
 
@@ -24,19 +26,26 @@ def _figures(summary: HistorySummary) -> list[tuple[str, str]]:
     return sorted(dict.fromkeys(pairs))
 
 
+def _around(values: list[float]) -> list[float]:
+    """Return a range in which a change is seen, and noise is not made to look like one."""
+    middle, reach = (min(values) + max(values)) / 2, max(LEAST, max(values) - min(values)) * 0.6
+    return [max(0.0, middle - reach), min(1.0, middle + reach)]
+
+
 def _trend(summary: HistorySummary, job: str, figure: str) -> Figure:
     """Return the figure of one figure's means, in the order in which runs were recorded."""
     runs = [r for r in summary["runs"] if r["job"] == job and figure in r["means"]]
+    means = [run["means"][figure] for run in runs]
     line = {
         "type": "scatter",
         "mode": "lines+markers",
         "x": [f"{run['number']}" for run in runs],
-        "y": [run["means"][figure] for run in runs],
+        "y": means,
         "text": [f"run {run['number']}, {run['finished'][:16]}" for run in runs],
         "hovertemplate": "%{text}: %{y:.4f}<extra></extra>",
         "line": {"color": BAND_COLOURS["high"], "width": 2.5},
         "showlegend": False,
     }
-    drawn = framed([line], "run", "mean", {"height": 240}, yrange=[0, 1])
+    drawn = framed([line], "run", "mean", {"height": 240}, yrange=_around(means))
     drawn["layout"]["xaxis"] |= {"type": "category"}
     return drawn
