@@ -144,7 +144,9 @@ def test_a_count_that_a_job_of_real_questions_states_comes_first(exposed, tmp_pa
     file = tmp_path / "out/summary.json"
     stated = {"count": 60, "total": 100, "low": 0.5, "high": 0.69, "is_measured_here": True,
               "validity": "40 judgements"}  # fmt: skip
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"traffic": {"answered": stated}}))
+    file.write_text(
+        json.dumps(json.loads(file.read_text()) | {"traffic": {"verdict_answered": stated}})
+    )
     count = counts_of(tmp_path / "out")["by_need"]
     assert (count.count, count.total) == (60, 100)
     assert (count.level, count.source) == ("bad", "argus traffic")

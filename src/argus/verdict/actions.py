@@ -207,10 +207,19 @@ def _changed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | No
     ]
     if not later:
         return None
+    evidence = (
+        f"it was changed after they were asked ({', '.join(later)}): the count above is older"
+    )
+    section, gain = results.section("ablation", AblationSection), 0.0
+    change = _usual(section) if section and "ablation" in later else None
+    if section and change and change["low"] is not None and change["low"] > 0:
+        gain = change["mean_difference"]
+        evidence += f"; measured here since: {section['headline']} {gain:+.3f} by scenarios"
     return VerdictAction(
         "Ask the judged questions of the index as it is now",
         c.MEASURED_BY[c.BY_NEED](places),
-        f"it was changed after they were asked ({', '.join(later)}), so the count above is older",
+        evidence,
+        gain,
     )
 
 
@@ -254,7 +263,7 @@ def _was_searched(results: Results) -> bool:
 
 
 RULES: tuple[Rule, ...] = (
-    _harmed, _lost, _superseded, _scenarios, _blend, _adapt, _questions, _changed, _split,
+    _harmed, _lost, _superseded, _changed, _scenarios, _blend, _adapt, _questions, _split,
     _unmeasured, _guard,
 )  # fmt: skip
 """Rules in the order that breaks ties of what they bring."""

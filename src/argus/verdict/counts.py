@@ -218,14 +218,14 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     BY_ITSELF: (_reach,),
     BY_ITS_WORDS: (_exposure,),
     BY_NEED: (
-        _traffic(BY_NEED, "answered", bounds.ANSWERED, "real questions"),
+        _traffic(BY_NEED, "verdict_answered", bounds.ANSWERED, "real questions"),
         _judged,
         _sample_questions,
         _needs_served,
         _needs,
     ),
     SUPERSEDED: (
-        _traffic(SUPERSEDED, "superseded_served", bounds.STALE, "superseded documents"),
+        _traffic(SUPERSEDED, "verdict_superseded_served", bounds.STALE, "superseded documents"),
         _lint,
         _authority,
     ),

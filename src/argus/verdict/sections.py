@@ -206,9 +206,9 @@ class StatedCount(TypedDict):
 class TrafficSection(TypedDict, total=False):
     """Of a job that reads real questions; each count where it was measured."""
 
-    answered: StatedCount
+    verdict_answered: StatedCount
     """Questions whose first k hold something relevant."""
-    superseded_served: StatedCount
+    verdict_superseded_served: StatedCount
     """Superseded documents that were served to somebody."""
 
 

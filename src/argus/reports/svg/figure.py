@@ -31,6 +31,7 @@ def svg(figure: Figure, title: str) -> Markup:
     legend = list(_legend(traces, layout, width))
     top = 14.0 + (18 * (1 + max((row for row, _ in legend), default=-1)))
     bare = len(several) > 2
+    top += 18.0 if bare else 0.0  # captions stand above the first row
     left = 10.0 if bare else _margin(figure)
     box = (left, top, width - 12.0, height - (16.0 if bare else 46.0))
     parts = [part for _, part in legend]
@@ -165,7 +166,7 @@ def _legend(
     x, row = 56.0, 0
     for trace in named:
         name = str(trace["name"])
-        needs = 26 + LETTER * len(name)
+        needs = 36 + LETTER * len(name)
         if x + needs > width and x > 56:
             x, row = 56.0, row + 1
         tint = trace.get("line", {}).get("color") or _first(trace.get("marker", {}).get("color"))
