@@ -67,7 +67,7 @@ def test_the_first_screen_says_counts_worth_and_commands(page, tmp_path):
 
 
 def test_evidence_is_folded_and_drawn_when_it_is_opened(page, tmp_path):
-    assert "Alder Hall · d0" not in dom(page, tmp_path / "folded").partition("<script>")[0]
+    assert "Alder Hall · d0" not in dom(page, tmp_path / "folded").partition("<script ")[0]
     opening = "document.querySelectorAll('details').forEach((d) => { d.open = true; });"
     opening += "await new Promise((done) => setTimeout(done, 300));"
     html = dom(page, tmp_path / "open", opening)

@@ -89,9 +89,12 @@ function drawTable(host, table) {
   update({});
 }
 
+let tables = null;  // read when the first of them is to be seen
+
 function drawTables(host) {
   host.querySelectorAll("[data-table]").forEach((place) => {
-    if (!place.firstChild) drawTable(place, TABLES[place.dataset.table]);
+    tables ??= JSON.parse(document.getElementById("tables").textContent);
+    if (!place.firstChild) drawTable(place, tables[place.dataset.table]);
   });
 }
 
