@@ -122,8 +122,8 @@ def _grid(x: Scale, y: Scale, of_x: dict[str, Any], of_y: dict[str, Any]) -> Ite
     yield f'<path class="grid-line" d="{"".join(lines)}M{left:.1f} {low:.1f}H{right:.1f}"/>'
     yield f'<g class="words">{"".join(words)}'
     if title := _title(of_x):
-        at = f'x="{(left + right) / 2:.1f}" y="{low + 36:.1f}"'
-        yield f'<text {at} text-anchor="middle">{escape(title)}</text>'
+        place = f'x="{(left + right) / 2:.1f}" y="{low + 36:.1f}"'
+        yield f'<text {place} text-anchor="middle">{escape(title)}</text>'
     if title := _title(of_y):
         turned = f'transform="translate(13 {(low + high) / 2:.1f}) rotate(-90)"'
         yield f'<text {turned} text-anchor="middle">{escape(title)}</text>'
