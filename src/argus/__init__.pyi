@@ -156,6 +156,9 @@ from .authority.wrappers import (
 from .corpora.names import (
     StoreCorpus as StoreCorpus,
 )
+from .data.frames import (
+    Frame as Frame,
+)
 from .data.field_paths import (
     FieldPath as FieldPath,
 )
@@ -230,9 +233,25 @@ from .evaluation.gate.config import (
 )
 from .evaluation.gate.job import (
     GateResult as GateResult,
+    gate as gate,
+)
+from .evaluation.gate.outcome import (
     Outcome as Outcome,
     Verdict as Verdict,
-    gate as gate,
+)
+from .evaluation.history.compare import (
+    compare_runs as compare_runs,
+)
+from .evaluation.history.job import (
+    HistoryResult as HistoryResult,
+    history as history,
+)
+from .evaluation.history.summary import (
+    FigureChange as FigureChange,
+    HistorySummary as HistorySummary,
+    ItemChange as ItemChange,
+    RunChange as RunChange,
+    RunLine as RunLine,
 )
 from .evaluation.job import (
     EvaluateResult as EvaluateResult,
@@ -515,6 +534,22 @@ from .remedies.diagnosis.job import (
 from .remedies.diagnosis.summary import (
     DiagnosisSummary as DiagnosisSummary,
 )
+from .runs.exchange import (
+    LangfuseScore as LangfuseScore,
+    MlflowRun as MlflowRun,
+    from_langfuse as from_langfuse,
+    from_mlflow as from_mlflow,
+    to_langfuse as to_langfuse,
+    to_mlflow as to_mlflow,
+)
+from .runs.folder import (
+    runs_in as runs_in,
+    runs_of as runs_of,
+)
+from .runs.run import (
+    JobRun as JobRun,
+    RunRecord as RunRecord,
+)
 from .scenarios.adapt.config import (
     AdaptConfig as AdaptConfig,
 )
@@ -594,6 +629,11 @@ from .reach.job import (
 )
 from .reach.summary import (
     ReachSummary as ReachSummary,
+)
+from .reports.html import (
+    figure_dicts as figure_dicts,
+    plotly_figures as plotly_figures,
+    write_report as write_report,
 )
 from .retrievability.audit.config import (
     AuditConfig as AuditConfig,
@@ -870,6 +910,17 @@ from .traffic.risk.model import (
 from .traffic.risk.predict import (
     TrafficRisk as TrafficRisk,
     predict_risk as predict_risk,
+)
+from .verdict.summary import (
+    CountBounds as CountBounds,
+    FolderVerdict as FolderVerdict,
+    Validity as Validity,
+    VerdictAction as VerdictAction,
+    VerdictCount as VerdictCount,
+    VerdictLevel as VerdictLevel,
+)
+from .verdict.verdict import (
+    read_verdict as read_verdict,
 )
 from .version import (
     __version__ as __version__,

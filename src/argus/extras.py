@@ -23,6 +23,7 @@ EXTRAS = {
     "numba": "encode",
     "orjson": "kb",
     "peft": "distill",
+    "plotly": "plotly",
     "psycopg": "pgvector",
     "pymilvus": "milvus",
     "pyterrier": "pyterrier",

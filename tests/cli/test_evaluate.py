@@ -65,7 +65,7 @@ def test_two_runs_are_evaluated_and_the_gate_reads_the_result(
         f"PASS         --min-recall: 1.0000, at least 1; recall (R@10), 2 queries [{tmp_path}/out]"
     )
     assert run("gate", tmp_path / "out", "--max-harmed-share", 0.4).exit_code == 1
-    unmeasured = run("gate", tmp_path / "out", "--min-mean-rps", 0.1, "--markdown")
+    unmeasured = run("gate", tmp_path / "out", "--min-mean-rps", 0.1, "--markdown", "-")
     assert unmeasured.exit_code == 2
     assert unmeasured.output.startswith("**Argus gate: not measured**")
     machine = run("gate", tmp_path / "out", "--min-ndcg", 0.99, "--json")

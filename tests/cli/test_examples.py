@@ -53,6 +53,7 @@ FOLLOWS = {
     "argus scenarios preferences": "argus scenarios study",
     "argus scenarios distill": "argus remedy scenarios",
     "argus gate": "argus audit",
+    "argus history": "argus audit",
     "argus report": "argus audit",
     "argus probe fit": "argus audit",
     "argus figures": "argus audit",

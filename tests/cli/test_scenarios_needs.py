@@ -49,7 +49,8 @@ def test_real_documents_become_tables_a_summary_and_a_report(run, tmp_path):
     assert all(1 <= row["rank_alone"] <= 12 for row in needs)
     assert "<html" in (out / "report.html").read_text()
     shown = run("--k", 2, "--pool", 10, "--component", "e,E+M", "--lambda", "0.9,0.5")
-    first, second, third, last = shown.out.splitlines()
+    first, second, third, last, *verdict = shown.out.splitlines()
+    assert verdict[1].startswith("verdict: ") and "documents" in verdict[1]
     assert first.startswith("none of 12 documents is out of reach of what it is for (RPS below ")
     assert "(M+E, λ = 0.5; each need's own held out) 0" in first
     share = summary["alone"]["found_at_1"]["mean"]

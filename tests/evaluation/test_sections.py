@@ -14,6 +14,7 @@ from argus.evaluation.job import evaluate
 from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.reports.sections import SECTIONS, Home
+from tests.support.pages import tables
 
 QUERIES = [Query("q1", "Who <b>ruled</b>?"), Query("q2", "When did Teutberga die?")]
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "gone": 1}}
@@ -25,10 +26,6 @@ AFTER = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d1": 2.0}}
 def registered(monkeypatch):
     monkeypatch.setitem(SECTIONS, "evaluation", Home("Questions judged", evaluation.__name__))
     monkeypatch.setitem(SECTIONS, "comparison", Home("Gained and lost", comparison.__name__))
-
-
-def tables(page):
-    return json.loads(re.search(r"const TABLES = (.*);", page).group(1))
 
 
 def page_of(tmp_path, **settings):

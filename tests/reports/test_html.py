@@ -1,7 +1,5 @@
 import json
 import re
-import shutil
-import subprocess
 
 import pytest
 
@@ -42,12 +40,12 @@ def test_the_report_holds_both_jobs_and_nothing_outside(folder):
 def test_a_report_of_several_jobs_begins_with_what_each_comes_to(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     found = json.loads((folder / "summary.json").read_text())
-    brief = re.search(r"<nav.*?</nav>", page, re.DOTALL)[0]
-    audit, exposure = found["audit"], found["exposure"]
-    assert f"<dd>{audit['share_below_0.33']:.1%} of {audit['entities']['measured']} are" in brief
+    parts = dict(re.findall(r'<details class="section" id="([\w-]+)">\s*<summary>(.*?)</su', page))
+    assert list(parts) == ["at-audit", "at-exposure", "statistics", "glossary", "provenance"]
+    brief, audit, exposure = " ".join(parts.values()), found["audit"], found["exposure"]
+    assert f"{audit['share_below_0.33']:.1%} of {audit['entities']['measured']} are" in brief
     by_sentence, by_title = (exposure[kind]["success_at_k"] for kind in ("sentence", "title"))
     assert f"{by_sentence:.1%} by a sentence of their own, {by_title:.1%} by their title" in brief
-    assert re.findall(r'href="#(.*?)"', brief) == ["audit", "exposure", "provenance"]
 
 
 def test_texts_of_documents_cannot_become_markup(folder):
@@ -65,24 +63,3 @@ def test_the_report_is_rendered_again_from_the_folder_alone(folder):
 def test_a_folder_without_results_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"summary\.json"):
         write_report(tmp_path)
-
-
-@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
-def test_a_browser_draws_every_table_and_figure(folder, tmp_path):
-    command = [
-        "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-        "--no-first-run", "--disable-background-networking", "--disable-component-update",
-        "--disable-sync",
-        f"--user-data-dir={tmp_path}", "--virtual-time-budget=10000", "--enable-logging=stderr",
-        "--dump-dom", (folder / "report.html").as_uri(),
-    ]  # fmt: skip
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    dom = result.stdout
-    summary = json.loads((folder / "summary.json").read_text())
-    assert dom.count('class="main-svg"') >= 8  # plotly draws two layers and more per figure
-    assert "Alder Hall · d0" in dom and "owned" not in re.findall(r"<title>(.*?)</title>", dom)[0]
-    assert '<td class="long">' in dom  # of the sentences that asked
-    rows = dom.count("<tr>") + dom.count("<tr ")
-    assert rows >= summary["audit"]["entities"]["measured"]
-    errors = [line for line in result.stderr.splitlines() if "CONSOLE" in line and "Error" in line]
-    assert errors == []

@@ -23,7 +23,14 @@ def gate(
         typer.Argument(help="Folders that audit, diagnose, exposure, evaluate or reach wrote."),
     ],
     bounds: GateBounds,
-    markdown: Annotated[bool, Doc("Print a summary for a pull request.")] = False,
+    against: Annotated[
+        Path | None,
+        Doc("Baseline: a folder of results or a run of its history; fails on what is worse."),
+    ] = None,
+    junit: Annotated[Path | None, Doc("Write a JUnit report here.")] = None,
+    markdown: Annotated[
+        Path | None, Doc("Write a summary here, for a step or a pull request; - prints it.")
+    ] = None,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -31,10 +38,17 @@ def gate(
 
     A check passes only on a measurement: what failed counts as its worst value. A failed check
     decides (1); else one that could not be measured does (2). No check at all is 2.
+    --against compares every figure with an earlier run by a paired test over the same documents
+    and questions, corrected for their number.
     """
     from argus.evaluation.gate.job import gate as run
 
-    result = run(folders, bounds)
+    result = run(folders, bounds, baseline=against)
+    if junit is not None:
+        _write(junit, result.junit())
+    printed = markdown is not None and str(markdown) == "-"
+    if markdown is not None and not printed:
+        _write(markdown, result.markdown())
     if json:
         o.print_json(
             {
@@ -42,8 +56,16 @@ def gate(
                 "outcomes": [asdict(outcome) for outcome in result.outcomes],
             }
         )
-    elif markdown:
+    elif printed:
         typer.echo(result.markdown(), nl=False)
     else:
         o.print_lines(result.headline())
     raise typer.Exit(result.exit_code)
+
+
+def _write(path: Path, text: str) -> None:
+    from argus.data.artifacts import replacing
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

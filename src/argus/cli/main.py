@@ -37,6 +37,7 @@ COMMANDS = (
     Entry("evaluate", "evaluate:evaluate", "Ask judged questions, before and after.", MEASURE),
     Entry("compare", "compare:compare", "What a change gains and loses.", MEASURE),
     Entry("gate", "gate:gate", "Check results against bounds, for CI.", MEASURE),
+    Entry("history", "history:history", "What changed from run to run.", MEASURE),
     Entry("report", "report:report", "Make the page of a folder of results.", MEASURE),
     Entry("suite", "suite:suite", "Retrievers x remedies x tasks.", RESEARCH),
     Entry("reproduce", "reproduce:reproduce", "A paper's table, beside ours.", RESEARCH),

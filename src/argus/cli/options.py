@@ -54,7 +54,7 @@ class Summarised(Protocol):
 
 
 def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
-    """Print a job's summary as JSON; or in words, with where its report is, and `then`."""
+    """Print a job's summary as JSON; or in words, with where its report is, `then`, the verdict."""
     if as_json:
         print_json(result.summary)
         return
@@ -68,6 +68,11 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         typer.echo(f"report: {report}")
     if then:
         typer.echo(then)
+    folder: Path | None = getattr(result, "folder", None)
+    if report is not None and folder is not None and (folder / "summary.json").is_file():
+        from argus.verdict import read_verdict, verdict_lines
+
+        print_lines(verdict_lines(read_verdict(folder)))
 
 
 def command(*words: object) -> str:

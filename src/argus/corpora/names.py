@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from argus.data.frames import Frame
 from argus.data.types import Document
 from argus.stores.config import StoreConfig
 from argus.stores.spec import is_store, parse_store
@@ -39,8 +40,8 @@ class StoreCorpus:
 
 NamedCorpus = Path | str | StoreCorpus
 """A file, a folder, a knowledge base or a store, by name; a store with its settings."""
-Corpus = NamedCorpus | Sequence[Document]
-"""The same, or documents of a program."""
+Corpus = NamedCorpus | Sequence[Document] | Frame
+"""The same, or documents of a program, or a data frame with a row for each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,12 @@ from argus.data.corpus import (
     CORPUS_STEMS,
     check_columns,
     documents_in,
+    documents_of_frame,
     find_file,
     whole_documents,
 )
 from argus.data.fields import FieldNames
+from argus.data.frames import Frame
 from argus.data.kb_file import kb_file
 from argus.data.rows import FORMATS
 from argus.data.types import Document
@@ -42,6 +44,8 @@ class CorpusSource:
     is_kb: bool = False
     stored: StoredCorpus | None = None
     in_memory: tuple[Document, ...] = ()
+    frame: Frame | None = None
+    """Of a program, too; its rows are the documents."""
 
     @property
     def origin(self) -> Path | StoredCorpus | None:
@@ -92,6 +96,9 @@ class CorpusSource:
             return self.kb.documents(self.limit)
         if self.file is not None:
             return documents_in(self.file, fields, limit=self.limit)
+        if self.frame is not None:
+            rows = documents_of_frame(self.frame, fields, limit=self.limit)
+            return list(whole_documents(tuple(rows)))
         return list(self.in_memory)
 
 
@@ -105,6 +112,8 @@ def open_corpus(
     that was not finished, and for documents that are no whole ones or repeated.
     """
     if not isinstance(corpus, (str, Path, StoreCorpus)):
+        if isinstance(corpus, Frame):
+            return CorpusSource(limit, frame=corpus)
         return CorpusSource(limit, in_memory=whole_documents(tuple(corpus)[:limit]))
     place = named(corpus)
     if isinstance(place, StoreCorpus):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from argus.data.fields import FieldNames
+from argus.data.frames import PLACE, Frame, frame_rows
 from argus.data.rows import (
     FORMATS,
     Row,
@@ -53,6 +54,14 @@ def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) ->
     JSON.
     """
     return _unique(file, _documents_of(fields), limit=limit, what="document")
+
+
+def documents_of_frame(
+    frame: Frame, fields: FieldNames, *, limit: int | None = None
+) -> list[Document]:
+    """Return the documents of a data frame, as `documents_in` those of a file."""
+    rows = list(islice(frame_rows(frame), limit))
+    return _unique(PLACE, _documents_of(fields), limit=limit, what="document", read=lambda: rows)
 
 
 def check_columns(file: Path, fields: FieldNames) -> None:
@@ -171,16 +180,19 @@ def _unique(
     *,
     limit: int | None,
     what: str,
+    read: Callable[[], Iterable[Row]] | None = None,
 ) -> list[T]:
+    """Return what rows hold, each id once. read: the rows, where they are of no file."""
+    read = read or (lambda: read_rows(file))
     lines: dict[str, int] = {}
     items: list[T] = []
-    for row, item in parse(islice(read_rows(file), limit)):
+    for row, item in parse(islice(read(), limit)):
         if item.id in lines:
             raise InputError(
                 f"id {item.id!r} was already given on line {lines[item.id]}",
                 expected=f"one {what} per id",
                 fix="Remove or rename one of the two."
-                + (_other_id(file, lines[item.id], row) if isinstance(item, Document) else ""),
+                + (_other_id(read(), lines[item.id], row) if isinstance(item, Document) else ""),
                 where=row.at(),
             )
         lines[item.id] = row.line
@@ -195,9 +207,9 @@ def _unique(
     return items
 
 
-def _other_id(file: Path, line: int, row: Row) -> str:
+def _other_id(rows: Iterable[Row], line: int, row: Row) -> str:
     """Return which usual column of ids tells two records of one id apart, if any does."""
-    other = next(other for other in read_rows(file) if other.line == line)
+    other = next(other for other in rows if other.line == line)
     for name in ID_FIELDS:
         ids = [one.values.get(name) for one in (other, row)]
         if None not in ids and ids[0] != ids[1]:

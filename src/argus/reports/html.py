@@ -5,25 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import jinja2
 from markupsafe import Markup
+from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.manifest import ManifestSection
 from argus.data.records import read_record
 from argus.errors import InputError, Location
+from argus.extras import naming_extras
+from argus.reports.figures import Figure
+from argus.reports.glossary import glossary
 from argus.reports.section import Section
 from argus.reports.sections import SECTIONS
+from argus.reports.svg import svg
+from argus.reports.svg.figure import WIDE
+from argus.runs import record_runs
+from argus.verdict import read_verdict
+from argus.verdict.verdict import SHORT
 
 OUTPUTS, KNOWLEDGE, RETRIEVERS = "outputs", "knowledge base", "retrievers"
 """What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers
 note in place of an encoder."""
 
+MAP = "projection"
+"""The figure that stands last of all."""
 UNFIT = (
     *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError, OSError),
     jinja2.UndefinedError,
@@ -34,7 +44,8 @@ UNFIT = (
 def write_report(folder: Path | str) -> Path:
     """Write `folder/report.html` from the results in `folder`; return its path.
 
-    Shows the jobs of summary.json that have a section in argus.reports.sections. Raises
+    Shows the jobs of summary.json that have a section in argus.reports.sections; runs that are not
+    in the folder's history yet are recorded there. Raises
     InputError when there is nothing to report, and for a summary.json or manifest.json that is not
     as a job wrote it.
     """
@@ -51,6 +62,7 @@ def write_report(folder: Path | str) -> Path:
     path = ArtifactFolder(folder).own("report.html")
     with replacing(path) as temporary:
         temporary.write_text(page, encoding="utf-8")
+    record_runs(folder)
     return path
 
 
@@ -97,19 +109,41 @@ def _figures_of(where: Location) -> Iterator[None]:
         raise _damaged(where, f"cannot be shown ({error!r})") from error
 
 
-def _page(folder: Path, summary: dict[str, object], manifest: dict[str, ManifestSection]) -> str:
-    file = folder / "summary.json"
+def figure_dicts(folder: Path | str) -> dict[str, Figure]:
+    """Return the figures of a folder's report by name, as plotly's own dictionaries."""
+    folder = Path(folder)
+    sections = _sections(folder, _json(folder / "summary.json"))
+    return {name: figure for part in sections.values() for name, figure in part.plots.items()}
+
+
+def plotly_figures(folder: Path | str) -> dict[str, Any]:
+    """Return the same as `plotly.graph_objects.Figure`, for a notebook.
+
+    Raises MissingPackage where plotly is not installed: it is an extra, reports need none.
+    """
+    with naming_extras():
+        from plotly.graph_objects import Figure as PlotlyFigure
+    return {name: PlotlyFigure(figure) for name, figure in figure_dicts(folder).items()}
+
+
+def _sections(folder: Path, summary: dict[str, object]) -> dict[str, Section]:
     sections: dict[str, Section] = {}
     for name, home in SECTIONS.items():
         if name in summary:
-            where = Location(file, field=name)
+            where = Location(folder / "summary.json", field=name)
             with _figures_of(where):
                 sections[name] = home.build(folder, summary[name], where=where)
-    plots = {name: plot for part in sections.values() for name, plot in part.plots.items()}
+    return sections
+
+
+def _page(folder: Path, summary: dict[str, object], manifest: dict[str, ManifestSection]) -> str:
+    file = folder / "summary.json"
+    sections = _sections(folder, summary)
     tables = {
         name: table for section in sections.values() for name, table in section.tables.items()
     }
     with _figures_of(Location(file)):
+        drawn = _Drawn({n: p for part in sections.values() for n, p in part.plots.items()})
         return (
             _environment()
             .get_template("report.html.j2")
@@ -118,13 +152,16 @@ def _page(folder: Path, summary: dict[str, object], manifest: dict[str, Manifest
                 manifest=manifest,
                 sections={name: (SECTIONS[name].heading, s.brief) for name, s in sections.items()},
                 templates={name: SECTIONS[name].template for name in sections},
-                plots=plots,
+                plots=drawn.plots,
+                drawn=drawn,
+                pairs={n: p for part in sections.values() for n, p in part.pairs.items()},
+                verdict=read_verdict(folder),
+                short=SHORT,
+                glossary=glossary(sections),
                 tables=tables,
-                plots_json=_for_script(plots),
                 tables_json=_for_script(tables),
                 css=_asset("report.css"),
                 js=_asset("report.js"),
-                plotly=_plotly() if plots else "",
                 title=_title(manifest),
             )
         )
@@ -157,11 +194,32 @@ def _asset(name: str) -> Markup:
     return Markup(text)
 
 
-@cache
-def _plotly() -> Markup:
-    from plotly.offline import get_plotlyjs
+class Shown(TypedDict):
+    """A figure with the words beside it, as a section's template asks for it."""
 
-    return Markup(get_plotlyjs())
+    name: str
+    heading: str
+    text: str
+
+
+class _Drawn(list[dict[str, object]]):
+    """The figures that sections asked for, drawn when they are: they stand at the page's end."""
+
+    def __init__(self, plots: dict[str, Figure]) -> None:
+        super().__init__()
+        json.dumps(plots, allow_nan=False)  # raises ValueError for what no figure can show
+        self.plots = plots
+
+    def append(self, shown: Shown) -> None:  # type: ignore[override]
+        """Draw a figure and keep it; the map comes last."""
+        figure = svg(self.plots[shown["name"]], shown["heading"])
+        is_wide = f'viewBox="0 0 {WIDE} ' in figure
+        super().append({**shown, "svg": figure, "wide": is_wide, "last": shown["name"] == MAP})
+
+
+def render(template: str, **context: object) -> str:
+    """Return a page of a template of the package, in the look of the reports (`css`)."""
+    return _environment().get_template(template).render(css=_asset("report.css"), **context)
 
 
 def _environment() -> jinja2.Environment:

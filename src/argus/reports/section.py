@@ -30,6 +30,17 @@ class Table(TypedDict):
     total: int
 
 
+class SideBySide(TypedDict):
+    """What was wanted and what came in its place, to be read beside each other."""
+
+    query: str
+    wanted: str
+    rank: int | None
+    text: str
+    instead: str
+    instead_text: str
+
+
 @dataclass(frozen=True)
 class Section:
     """The figures and tables that a section's template shows, by name, and what it comes to."""
@@ -38,6 +49,8 @@ class Section:
     tables: Mapping[str, Table] = field(default_factory=dict)
     brief: str = ""
     """One line for the top of a report of several sections."""
+    pairs: Mapping[str, Sequence[SideBySide]] = field(default_factory=dict)
+    """Texts that are shown side by side, by name."""
 
 
 Build = Callable[[Path, Any], Section]  # each takes the record that its own job writes

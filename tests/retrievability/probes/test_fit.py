@@ -154,7 +154,9 @@ def test_a_missing_audit_or_store_is_named(audited, tmp_path):
 
 def test_families_that_do_not_exist_are_refused():
     for families in (("forest",), (), ("ridge", "ridge")):
-        with pytest.raises(InputError, match="expected some of ridge, xgboost, mlp, kernel, each once"):
+        with pytest.raises(
+            InputError, match="expected some of ridge, xgboost, mlp, kernel, each once"
+        ):
             ProbeConfig(families=families)
 
 

@@ -1,13 +1,13 @@
 """The ablation as a job: cells are what an index would find, and what is doubtful is said."""
 
 import json
-import re
 from contextlib import suppress
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+import argus
 from argus.data.types import Document, Query
 from argus.encoders import documents as as_documents
 from argus.encoders import embed
@@ -24,6 +24,7 @@ from argus.scenarios.expansions import Baseline, Expansion, expanded, write_expa
 from argus.scenarios.files import write_profiles
 from argus.scenarios.views import scenario_views
 from tests.support.in_process_engine import InProcessEngine
+from tests.support.pages import tables
 from tests.support.results import shown, sizes
 from tests.support.tiny_llama import make_tokenizer, save_llama
 from tests.support.word_encoder import WordEncoder
@@ -203,7 +204,7 @@ def test_the_placebo_exchanges_profiles_beside_its_cell(found):
 
 def section_of(report):
     page = report.read_text(encoding="utf-8")
-    return page[page.index('<h2 id="ablation">') : page.index('<h2 id="provenance">')]
+    return page[page.index('<h2 id="ablation">') : page.index('id="provenance"')]
 
 
 def test_the_report_shows_the_grid_the_baselines_and_the_doubts(found):
@@ -214,17 +215,17 @@ def test_the_report_shows_the_grid_the_baselines_and_the_doubts(found):
     assert "1 are of documents that the corpus does not hold" in told
     assert "that is fitting" in told and "<b>Placebo.</b>" in told
     assert "2 documents with pseudo-queries" in told
-    plots = json.loads(re.search(r"const PLOTS = (.*);", page)[1])
-    heat = plots["ablation_whole"]["data"][0]
+    assert 'data-plot="ablation_whole"' in page
+    heat = argus.figure_dicts(found.folder)["ablation_whole"]["data"][0]
     assert heat["x"] == ["0", "0.5", "0.7", "1"] and heat["y"] == ["M", "I", "E", "M+E", "I+E"]
     assert np.array(heat["z"]).shape == (5, 4)
     assert {row[-1] for row in heat["z"]} == {0}, "λ = 1"
-    tables = json.loads(re.search(r"const TABLES = (.*);", page)[1])
-    names = [row[0] for row in tables["ablation_whole"]["rows"]]
+    on_page = tables(page)
+    names = [row[0] for row in on_page["ablation_whole"]["rows"]]
     assert names[:3] == [
         "documents alone", "documents + pseudo-queries", "documents + summary"
     ]  # fmt: skip
-    for table in tables.values():
+    for table in on_page.values():
         assert all(len(row) == len(table["columns"]) for row in table["rows"])
 
 

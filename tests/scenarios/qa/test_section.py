@@ -1,5 +1,3 @@
-import json
-import re
 from dataclasses import asdict
 
 import pyarrow as pa
@@ -14,6 +12,7 @@ from argus.scenarios.qa.findings import arm_summaries, comparisons
 from argus.scenarios.qa.judge import Failure, Vote, combine
 from argus.scenarios.qa.section import ARMS, mean_scores
 from argus.scenarios.qa.tables import SCHEMA
+from tests.support.pages import tables
 
 
 def judged(arm, scores):
@@ -57,10 +56,6 @@ def written(tmp_path, found, **changed):
     record = Record("scenarios_qa", {}, {}, {"fingerprint": "encoder 384"})
     folder.write_section("manifest.json", "scenarios_qa", record.manifest({}))
     return write_report(folder.path).read_text()
-
-
-def tables(page):
-    return json.loads(re.search(r"const TABLES = (.*);", page).group(1))
 
 
 def test_arms_differences_and_answers_are_shown_as_text(tmp_path):

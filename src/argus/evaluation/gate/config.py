@@ -38,6 +38,10 @@ class GateBounds:
         float | None, SHARE, Doc("Of a store's index, against an exact search.")
     ] = None
 
+    tolerance: Annotated[
+        float, SHARE, Doc("Loss that --against allows whatever its test says.")
+    ] = 0.0
+
     def __post_init__(self) -> None:
         from argus.measures.measures import measure_name
 
@@ -48,5 +52,5 @@ class GateBounds:
     @property
     def checks(self) -> list[str]:
         """Names of the checks that are set."""
-        names = [f.name for f in fields(self) if not f.name.endswith("_measure")]
+        names = [f.name for f in fields(self) if f.name.startswith(("min_", "max_"))]
         return [name for name in names if getattr(self, name) is not None]

@@ -11,25 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
 from argus.errors import InputError
 from argus.evaluation.gate import figures
+from argus.evaluation.gate.against import against
 from argus.evaluation.gate.config import GateBounds
 from argus.evaluation.gate.figures import Figure, NotMeasured
+from argus.evaluation.gate.outcome import Outcome, Verdict
 from argus.evaluation.gate.reading import Value
+from argus.evaluation.gate.writing import junit, markdown
 from argus.jobs.result import Result
-
-
-class Verdict(StrEnum):
-    """What became of a check."""
-
-    PASS = "pass"
-    FAIL = "fail"
-    NOT_MEASURED = "not measured"
-
 
 EXIT_CODES = {Verdict.PASS: 0, Verdict.FAIL: 1, Verdict.NOT_MEASURED: 2}
 
@@ -99,29 +92,6 @@ CHECKS: dict[str, Check] = {
 }
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one check says of one folder."""
-
-    check: str
-    folder: str
-    verdict: Verdict
-    bound: float
-    value: float | None
-    detail: str
-
-    @property
-    def line(self) -> str:
-        """One line for a person."""
-        sign = "at most" if self.check.startswith("max") else "at least"
-        value = "–" if self.value is None else f"{self.value:.4f}"
-        option = "--" + self.check.replace("_", "-")
-        return (
-            f"{self.verdict.upper():<12} {option}: {value}, {sign} {self.bound:g}; {self.detail} "
-            f"[{self.folder}]"
-        )
-
-
 @dataclass(frozen=True, repr=False)
 class GateResult(Result):
     """All outcomes, in the order of CHECKS and folders."""
@@ -150,36 +120,35 @@ class GateResult(Result):
 
     def markdown(self) -> str:
         """Return a summary for a pull request."""
-        lines = [
-            f"**Argus gate: {self.verdict}**",
-            "",
-            "| | check | measured | bound | of |",
-            "|---|---|---:|---:|---|",
-        ]
-        for o in self.outcomes:
-            sign = "≤" if o.check.startswith("max") else "≥"
-            value = "–" if o.value is None else f"{o.value:.4f}"
-            what = f"{o.detail} (`{o.folder}`)".replace("|", "\\|").replace("\n", " ")
-            cells = [str(o.verdict), f"`{o.check}`", value, f"{sign} {o.bound:g}", what]
-            lines.append("| " + " | ".join(cells) + " |")
-        return "\n".join(lines) + "\n"
+        return markdown(self.verdict, self.outcomes)
+
+    def junit(self) -> str:
+        """Return a JUnit report for a pipeline."""
+        return junit(self.outcomes)
 
 
-def gate(folders: Sequence[Path], bounds: GateBounds) -> GateResult:
-    """Check every bound in every folder that holds its figure.
+def gate(
+    folders: Sequence[Path], bounds: GateBounds, *, baseline: Path | None = None
+) -> GateResult:
+    """Check every bound in every folder that holds its figure, and every figure of a baseline.
 
-    A bound whose figure no folder holds is not measured. Raises InputError when no bound is set,
-    and for a folder that is missing or holds no summary.json.
+    A bound whose figure no folder holds is not measured. baseline: a folder of results, or a run of
+    its history; a figure that is worse than there, beyond what chance may do, fails. Raises
+    InputError when no bound and no baseline is set, for a folder that is missing or holds no
+    summary.json, and for a baseline that is missing or damaged.
     """
-    if not bounds.checks or not folders:
+    if not (bounds.checks or baseline) or not folders:
         raise InputError(
             "no check" if folders else "no folder",
-            expected="at least one bound, and a folder of results",
-            fix="For example: argus gate OUT --max-low-rps-share 0.1 --min-recall 0.8",
+            expected="at least one bound or a baseline, and a folder of results",
+            fix="For example: argus gate OUT --max-low-rps-share 0.1 --against BASELINE",
             where="argus gate",
         )
     summaries = {folder: _summary(folder) for folder in dict.fromkeys(folders)}
-    return GateResult([o for name in bounds.checks for o in _outcomes(name, bounds, summaries)])
+    outcomes = [o for name in bounds.checks for o in _outcomes(name, bounds, summaries)]
+    if baseline is not None:
+        outcomes += against(list(summaries), baseline, bounds.tolerance)
+    return GateResult(outcomes)
 
 
 def _summary(folder: Path) -> Mapping[str, object]:

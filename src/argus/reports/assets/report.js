@@ -43,9 +43,11 @@ function drawTable(host, table) {
   const bands = bandColumn < 0 ? [] : ["low", "mid", "high"].map((band) =>
     node("button", { "aria-pressed": "false", onclick: () => update({ band: state.band === band ? "" : band, page: 0 }) }, band));
   const headers = table.columns.map((column, i) => node("th", {
-    scope: "col", class: numeric.has(column.kind) ? "num" : "",
+    scope: "col", class: numeric.has(column.kind) ? "num" : "", "aria-sort": "none",
+  }, node("button", {
+    type: "button", title: "Sort",
     onclick: () => update({ column: i, ascending: state.column === i ? !state.ascending : true, page: 0 }),
-  }, column.name));
+  }, column.name || "note")));
   const body = node("tbody");
   const status = node("span");
   const previous = node("button", { onclick: () => update({ page: state.page - 1 }) }, "Previous");
@@ -69,7 +71,7 @@ function drawTable(host, table) {
     }))));
     headers.forEach((header, i) => {
       if (i === state.column) header.setAttribute("aria-sort", state.ascending ? "ascending" : "descending");
-      else header.removeAttribute("aria-sort");
+      else header.setAttribute("aria-sort", "none");
     });
     bands.forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === state.band)));
     status.textContent = chosen.length
@@ -87,8 +89,27 @@ function drawTable(host, table) {
   update({});
 }
 
-document.querySelectorAll("[data-table]").forEach((host) => drawTable(host, TABLES[host.dataset.table]));
-document.querySelectorAll("[data-plot]").forEach((host) => {
-  const figure = PLOTS[host.dataset.plot];
-  Plotly.newPlot(host, figure.data, figure.layout, { responsive: true, displaylogo: false, displayModeBar: false });
+let tables = null;  // read when the first of them is to be seen
+
+function drawTables(host) {
+  host.querySelectorAll("[data-table]").forEach((place) => {
+    tables ??= JSON.parse(document.getElementById("tables").textContent);
+    if (!place.firstChild) drawTable(place, tables[place.dataset.table]);
+  });
+}
+
+document.querySelectorAll("details.section").forEach((section) => {
+  if (section.open) drawTables(section);
+  section.addEventListener("toggle", () => { if (section.open) drawTables(section); });
+});
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; drawTables(one); }));
+if (location.hash === "#all") document.querySelectorAll("details").forEach((one) => { one.open = true; });
+document.querySelectorAll(".copy button").forEach((button) => {
+  button.onclick = () => {
+    const code = button.previousElementSibling;
+    getSelection().selectAllChildren(code);
+    if (navigator.clipboard) navigator.clipboard.writeText(code.textContent).catch(() => document.execCommand("copy"));
+    else document.execCommand("copy");
+    button.textContent = "Copied";
+  };
 });

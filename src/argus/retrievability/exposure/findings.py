@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from argus.data.types import Document, IntArray, State, StateCounts, count_states
 from argus.measures import wilson
+from argus.reports.section import SideBySide
 from argus.retrievability.exposure.probes import (
     BEYOND,
     SENTENCE,
@@ -35,6 +36,20 @@ from argus.retrievability.exposure.summary import (
 )
 
 HUBS = 50
+SIDE_BY_SIDE, SHOWN = 40, 700
+"""Misses whose texts are kept to be read beside each other, and how many characters of each."""
+DISPLACED = "displaced"
+"""The table of them."""
+SIDE_SCHEMA = pa.schema(
+    [
+        ("query", pa.string()),
+        ("wanted", pa.string()),
+        ("rank", pa.int64()),
+        ("text", pa.string()),
+        ("instead", pa.string()),
+        ("instead_text", pa.string()),
+    ]
+)
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -216,11 +231,9 @@ class Findings:
         Of chunks, those come first whose document was missed as well; siblings displace none.
         """
         probes, names = self.probes, [_name(d) for d in self.searched.documents]
-        missed = np.flatnonzero((probes.target >= 0) & (probes.rank > self.exposure.k))
-        missed = missed[np.argsort(-probes.rank[missed], kind="stable")]
+        missed = self._missed()
         of_parents: dict[str, pa.Array] = {}
         if self.parents is not None:
-            missed = missed[np.argsort(-self.parents.rank[missed], kind="stable")]
             parents = [d.id for d in self.parents.findings.searched.documents]
             of_parents = {
                 "parent": pa.array([parents[i] for i in self.parents.of[probes.target[missed]]]),
@@ -240,6 +253,35 @@ class Findings:
                 **of_parents,
             }
         )
+
+    def _missed(self) -> IntArray:
+        """Return the probes that did not bring their document back, as `misses` orders them."""
+        probes = self.probes
+        missed = np.flatnonzero((probes.target >= 0) & (probes.rank > self.exposure.k))
+        missed = missed[np.argsort(-probes.rank[missed], kind="stable")]
+        if self.parents is not None:
+            missed = missed[np.argsort(-self.parents.rank[missed], kind="stable")]
+        return missed
+
+    def displaced(self) -> pa.Table:
+        """Return the first misses, with the texts of what was wanted and of what came first."""
+        probes, documents = self.probes, self.searched.documents
+        rows: list[SideBySide] = []
+        for i in self._missed()[:SIDE_BY_SIDE].tolist():
+            target, rivals = documents[int(probes.target[i])], self._rivals(i)
+            first = documents[rivals[0]] if rivals else None
+            rank = int(probes.rank[i])
+            rows.append(
+                {
+                    "query": probes.text[i],
+                    "wanted": _name(target),
+                    "rank": None if rank == BEYOND else rank,
+                    "text": target.text[:SHOWN],
+                    "instead": "nothing" if first is None else _name(first),
+                    "instead_text": "" if first is None else first.text[:SHOWN],
+                }
+            )
+        return pa.Table.from_pylist(rows, schema=SIDE_SCHEMA)
 
     def _rivals(self, i: int) -> list[int]:
         """Return who came before the target of probe i: of each other document the best chunk."""

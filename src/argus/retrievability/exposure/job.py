@@ -32,7 +32,7 @@ from argus.measures.slices import Slicing, slice_figures, slice_table, slicings,
 from argus.reports import write_report
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.embedding import embed_documents, embed_probes
-from argus.retrievability.exposure.findings import Findings
+from argus.retrievability.exposure.findings import DISPLACED, Findings
 from argus.retrievability.exposure.parents import Parents
 from argus.retrievability.exposure.retriever_answers import ask_probes
 from argus.retrievability.exposure.retriever_probes import PlainProbes, probe_queries
@@ -174,6 +174,7 @@ def _keep(
         table, misses = findings.table, findings.misses()
         folder.write_table("exposure", table, csv=True)
         folder.write_table("misses", misses, csv=True)
+        folder.write_table(DISPLACED, findings.displaced())
         more = _more(folder, findings, slices)
         summary: ExposureSummary = {
             **findings.summary(), **facts, **more, **record.of_store(),

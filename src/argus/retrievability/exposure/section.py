@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.reports.slices import slices_table
+from argus.retrievability.exposure.findings import DISPLACED
 from argus.retrievability.exposure.summary import (
     ExposureFindings,
     ExposureSummary,
@@ -44,7 +45,9 @@ def section(folder: Path, summary: ExposureSummary) -> Section:
     if "slices" in summary:
         tables["exposure_slices"] = slices_table(folder)
     plots = {"lorenz": figures.lorenz(spread["lorenz"], spread["gini"])}
-    return Section(plots, tables, _brief(summary))
+    displaced = folder / f"{DISPLACED}.parquet"  # absent in folders of earlier versions
+    pairs = pq.read_table(displaced).to_pylist() if displaced.is_file() else []
+    return Section(plots, tables, _brief(summary), {DISPLACED: pairs})
 
 
 def _brief(summary: ExposureSummary) -> str:

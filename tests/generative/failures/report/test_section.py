@@ -1,8 +1,8 @@
-import json
 import re
 
 import pytest
 
+import argus
 from argus.generative.failures.references import references
 from argus.generative.failures.report.section import brief
 from argus.generative.failures.report.specs import SHOWN
@@ -10,10 +10,11 @@ from argus.generative.failures.report.tables import span
 from argus.generative.failures.tables import SECTIONS
 from argus.generative.failures.taxonomy import taxonomy
 from tests.support.failure_rows import COMPARISON, K, rows_of, system, written
+from tests.support.pages import tables
 
 
-def script(page, name):
-    return json.loads(re.search(rf"const {name} = (.*);", page).group(1))
+def figures(tmp_path):
+    return argus.figure_dicts(tmp_path / "out")
 
 
 def columns(table):
@@ -35,7 +36,7 @@ def two_systems(n=120):
 
 def test_two_systems_stand_side_by_side_in_every_table(tmp_path):
     page = written(tmp_path, two_systems(), comparison=COMPARISON)
-    found = script(page, "TABLES")
+    found = tables(page)
     assert {f"failures_{s.name}" for s in SHOWN} <= set(found)
     for name, table in found.items():
         names = columns(table)
@@ -72,7 +73,7 @@ def nothing_measured():
 def test_every_value_fits_its_column_and_every_chart_a_place(tmp_path):
     for i, systems in enumerate((two_systems(), two_systems()[1:], nothing_measured())):
         page = written(tmp_path / str(i), systems)
-        for name, table in script(page, "TABLES").items():
+        for name, table in tables(page).items():
             kinds = [c["kind"] for c in table["columns"]]
             assert len(set(columns(table))) == len(kinds), name
             for row in table["rows"]:
@@ -84,8 +85,8 @@ def test_every_value_fits_its_column_and_every_chart_a_place(tmp_path):
                     fits = str if kind in ("text", "lines") else int | float
                     assert value is None or isinstance(value, fits), (name, row)
         shown = re.findall(r'data-plot="([^"{]+)"', page)
-        assert sorted(shown) == sorted(script(page, "PLOTS"))
-        assert set(re.findall(r'data-table="([^"{]+)"', page)) <= set(script(page, "TABLES"))
+        assert sorted(shown) == sorted(figures(tmp_path / str(i)))
+        assert set(re.findall(r'data-table="([^"{]+)"', page)) <= set(tables(page))
 
 
 def test_every_table_of_the_analysis_is_on_the_page(tmp_path):
@@ -96,13 +97,13 @@ def test_every_table_of_the_analysis_is_on_the_page(tmp_path):
     assert set(shown) == {(part, name) for part, name in made if name not in NOT_SHOWN}
     page = written(tmp_path, [seal])
     placed = set(re.findall(r'data-(?:table|plot)="([^"{]+)"', page))
-    assert set(script(page, "TABLES")) <= placed
+    assert set(tables(page)) <= placed
 
 
 def test_what_is_shown_is_what_was_counted(tmp_path):
     (told, _) = seal = system("SEAL", rows_of(80, seed=4))
     page = written(tmp_path, [seal])
-    found = script(page, "TABLES")
+    found = tables(page)
     # By hand, over the rows: hits@1 and the three outcomes of the tiles.
     rows = rows_of(80, seed=4)
     hits = sum(row["hit_1"] for row in rows)
@@ -117,13 +118,13 @@ def test_what_is_shown_is_what_was_counted(tmp_path):
     shown = found["failures_t06_overlap_deciles"]["rows"][2]
     assert shown == ["3", span(decile[1], decile[2]), pytest.approx(decile[5], abs=1e-3),
                      pytest.approx(decile[6], abs=1e-3)]  # fmt: skip
-    line = script(page, "PLOTS")["failures_t06_overlap_deciles"]["data"]
+    line = figures(tmp_path)["failures_t06_overlap_deciles"]["data"]
     assert [trace["name"] for trace in line] == ["hits@1", "hits@10"]
     assert line[0]["y"][2] == decile[5]
     overlap = told["figures"]["generation"]["t06_overlap_deciles"]
     assert f"Mean {overlap['mean']:.3f}, σ {overlap['sigma']:.3f}." in page
     titles = told["figures"]["scoring"]["t15_title_repetition"]["rows"]
-    line = script(page, "PLOTS")["failures_t15_title_repetition"]["data"]
+    line = figures(tmp_path)["failures_t15_title_repetition"]["data"]
     assert [trace["name"] for trace in line] == ["hits@1", "hits@10"]
     assert line[1]["x"] == [row[0] for row in titles]
     assert line[1]["y"] == [row[5] for row in titles]
@@ -136,7 +137,7 @@ def test_what_is_shown_is_what_was_counted(tmp_path):
 def test_modes_stand_in_one_order_in_charts_and_table(tmp_path):
     systems = two_systems()
     page = written(tmp_path, systems)
-    plots, found = script(page, "PLOTS"), script(page, "TABLES")["failures_modes"]
+    plots, found = figures(tmp_path), tables(page)["failures_modes"]
     names = [row[0] for row in found["rows"]]
     for i, (told, _) in enumerate(systems):
         failed, success = plots[f"failures_modes_{i}"]["data"]
@@ -154,7 +155,7 @@ def test_questions_are_ordered_by_outcome_and_say_why_in_words(tmp_path):
     systems = two_systems()
     systems[1][1].pop(0)  # a question that the second system was not asked
     page = written(tmp_path, systems)
-    found = script(page, "TABLES")["failures_questions"]
+    found = tables(page)["failures_questions"]
     assert columns(found) == ["id", "question", "outcome SEAL", "why SEAL",
                               "outcome MINDER", "why MINDER"]  # fmt: skip
     order = [row[2].partition(":")[0] for row in found["rows"]]
@@ -175,7 +176,7 @@ def test_a_broken_file_is_named_at_the_top(tmp_path):
     assert "/data/MINDER.json is broken: it ends within a record" in page
     assert "Only the 120 questions before the break" in page
     assert page.index("is broken") < page.index("hits@1")
-    assert script(page, "TABLES")["failures_problems"]["rows"] == [
+    assert tables(page)["failures_problems"]["rows"] == [
         ["a passage listed twice", 12, "question q7, rank 3", None, None]
     ]
     assert "no index was given: &lt;--corpus-index&gt;" in page
@@ -189,8 +190,8 @@ def test_text_from_files_is_never_markup(tmp_path):
 
 def test_where_nothing_applies_the_page_says_what_to_give(tmp_path):
     page = written(tmp_path, nothing_measured())
-    found = script(page, "TABLES")
-    assert script(page, "PLOTS") == {}
+    found = tables(page)
+    assert figures(tmp_path) == {}
     missing = found["failures_missing"]
     assert columns(missing) == ["figures", "why"]
     told = " ".join(row[0] for row in missing["rows"])
@@ -205,7 +206,7 @@ def test_where_nothing_applies_the_page_says_what_to_give(tmp_path):
 
 def test_what_one_system_lacks_has_columns_and_a_reason(tmp_path):
     page = written(tmp_path, two_systems())
-    found = script(page, "TABLES")
+    found = tables(page)
     assert columns(found["failures_query_ngrams"])[:3] == ["passages", "has one", "n MINDER"]
     (row,) = found["failures_missing"]["rows"]
     assert row[:2] == ["Pseudo-queries", "SEAL"]
@@ -219,7 +220,7 @@ def test_long_names_become_letters_that_the_page_explains(tmp_path):
     assert all(
         f"<h3>{letter}: {name}</h3>" in page for letter, name in zip("AB", names, strict=True)
     )
-    assert columns(script(page, "TABLES")["failures_quality"])[1:3] == ["n A", "mean A"]
+    assert columns(tables(page)["failures_quality"])[1:3] == ["n A", "mean A"]
 
 
 def test_what_the_judge_and_the_replay_could_not_do_is_told(tmp_path):
@@ -245,7 +246,7 @@ def test_what_the_judge_and_the_replay_could_not_do_is_told(tmp_path):
 
 def test_an_ablation_that_switched_nothing_off_says_so(tmp_path):
     systems = [system(n, rows_of(60, seed=i, queries=i)) for i, n in enumerate(("SEAL", "MINDER"))]
-    found = script(written(tmp_path, systems), "TABLES")["failures_ablations"]
+    found = tables(written(tmp_path, systems))["failures_ablations"]
     names = columns(found)
     for row in found["rows"]:
         told = dict(zip(names, row, strict=True))
@@ -262,7 +263,7 @@ def test_an_ablation_that_switched_nothing_off_says_so(tmp_path):
 
 def test_correlations_say_how_many_are_small_by_chance(tmp_path):
     page = written(tmp_path, [system("SEAL", rows_of(60, seed=4))])
-    found = script(page, "TABLES")["failures_correlations"]
+    found = tables(page)["failures_correlations"]
     assert columns(found) == ["indicator", "with", "n", "ρ", "95%", "p"]
     assert {row[2] for row in found["rows"]} == {60}
     tested = sum(row[5] != "–" for row in found["rows"])
@@ -287,7 +288,7 @@ def test_questions_of_two_systems_are_paired_by_pair(tmp_path):
             row["pair"], row["query_id"] = row["query_id"], f"{mark}-{row['query_id']}"
     systems[1][1][0]["pair"] = "of its own"
     systems[1][1][2]["pair"] = systems[1][1][1]["pair"]  # twice in one system
-    rows = script(written(tmp_path, systems), "TABLES")["failures_questions"]["rows"]
+    rows = tables(written(tmp_path, systems))["failures_questions"]["rows"]
     by_id = {row[0]: row for row in rows}
     assert len(rows) == 42
     assert by_id["a-q3"][4] != "not asked"
@@ -298,7 +299,7 @@ def test_questions_of_two_systems_are_paired_by_pair(tmp_path):
 
 def test_cited_works_are_named_and_linked_in_the_taxonomy(tmp_path):
     page = written(tmp_path, two_systems(20))
-    found = script(page, "TABLES")["failures_taxonomy"]
+    found = tables(page)["failures_taxonomy"]
     see = {row[0]: row[4] for row in found["rows"]}
     (unigrams,) = (mode for mode in taxonomy() if mode.id == "too-many-unigrams")
     assert "[35]" in unigrams.reference
@@ -317,7 +318,7 @@ def test_a_run_in_which_nothing_or_all_was_found_has_a_page(tmp_path, hit):
         rows = [row | {name: None for name in row if name.startswith(("pruned", "rank_"))}
                 for row in rows]  # fmt: skip
     page = written(tmp_path, [system("SEAL", rows)])
-    modes = script(page, "TABLES")["failures_modes"]
+    modes = tables(page)["failures_modes"]
     side = columns(modes).index("failed" if hit else "found")
     assert {tuple(row[side]) for row in modes["rows"]} == {("–", None)}
     assert ("False pruning" in [row[0] for row in modes["rows"]]) == (not hit)

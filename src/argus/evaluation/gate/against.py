@@ -1,0 +1,132 @@
+"""A regression beyond noise: every figure against that of a baseline, by a paired test.
+
+A figure fails where it is worse by more than the tolerance, the interval leaves out zero, and the
+p-values of all figures, corrected for their number (Holm, 1979), say so. What failed since counts
+as its worst value, 0: where it fails only then, it could not be measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from argus.errors import InputError
+from argus.evaluation.gate.outcome import Outcome, Verdict
+from argus.evaluation.history.compare import Pairs, check_comparable, differing_settings, paired
+from argus.measures.significance import LEVEL, PairedDifference
+from argus.runs import JobRun, runs_of
+from argus.runs.figures import TRACKED
+
+CHECK = "against"
+FEWEST = 6
+"""Common items, below which no change can be told from chance."""
+LEAST_COMMON = 0.5
+"""Share of the baseline's items that a run must have."""
+
+
+@dataclass(frozen=True)
+class _Tested:
+    """A figure of a run and its baseline. at_worst: with what failed as 0."""
+
+    job: str
+    figure: str
+    folder: str
+    plain: PairedDifference
+    at_worst: PairedDifference
+    note: str
+
+
+def against(folders: Sequence[Path], baseline: Path, tolerance: float) -> list[Outcome]:
+    """Check every figure of the folders that the baseline has, too.
+
+    Raises InputError for a baseline that is missing or damaged. What cannot be compared, with why,
+    is not measured.
+    """
+    base = runs_of(baseline)
+    outcomes: list[Outcome] = []
+    tested: list[_Tested] = []
+    jobs: set[str] = set()
+    for folder in folders:
+        for job, run in runs_of(folder).items():
+            if job not in base:
+                continue
+            jobs.add(job)
+            for one in _figures(base[job], run, str(folder)):
+                (tested if isinstance(one, _Tested) else outcomes).append(one)  # type: ignore[arg-type]
+    for job in base.keys() - jobs:
+        where = ", ".join(map(str, folders))
+        outcomes.append(_missing(where, f"{job}: in {baseline}, and not among these results"))
+    return [*_judged(tested, tolerance), *outcomes]
+
+
+def _figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Tested | Outcome]:
+    job = before.job
+    if differing := differing_settings(before, after):
+        yield _missing(folder, f"{job}: not the same figures: {', '.join(differing)}")
+        return
+    try:
+        check_comparable(before, after)
+    except InputError as reason:
+        yield _missing(folder, f"{job}: {reason}")
+        return
+    unit = TRACKED[job].unit
+    for name, values in before.items.items():
+        if name not in after.items:
+            yield _missing(folder, f"{job}, {name}: not measured any more")
+            continue
+        pairs = Pairs.of(values, after.items[name])
+        whole = pairs.with_failed(values)
+        measured = len(whole.before) + pairs.only_before
+        if len(whole.before) < max(FEWEST, LEAST_COMMON * measured):
+            few = f"only {len(whole.before):,} of {measured:,} {unit} of the baseline are there"
+            yield _missing(folder, f"{job}, {name}: {few}")
+            continue
+        at_worst = paired(whole.before, whole.after)
+        plain = paired(pairs.before, pairs.after) if pairs.before else at_worst
+        note = f"{len(pairs.before):,} {unit}"
+        note += f" and {len(pairs.failed):,} that failed" if pairs.failed else ""
+        note += f"; {pairs.only_before:,} are gone" if pairs.only_before else ""
+        yield _Tested(job, name, folder, plain, at_worst, note)
+
+
+def _judged(tested: Sequence[_Tested], tolerance: float) -> Iterator[Outcome]:
+    plain = holm([one.plain.p_value for one in tested])
+    at_worst = holm([one.at_worst.p_value for one in tested])
+    for one, p, worst_p in zip(tested, plain, at_worst, strict=True):
+        verdict = Verdict.PASS
+        if _is_worse(one.plain, p, tolerance):
+            verdict = Verdict.FAIL
+        elif _is_worse(one.at_worst, worst_p, tolerance):
+            verdict = Verdict.NOT_MEASURED
+        change, ends = one.plain, "no interval"
+        if change.low is not None and change.high is not None:
+            ends = f"95% {change.low:+.4f} to {change.high:+.4f}"
+        detail = (
+            f"{one.job}, {one.figure}: {change.mean_difference:+.4f} ({ends}, p={p:.3g} of "
+            f"{len(tested)} tests) over {one.note}"
+        )
+        yield Outcome(CHECK, one.folder, verdict, change.mean_before, change.mean_after, detail)
+
+
+def _is_worse(change: PairedDifference, p: float, tolerance: float) -> bool:
+    return (
+        change.high is not None
+        and change.high < 0
+        and p < LEVEL
+        and -change.mean_difference > tolerance
+    )
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p-values corrected for their number (Holm, 1979)."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    out, highest = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        out[i] = highest
+    return out
+
+
+def _missing(folder: str, detail: str) -> Outcome:
+    return Outcome(CHECK, folder, Verdict.NOT_MEASURED, None, None, detail)

@@ -1,0 +1,56 @@
+"""The words of the report, in plain ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+VERDICT = ("reachable", "interval", "good, doubtful, bad", "AUC", "validity")
+"""Of every verdict."""
+TERMS: dict[str, str] = {
+    "reachable": "Can be brought back at all: by its own vector, its own words, or what is related "
+    "to it. Which real questions fail does not follow from it.",
+    "good, doubtful, bad": "A count is good or bad where its whole 95% interval lies within the "
+    "bound; else it is doubtful, and more of a sample may decide.",
+    "interval": "The range in which a share lies with 95% confidence, as far as the sample tells.",
+    "validity": "Whether a figure was seen to tell which real questions fail: measured here, "
+    "measured elsewhere, or not validated.",
+    "AUC": "How often a figure ranks a question that fails before one that does not: 0.5 is "
+    "chance, 1 is perfect.",
+    "RPS": "Retrieval Probability Score of an entity: how probable it is that an entity related to "
+    "it brings it into the top k among N candidates.",
+    "blind spot": "An entity with RPS below 0.33: fewer than a third of what is related to it "
+    "brings it back. It may still come back for other questions.",
+    "never retrieved": "A document that none of all the queries of a run brought into the top k.",
+    "held-out sentence": "A sentence of a document asks for it, and the document is searched "
+    "without that sentence.",
+    "hub": "A document that comes back for much that is not about it.",
+    "Gini": "How unevenly documents come back: 0 all alike, 1 one document takes every place.",
+    "need": "What somebody would look for who needs the document, in their words.",
+    "nDCG@10": "How well the first ten results are ordered, 0 to 1; 1 has all that is relevant "
+    "first.",
+    "R@10": "The share of what is relevant that stands among the first ten.",
+    "superseded": "Replaced by a newer document that now holds in its place.",
+    "λ": "How much a document's own score counts against that of its views.",
+}
+OF_SECTION: dict[str, tuple[str, ...]] = {
+    "audit": ("RPS", "blind spot"),
+    "figures": ("RPS", "blind spot"),
+    "probe": ("RPS",),
+    "diagnosis": ("RPS",),
+    "exposure": ("held-out sentence", "never retrieved", "hub", "Gini"),
+    "blend": ("hub", "λ"),
+    "needs": ("need", "RPS", "λ"),
+    "needs_served": ("need",),
+    "ablation": ("need", "λ", "nDCG@10"),
+    "evaluation": ("nDCG@10", "R@10"),
+    "questions": ("nDCG@10", "R@10"),
+    "authority": ("superseded",),
+    "lint": ("superseded",),
+}
+"""Terms by the section that uses them."""
+
+
+def glossary(sections: Collection[str]) -> dict[str, str]:
+    """Return the terms that a report of these sections uses, in the order of TERMS."""
+    used = {*VERDICT, *(term for name in sections for term in OF_SECTION.get(name, ()))}
+    return {term: meaning for term, meaning in TERMS.items() if term in used}

@@ -1,0 +1,1 @@
+from .figure import svg as svg

@@ -1,0 +1,5 @@
+"""Runs of jobs, as they were: what each measured, of each document and question."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

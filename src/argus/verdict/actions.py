@@ -1,0 +1,269 @@
+"""What to do next: at most five commands, ordered by what each is expected to bring.
+
+Each rule looks at the results and returns an action or nothing. `brings` is a share of questions
+(the measured gain of nDCG@10), of records, or of superseded documents; what only measures brings 0
+and comes last. Gains were measured on other collections: they are an expectation, no promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from argus.verdict import counts as c
+from argus.verdict.places import command
+from argus.verdict.reading import Results
+from argus.verdict.sections import (
+    AblationSection,
+    AuthoritySection,
+    EvaluationSection,
+    ExposureSection,
+    Interval,
+)
+from argus.verdict.summary import VerdictAction, VerdictCount, VerdictLevel
+
+MOST = 5
+"""Actions that are told."""
+CHANGES = ("blend", "adapt", "scenarios", "ablation", "remedy", "index")
+"""Jobs that change an index, or measure a change of it."""
+COMPARED = frozenset(
+    ("audit", "exposure", "evaluation", "questions", "needs", "needs_served", "authority")
+)
+"""Jobs that argus gate compares with a baseline."""
+CUT = 0.05
+"""Share of tokens that the model does not read, from which splitting is told."""
+Rule = Callable[[Results, dict[str, VerdictCount]], VerdictAction | None]
+
+
+def actions(results: Results, counts: Sequence[VerdictCount]) -> tuple[VerdictAction, ...]:
+    """Return at most MOST actions, what is expected to bring most first."""
+    by_name = {count.name: count for count in counts}
+    rules = sorted(_all(results, by_name), key=lambda action: -action.brings)
+    return tuple(islice(rules, MOST))
+
+
+def _all(results: Results, counts: dict[str, VerdictCount]) -> Iterator[VerdictAction]:
+    for rule in RULES:
+        if (action := rule(results, counts)) is not None:
+            yield action
+
+
+def _harmed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Undo a repair that judged questions speak against."""
+    section = results.section("evaluation", EvaluationSection)
+    change = (section["comparison"] or {}).get(section["headline"]) if section else None
+    places = results.places
+    if section is None or change is None or change["verdict"] != "worse" or places.index is None:
+        return None
+    return VerdictAction(
+        "Undo the last repair: judged questions say that it harms",
+        command("remedy", "list", "--index", places.index),
+        f"measured here: {section['headline']} {change['mean_difference']:+.3f}; "
+        "argus remedy rollback ID takes it out",
+        abs(change["mean_difference"]),
+    )
+
+
+def _lost(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Write lost records again."""
+    count, places = counts[c.BY_ITSELF], results.places
+    if not count.total or count.count == count.total:
+        return None
+    lost = count.total - count.count
+    return VerdictAction(
+        f"Delete and add the {lost:,} records that the store loses, then measure again",
+        command("reach", places.store, "--out", places.out),
+        "unreached.csv names them and why. Where it was tried, deleting and adding again lost "
+        "none, upserting lost 10 of 2,000: a rebuild is no proof",
+        lost / count.total,
+    )
+
+
+def _superseded(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Serve by the rules of supersession."""
+    count, places = counts[c.SUPERSEDED], results.places
+    if not count.total or count.level is VerdictLevel.GOOD:
+        return None
+    return VerdictAction(
+        "Serve what is in force: resolve results by the rules",
+        command("authority", "search", "QUESTION", "--records", places.corpus, *places.rules),
+        "159 security advisories: 26% served what is in force in the top 5, 94% with the second "
+        "stage (docs/results.md, Superseded documents)",
+        (count.share or 0.0) * _concerned(results) * (0.94 - 0.26) / (1 - 0.26),
+    )
+
+
+def _concerned(results: Results) -> float:
+    """Return the share of all documents that are superseded; 1 where queries were counted."""
+    section = results.section("authority", AuthoritySection)
+    if section is None or "lint" in results.sections or not section["documents"].get("total"):
+        return 1.0
+    return section["documents"]["superseded"] / section["documents"]["total"]
+
+
+def _scenarios(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Index what documents are needed for."""
+    places = results.places
+    if not _was_searched(results) or "scenarios" in results.sections:
+        return None
+    where = ["--index", places.index] if places.index else ["--corpus", places.corpus]
+    model = ["--model", "MODEL", "--base-url", "URL", "--estimate"]
+    writing = command("remedy", "scenarios", *where, *model)
+    section = results.section("ablation", AblationSection)
+    if section is None:
+        return VerdictAction(
+            "Index what documents are needed for (a language model writes it; first the cost)",
+            writing,
+            "nDCG@10 +0.072 (+0.046 to +0.101) on one collection, Python's documentation "
+            "(docs/results.md, Scenarios)",
+            0.072,
+        )
+    change, documents = _usual(section), section["documents"]
+    rest = documents["indexed"] - documents["with_scenarios"]
+    if not rest or change is None or change["low"] is None or change["low"] <= 0:
+        return None
+    return VerdictAction(
+        f"Write what the other {rest:,} documents are needed for (first the cost)",
+        writing,
+        f"measured here: {section['headline']} {change['mean_difference']:+.3f} "
+        f"({change['low']:+.3f} to {change['high']:+.3f}) on judged questions, with scenarios of "
+        f"{documents['with_scenarios']:,} of {documents['indexed']:,} documents; what it brings to "
+        "questions about the others is not known",
+        change["mean_difference"],
+    )
+
+
+def _usual(section: AblationSection) -> Interval | None:
+    """Return what scenarios change in the usual cell."""
+    usual = section["whole"]["usual"]
+    for row in section["whole"]["rows"]:
+        is_usual = row["component"] == usual["component"] and row["lambda"] == usual["lambda"]
+        if row["system"] == "scenarios" and is_usual:
+            return row["comparison"]
+    return None
+
+
+def _blend(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Mix sentences and words into the search."""
+    places, done = results.places, {"blend", "repair", "adapt"} & results.sections.keys()
+    if done or not _was_searched(results):
+        return None
+    index = places.index
+    blending = command("remedy", "blend", "--index", index or places.beside)
+    return VerdictAction(
+        "Blend sentences, a hub correction and BM25 into the search (no labels, no model)",
+        blending if index else f"{places.indexing} && {blending}",
+        "nDCG@10 +0.034 on average over 6 collections, +0.001 to +0.075, the interval above zero "
+        "on 4 (docs/results.md, Blend)",
+        0.034,
+    )  # fmt: skip
+
+
+def _adapt(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Learn from scenarios how to correct queries."""
+    places = results.places
+    if not results.has_index or "ablation" not in results.sections or "adapt" in results.sections:
+        return None
+    profiles = results.folder / "scenarios"
+    if not profiles.exists():
+        profiles = results.folder / "corpus" / "profiles.jsonl"
+    if not profiles.exists():
+        return None
+    return VerdictAction(
+        "Learn from the needs of some documents how to correct all queries",
+        command("remedy", "adapt", "--index", places.index, "--profiles", profiles),
+        "nDCG@10 +0.030 (+0.009 to +0.051) on one collection: a lead, not a proof; it abstains "
+        "where held-out needs do not improve",
+        0.030,
+    )
+
+
+def _split(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Split what the model does not read."""
+    section = results.section("exposure", ExposureSection)
+    window = section.get("text_window") if section else None
+    if not window or window["tokens_unread"] < CUT * window["tokens"]:
+        return None
+    share, places = window["tokens_unread"] / window["tokens"], results.places
+    return VerdictAction(
+        f"Split the {window['texts_cut']:,} documents that are longer than the model reads",
+        command(
+            "exposure", "--corpus", places.corpus, "--parent-field", "FIELD", *places.encoder,
+            "--out", f"{places.out}-chunks",
+        ),
+        f"measured here: {share:.1%} of all tokens are in no vector. What splitting gains was not "
+        "measured",
+    )  # fmt: skip
+
+
+def _changed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Ask again what was asked before the index was changed."""
+    places, manifest = results.places, results.places.manifest
+    if "evaluation" not in manifest or places.index is None:
+        return None
+    evaluated = manifest["evaluation"]["finished"]
+    later = [
+        name for name in CHANGES if name in manifest and manifest[name]["finished"] > evaluated
+    ]
+    if not later:
+        return None
+    evidence = (
+        f"it was changed after they were asked ({', '.join(later)}): the count above is older"
+    )
+    section, gain = results.section("ablation", AblationSection), 0.0
+    change = _usual(section) if section and "ablation" in later else None
+    if section and change and change["low"] is not None and change["low"] > 0:
+        gain = change["mean_difference"]
+        evidence += f"; measured here since: {section['headline']} {gain:+.3f} by scenarios"
+    return VerdictAction(
+        "Ask the judged questions of the index as it is now",
+        c.MEASURED_BY[c.BY_NEED](places),
+        evidence,
+        gain,
+    )
+
+
+def _questions(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Ask what people ask: nothing else tells which questions fail."""
+    count = counts[c.BY_NEED]
+    if not _was_searched(results) or any(v.kind == "measured here" for v in count.validity):
+        return None
+    return VerdictAction(
+        "Ask judged questions: nothing else here tells which real questions fail",
+        c.MEASURED_BY[c.BY_NEED](results.places),
+        "reachability has AUC 0.50 to 0.52 for that, chance; what documents are needed for 0.66",
+    )
+
+
+def _unmeasured(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Measure how documents are found by their words."""
+    if counts[c.BY_ITS_WORDS].total or not _was_searched(results):
+        return None
+    return VerdictAction(
+        "Measure which documents are not found by their own sentences",
+        counts[c.BY_ITS_WORDS].command,
+        "needs nothing but the documents; names hubs and what came back instead",
+    )
+
+
+def _guard(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None:
+    """Keep it from getting worse."""
+    if not COMPARED & results.sections.keys():
+        return None
+    return VerdictAction(
+        "Keep it from getting worse: compare each later run with this one",
+        command("gate", "NEW", "--against", results.places.out),
+        "a paired test over the same documents and questions; exit code 1 where it is worse",
+    )
+
+
+def _was_searched(results: Results) -> bool:
+    """Return whether a corpus was searched here, and not only a store or a run looked at."""
+    return bool({"audit", "exposure", "evaluation", "needs"} & results.sections.keys())
+
+
+RULES: tuple[Rule, ...] = (
+    _harmed, _lost, _superseded, _changed, _scenarios, _blend, _adapt, _questions, _split,
+    _unmeasured, _guard,
+)  # fmt: skip
+"""Rules in the order that breaks ties of what they bring."""

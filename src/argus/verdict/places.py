@@ -1,0 +1,132 @@
+"""The user's own paths, as the folder of results recorded them, for commands to copy."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from argus.data.manifest import ManifestSection
+
+PREFIX = "sentence-transformers:"
+"""Of the fingerprints of encoders that `--encoder` takes by their name."""
+DEFAULT = "all-MiniLM-L6-v2"
+INDEX_FILE = "index.json"
+
+
+def command(*words: object) -> str:
+    """Return a command of Argus as it would be typed."""
+    return shlex.join(["argus", *map(str, words)])
+
+
+@dataclass(frozen=True)
+class Places:
+    """What the jobs of a folder read, by name; a word in capitals where none did."""
+
+    folder: Path
+    manifest: dict[str, ManifestSection]
+
+    @property
+    def out(self) -> str:
+        """The folder of results."""
+        return str(self.folder)
+
+    @property
+    def beside(self) -> str:
+        """A folder for an index, beside the results."""
+        return str(self.folder / "index")
+
+    @property
+    def corpus(self) -> str:
+        """The corpus: a file, or a store."""
+        return self._input("corpus") or self._input("records") or "CORPUS"
+
+    @property
+    def store(self) -> str:
+        """The store that was read, if one was."""
+        if "reach" in self.manifest:
+            return str(self.manifest["reach"]["config"].get("store", "STORE"))
+        corpus = self._input("corpus") or ""
+        return corpus if ":" in corpus and not Path(corpus).exists() else "STORE"
+
+    @property
+    def queries(self) -> str:
+        """Judged questions."""
+        named = self._input("queries")
+        return named or self._beir("queries") or "QUERIES"
+
+    @property
+    def qrels(self) -> str:
+        """Their judgements."""
+        return self._input("qrels") or self._beir("qrels/test", ".tsv") or "QRELS"
+
+    @property
+    def retriever(self) -> str | None:
+        """The retriever that was asked, by its name; None where Argus searched itself."""
+        for section in self.manifest.values():
+            names = section["config"].get("retrievers")
+            if isinstance(names, list) and names:
+                return str(names[-1])
+        return None
+
+    @property
+    def evaluating(self) -> str:
+        """The command that asks judged questions; it makes an index where there is nothing."""
+        asking = ["--queries", self.queries, "--qrels", self.qrels, "--out", self.out]
+        if self.retriever is not None:
+            system = ["--retriever", self.retriever, "--corpus", self.corpus]
+            return command("evaluate", *system, *asking)
+        evaluating = command("evaluate", "--index", self.index or self.beside, *asking)
+        return evaluating if self.index else f"{self.indexing} && {evaluating}"
+
+    @property
+    def indexing(self) -> str:
+        """The command that makes an index beside the results."""
+        return command(
+            "index", "build", "--corpus", self.corpus, *self.encoder, "--out", self.beside
+        )
+
+    @property
+    def index(self) -> str | None:
+        """The index that was measured or repaired; None where there was none."""
+        if (self.folder / INDEX_FILE).is_file():
+            return str(self.folder)
+        for section in reversed(self.manifest.values()):
+            config = section["config"]
+            names = config.get("indexes")
+            if isinstance(names, list) and names:
+                return str(names[-1]).partition("@")[0]
+            if isinstance(config.get("index"), str):
+                return str(config["index"])
+        return None
+
+    @property
+    def encoder(self) -> list[str]:
+        """Options that name the encoder, where it is not the default."""
+        for section in self.manifest.values():
+            fingerprint = section["encoder"].get("fingerprint", "")
+            if fingerprint.startswith(PREFIX):
+                name = fingerprint.removeprefix(PREFIX).partition("@")[0].partition(" ")[0]
+                return [] if name.rpartition("/")[2] == DEFAULT else ["--encoder", name]
+        return []
+
+    @property
+    def rules(self) -> list[object]:
+        """Options that say what supersedes what."""
+        if edges := self._input("edges"):
+            return ["--edges", edges]
+        return ["--rules", self._input("rules") or "RULES"]
+
+    def _input(self, name: str) -> str | None:
+        return next(self._inputs(name), None)
+
+    def _inputs(self, name: str) -> Iterator[str]:
+        for section in self.manifest.values():
+            if name in section["inputs"]:
+                yield section["inputs"][name]["file"]
+
+    def _beir(self, stem: str, ending: str = ".jsonl") -> str | None:
+        """Return a file of the corpus' own folder, as BEIR collections have them."""
+        path = Path(self.corpus).parent / f"{stem}{ending}"
+        return str(path) if path.is_file() else None

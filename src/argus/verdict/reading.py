@@ -1,0 +1,62 @@
+"""A folder of results, read for its verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.records import read_record
+from argus.verdict.places import Places
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+SUMMARY = "summary.json"
+
+
+@dataclass(frozen=True)
+class Results:
+    """The sections of a folder's summary.json, and its tables."""
+
+    folder: Path
+    sections: dict[str, object]
+    places: Places
+
+    @classmethod
+    def of(cls, folder: Path) -> Results:
+        """Read them; InputError where a file is damaged. A folder without any has no sections."""
+        files = ArtifactFolder(folder)
+        manifest = {
+            job: read_record(ManifestSection, section, where=folder / MANIFEST, section=job)
+            for job, section in files.read_json(MANIFEST).items()
+        }
+        return cls(folder, files.read_json(SUMMARY), Places(folder, manifest))
+
+    def section(self, name: str, kind: type[T]) -> T | None:
+        """Return a job's section as what is read of it; None where it did not run."""
+        if name not in self.sections:
+            return None
+        where = self.folder / SUMMARY
+        return read_record(kind, self.sections[name], where=where, section=name)
+
+    def table(self, name: str, columns: list[str]) -> pa.Table | None:
+        """Return columns of a table; None where the table, or one of them, is not there."""
+        import pyarrow.parquet as pq
+
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file():
+            return None
+        file = pq.ParquetFile(path)
+        if not set(columns) <= set(file.schema_arrow.names):
+            return None
+        return file.read(columns=columns)
+
+    @cached_property
+    def has_index(self) -> bool:
+        """Whether the folder itself is an index."""
+        return self.places.index == str(self.folder)

@@ -1,0 +1,218 @@
+"""What a verdict reads of each job's part of summary.json; other keys are let be."""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+
+class Reached(TypedDict):
+    """Records that were asked for by their own vectors."""
+
+    asked: int
+    reached: int
+    low: float
+    high: float
+
+
+class ReachSection(TypedDict):
+    """Of `argus reach`."""
+
+    k: int
+    reached: Reached
+    reachable: int
+    broken: dict[str, int]
+
+
+class ProbeKind(TypedDict):
+    """Of probes of one kind."""
+
+    probes: int
+    success_at_k: float | None
+
+
+class WindowSection(TypedDict):
+    """Texts beyond what the model reads."""
+
+    texts_cut: int
+    tokens_unread: int
+    tokens: int
+
+
+class Counted(TypedDict):
+    """Documents, or entities, by state."""
+
+    total: int
+    measured: int
+
+
+class ExposureFigures(TypedDict):
+    """Of documents, or of chunks."""
+
+    k: int
+    sentence: ProbeKind
+    documents: Counted
+    never_retrieved: int
+
+
+class ExposureSection(ExposureFigures):
+    """Of `argus exposure`."""
+
+    parents: NotRequired[ExposureFigures]
+    retriever: NotRequired[dict[str, object]]
+    text_window: NotRequired[WindowSection | None]
+
+
+AuditSection = TypedDict(
+    "AuditSection",
+    {
+        "k": int,
+        "pool": int,
+        "mean_rps": float | None,
+        "share_below_0.33": float | None,
+        "entities": Counted,
+    },
+)
+"""Of `argus audit`."""
+
+
+class NeedsReach(TypedDict):
+    """Documents that none of their needs finds."""
+
+    unreached: int
+
+
+class NeedsSection(TypedDict):
+    """Of `argus scenarios needs`."""
+
+    k: int
+    documents: Counted
+    alone: NeedsReach
+
+
+class ServedNeedsSection(TypedDict):
+    """Of the same with a retriever."""
+
+    k: int
+    documents: Counted
+    unreached: int
+
+
+class Difference(TypedDict):
+    """What a change did to a measure."""
+
+    verdict: str
+    mean_difference: float
+
+
+class EvaluationSection(TypedDict):
+    """Of `argus evaluate`."""
+
+    headline: str
+    queries: Counted
+    comparison: dict[str, Difference] | None
+
+
+class Interval(TypedDict):
+    """What a change did, and how sure that is."""
+
+    mean_difference: float
+    low: float | None
+    high: float | None
+
+
+Cell = TypedDict("Cell", {"component": str, "lambda": float})
+"""What of scenarios is indexed, and how much it counts."""
+
+
+SystemCell = TypedDict(
+    "SystemCell",
+    {
+        "system": str,
+        "component": str | None,
+        "lambda": float | None,
+        "comparison": Interval | None,
+    },
+)
+"""One cell of one system, against documents alone; these have none of it."""
+
+
+class AblationGrid(TypedDict):
+    """All cells, and the usual one."""
+
+    usual: Cell
+    rows: list[SystemCell]
+
+
+class ProfiledDocuments(TypedDict):
+    """How many documents have scenarios."""
+
+    indexed: int
+    with_scenarios: int
+
+
+class AblationSection(TypedDict):
+    """Of `argus scenarios ablate`."""
+
+    headline: str
+    whole: AblationGrid
+    documents: ProfiledDocuments
+
+
+class ProxyReach(TypedDict):
+    """Superseded documents that asked."""
+
+    documents: int
+    reachable: NotRequired[float]
+
+
+class AuthoritySection(TypedDict):
+    """Of `argus authority audit`."""
+
+    k: int
+    documents: dict[str, int]
+    proxies: dict[str, ProxyReach]
+
+
+class LintRate(TypedDict):
+    """A mean over queries."""
+
+    share: float
+    queries: int
+
+
+class LintSection(TypedDict):
+    """Of `argus authority lint`."""
+
+    k: int
+    rates: dict[str, LintRate | None]
+
+
+class StatedCount(TypedDict):
+    """A count that a job states itself, in whatever way it was estimated.
+
+    low, high: the 95% interval of count/total. validity: what it was validated by, and where.
+    """
+
+    count: int
+    total: int
+    low: float
+    high: float
+    validity: str
+    is_measured_here: bool
+
+
+class TrafficSection(TypedDict, total=False):
+    """Of a job that reads real questions; each count where it was measured."""
+
+    verdict_answered: StatedCount
+    """Questions whose first k hold something relevant."""
+    verdict_superseded_served: StatedCount
+    """Superseded documents that were served to somebody."""
+
+
+class QuestionsSection(TypedDict):
+    """Of the demo's judged questions."""
+
+    queries: int

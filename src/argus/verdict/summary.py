@@ -1,0 +1,123 @@
+"""What a verdict holds: counts, what each is worth, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+
+class VerdictLevel(StrEnum):
+    """What a count comes to against its bounds."""
+
+    GOOD = "good"
+    DOUBTFUL = "doubtful"
+    BAD = "bad"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CountBounds:
+    """Where a share is good and where it is bad; between them it is doubtful.
+
+    good, bad: of the share that is counted, both inclusive. high_is_good: whether more is better.
+    why: where the bounds come from, in one sentence.
+    """
+
+    good: float
+    bad: float
+    why: str
+    high_is_good: bool = True
+
+    def level(self, low: float, high: float) -> VerdictLevel:
+        """Return what an interval of the share comes to: sure of a level, or doubtful.
+
+        low, high: of its 95% interval; equal where everything was counted.
+        """
+        if self.high_is_good:
+            if low >= self.good:
+                return VerdictLevel.GOOD
+            return VerdictLevel.BAD if high <= self.bad else VerdictLevel.DOUBTFUL
+        if high <= self.good:
+            return VerdictLevel.GOOD
+        return VerdictLevel.BAD if low >= self.bad else VerdictLevel.DOUBTFUL
+
+    @property
+    def words(self) -> str:
+        """The bounds as a person reads them."""
+        least, most = ("at least", "at most") if self.high_is_good else ("at most", "at least")
+        return f"good: {least} {100 * self.good:g}%; bad: {most} {100 * self.bad:g}%"
+
+
+@dataclass(frozen=True, slots=True)
+class Validity:
+    """What a figure tells of the real questions that fail, and where that was measured.
+
+    kind: "measured here" is of this folder's own judged questions; "measured elsewhere" is of other
+    collections; "not validated" is neither.
+    """
+
+    kind: Literal["measured here", "measured elsewhere", "not validated"]
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerdictCount:
+    """One line of the verdict: how many of how many.
+
+    name: "by_itself", "by_its_words", "by_need" or "superseded_served". level: NOT_MEASURED where
+    `total` is 0; then `command` measures it. low, high: the 95% interval of the share.
+    """
+
+    name: str
+    question: str
+    total: int = 0
+    count: int = 0
+    unit: str = ""
+    low: float = 0.0
+    high: float = 1.0
+    level: VerdictLevel = VerdictLevel.NOT_MEASURED
+    bounds: CountBounds | None = None
+    source: str = ""
+    meaning: str = ""
+    validity: tuple[Validity, ...] = ()
+    command: str = ""
+
+    @property
+    def share(self) -> float | None:
+        """The share that is counted; None where nothing was measured."""
+        return self.count / self.total if self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictAction:
+    """One thing to do: a command to copy, what it is expected to bring, and the evidence.
+
+    brings: the share of questions, records or superseded documents that it is expected to mend, by
+    which actions are ordered; 0 for what measures and mends nothing.
+    """
+
+    title: str
+    command: str
+    evidence: str
+    brings: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FolderVerdict:
+    """What a folder of results comes to."""
+
+    answer: str
+    """One sentence."""
+    counts: tuple[VerdictCount, ...]
+    explanations: tuple[str, ...]
+    """What must be said where two figures seem to contradict each other."""
+    actions: tuple[VerdictAction, ...]
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether any of the counts was measured."""
+        return any(count.total for count in self.counts)

@@ -1,0 +1,203 @@
+"""A gate against a baseline: it fails on what is worse beyond noise, and on nothing else."""
+
+import json
+import shutil
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import argus
+from argus.errors import InputError
+from argus.evaluation.gate.against import holm
+from argus.evaluation.gate.outcome import Outcome, Verdict
+from argus.evaluation.gate.writing import junit, markdown
+from tests.runs.test_record import LOST, expose
+
+NONE = argus.GateBounds()
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    home = tmp_path_factory.mktemp("gate")
+    expose(home / "baseline")
+    expose(home / "same")
+    expose(home / "worse", lost=LOST)
+    expose(home / "one-lost", lost=LOST[:1])
+    expose(home / "failing", failing=LOST)
+    return home
+
+
+def check(folders, name, **bounds):
+    return argus.gate([folders / name], argus.GateBounds(**bounds), baseline=folders / "baseline")
+
+
+def test_the_same_passes(folders):
+    result = check(folders, "same")
+    assert result.exit_code == 0 and len(result.outcomes) == 2
+
+
+def test_what_is_worse_beyond_noise_fails(folders):
+    result = check(folders, "worse")
+    assert result.exit_code == 1
+    (line,) = [o.line for o in result.outcomes if "ever retrieved" in o.detail]
+    assert line.startswith("FAIL") and "0.8250, was 1" in line and "40 documents" in line
+
+
+def test_what_chance_may_do_passes(folders):
+    assert check(folders, "one-lost").exit_code == 0
+
+
+def test_what_is_better_passes(folders):
+    result = argus.gate([folders / "baseline"], NONE, baseline=folders / "worse")
+    assert result.exit_code == 0
+
+
+def test_a_loss_within_the_tolerance_passes(folders):
+    assert check(folders, "worse", tolerance=0.3).exit_code == 0
+
+
+def test_what_failed_since_is_not_measured(folders):
+    result = check(folders, "failing")
+    assert result.exit_code == 2
+    assert any("that failed" in o.detail for o in result.outcomes)
+
+
+def test_a_run_of_the_history_is_a_baseline_too(folders):
+    run = folders / "baseline" / "history" / "000001-exposure"
+    assert argus.gate([folders / "worse"], NONE, baseline=run).exit_code == 1
+    assert argus.gate([folders / "same"], NONE, baseline=run.parent).exit_code == 0
+
+
+def test_bounds_stand_beside_the_baseline(folders):
+    assert check(folders, "same", max_never_retrieved_share=0.5).exit_code == 0
+    assert check(folders, "same", min_self_retrieval=1.0).exit_code in (0, 1)
+    assert {o.check for o in check(folders, "same", max_never_retrieved_share=0.5).outcomes} == {
+        "against", "max_never_retrieved_share",
+    }  # fmt: skip
+
+
+def test_another_jobs_baseline_is_not_measured(folders, tmp_path):
+    shutil.copytree(folders / "baseline" / "history" / "000001-exposure", tmp_path / "run")
+    record = tmp_path / "run" / "run.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"job": "audit"}))
+    result = argus.gate([folders / "same"], NONE, baseline=tmp_path / "run")
+    assert result.exit_code == 2 and "audit" in result.outcomes[0].detail
+
+
+def test_another_setting_is_not_measured(folders, tmp_path):
+    from tests.support.words import ByWords, corpus
+
+    config = argus.ExposureConfig(k=3)
+    argus.exposure(corpus(), out=tmp_path, retriever=ByWords(corpus()), config=config)
+    result = argus.gate([tmp_path], NONE, baseline=folders / "baseline")
+    assert result.exit_code == 2 and "k 5 → 3" in result.outcomes[0].detail
+
+
+def test_a_baseline_of_other_documents_is_not_measured(folders, tmp_path):
+    from argus.data import Document
+    from tests.support.words import ByWords, corpus
+
+    others = [Document(f"x-{d.id}", d.text, d.title) for d in corpus()]
+    config = argus.ExposureConfig(k=5)
+    argus.exposure(others, out=tmp_path, retriever=ByWords(others), config=config)
+    result = argus.gate([tmp_path], NONE, baseline=folders / "baseline")
+    assert result.exit_code == 2 and "no documents in common" in result.outcomes[0].detail
+
+
+def test_fewer_than_half_of_the_baselines_documents_are_not_enough(folders, tmp_path):
+    from tests.support.words import ByWords, corpus
+
+    few = corpus()[:12]
+    config = argus.ExposureConfig(k=5)
+    argus.exposure(few, out=tmp_path, retriever=ByWords(few), config=config)
+    result = argus.gate([tmp_path], NONE, baseline=folders / "baseline")
+    assert result.exit_code == 2 and "only 12 of 40 documents" in result.outcomes[0].detail
+
+
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_a_baseline_without_a_run_is_refused(folders, tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"no such folder|no run in it"):
+        argus.gate([folders / "same"], NONE, baseline=tmp_path / name)
+
+
+@pytest.mark.parametrize("file", ["exposure.parquet", "manifest.json", "summary.json"])
+def test_a_damaged_baseline_is_refused(folders, tmp_path, file):
+    shutil.copytree(folders / "baseline", tmp_path / "damaged")
+    (tmp_path / "damaged" / file).write_bytes(b"{ no")
+    with pytest.raises(InputError, match=file.replace(".", r"\.")):
+        argus.gate([folders / "same"], NONE, baseline=tmp_path / "damaged")
+
+
+def test_neither_bound_nor_baseline_is_refused(folders):
+    with pytest.raises(InputError, match="no check"):
+        argus.gate([folders / "same"], NONE)
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), max_size=8))
+def test_holm_is_never_below_and_never_above_bonferroni(values):
+    for p, corrected in zip(values, holm(values), strict=True):
+        assert p - 1e-12 <= corrected <= min(1, p * len(values)) + 1e-12 or corrected <= 1
+
+
+def test_the_rate_of_false_alarms_is_low():
+    import numpy as np
+
+    from argus.evaluation.history.compare import paired
+
+    rng, alarms = np.random.default_rng(1), 0
+    for _ in range(60):
+        before, after = (rng.random(60) < 0.7 for _ in range(2))
+        first = {str(i): float(v) for i, v in enumerate(before)}
+        second = {str(i): float(v) for i, v in enumerate(after)}
+        alarms += paired(first, second).verdict == "worse"
+    assert alarms <= 5  # 2.5% expected: 1.5 of 60
+
+
+def test_junit_says_failures_errors_and_passes(folders):
+    outcomes = [
+        *check(folders, "worse").outcomes, *check(folders, "failing").outcomes,
+        *check(folders, "same").outcomes,
+    ]  # fmt: skip
+    suite = ET.fromstring(junit(outcomes)).find("testsuite")
+    verdicts = [o.verdict for o in outcomes]
+    assert int(suite.get("tests")) == len(outcomes) == len(suite.findall("testcase"))
+    assert int(suite.get("failures")) == verdicts.count(Verdict.FAIL) > 0
+    assert int(suite.get("errors")) == verdicts.count(Verdict.NOT_MEASURED) > 0
+    assert "ever retrieved" in suite.find("testcase/failure").get("message") or any(
+        "ever retrieved" in case.get("name") for case in suite
+    )
+
+
+def test_junit_holds_whatever_stands_in_a_name():
+    odd = Outcome("against", "a\x00<&\"'>\ud800", Verdict.FAIL, 0.1, 0.2, "job\x1b: ]]>")
+    (case,) = ET.fromstring(junit([odd]).encode("utf-8")).iter("testcase")
+    assert "<&" in case.get("classname")
+
+
+def test_markdown_is_a_table(folders):
+    result = check(folders, "worse")
+    text = markdown(result.verdict, result.outcomes)
+    assert text.startswith("**Argus gate: fail**") and text == result.markdown()
+    assert all(line.count("|") >= 6 for line in text.splitlines()[2:])
+
+
+def test_files_are_written_by_the_command(folders, tmp_path):
+    from typer.testing import CliRunner
+
+    from argus.cli.main import app
+
+    names = ["--junit", str(tmp_path / "deep" / "j.xml"), "--markdown", str(tmp_path / "s.md")]
+    ran = CliRunner().invoke(
+        app, ["gate", str(folders / "worse"), "--against", str(folders / "baseline"), *names]
+    )
+    assert ran.exit_code == 1 and "verdict: fail" in ran.output
+    assert ET.parse(tmp_path / "deep" / "j.xml").getroot().tag == "testsuites"
+    assert (tmp_path / "s.md").read_text().startswith("**Argus gate: fail**")

@@ -1,0 +1,133 @@
+import json
+import shutil
+
+import pytest
+
+import argus
+from argus.errors import InputError
+from argus.evaluation.history.compare import MOST_RESAMPLED, Pairs, paired
+from tests.runs.test_record import LOST, expose, two  # noqa: F401
+
+
+def test_what_changed_is_told_with_a_test_and_by_name(two):  # noqa: F811
+    (change,) = argus.history([two]).summary["changes"]
+    assert (change["before"], change["after"], change["settings"]) == (1, 2, [])
+    by_name = {figure["figure"]: figure for figure in change["figures"]}
+    figure = by_name["ever retrieved"]
+    assert figure["verdict"] == "worse" and figure["test"]["harmed"] == len(LOST)
+    assert {item["id"] for item in figure["worse"]} == set(LOST)
+    assert figure["common"] == 40 and not figure["better"]
+    lines = "\n".join(argus.history([two]).headline())
+    assert "worse" in lines and "exposure, run 1 to run 2" in lines
+
+
+def test_a_single_run_is_listed_and_nothing_is_compared(tmp_path):
+    expose(tmp_path / "out")
+    result = argus.history([tmp_path / "out"])
+    assert len(result.summary["runs"]) == 1 and result.summary["changes"] == []
+    assert "no job has two runs" in list(result.headline())[-1]
+
+
+def test_runs_are_chosen_by_their_numbers(two):  # noqa: F811
+    (change,) = argus.history([two], before=2, after=1).summary["changes"]
+    assert {f["verdict"] for f in change["figures"]} == {"better"}
+    with pytest.raises(InputError, match="no run 9"):
+        argus.history([two], before=1, after=9)
+
+
+def test_runs_of_two_folders_are_one_list(tmp_path):
+    expose(tmp_path / "a")
+    expose(tmp_path / "b", lost=LOST)
+    (change,) = argus.history([tmp_path / "a", tmp_path / "b"]).summary["changes"]
+    assert {f["figure"]: f["verdict"] for f in change["figures"]}["ever retrieved"] == "worse"
+
+
+def test_a_clock_that_runs_backwards_changes_no_order(two):  # noqa: F811
+    record = two / "history" / "000002-exposure" / "run.json"
+    content = json.loads(record.read_text())
+    record.write_text(json.dumps(content | {"finished": "1999-01-01T00:00:00+00:00"}))
+    result = argus.history([two])
+    assert [run["number"] for run in result.summary["runs"]] == [1, 2]
+    assert [run["clock_ran_back"] for run in result.summary["runs"]] == [False, True]
+    assert "the clock ran back" in "\n".join(result.headline())
+
+
+def test_runs_without_a_common_document_are_not_compared(two):  # noqa: F811
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    items = two / "history" / "000001-exposure" / "items.parquet"
+    table = pq.read_table(items)
+    others = pa.array([f"other-{id_}" for id_ in table["id"].to_pylist()])
+    pq.write_table(table.set_column(0, "id", others), items)
+    assert argus.history([two]).summary["changes"] == []
+    with pytest.raises(InputError, match="no documents in common"):
+        argus.history([two], before=1, after=2)
+
+
+def test_runs_of_two_jobs_are_not_compared(two):  # noqa: F811
+    record = two / "history" / "000001-exposure" / "run.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"job": "audit"}))
+    with pytest.raises(InputError, match="a run of audit and one of exposure"):
+        argus.history([two], before=1, after=2)
+
+
+def test_another_setting_is_said(two):  # noqa: F811
+    record = two / "history" / "000001-exposure" / "run.json"
+    content = json.loads(record.read_text())
+    content["settings"]["k"] = 10
+    record.write_text(json.dumps(content))
+    (change,) = argus.history([two]).summary["changes"]
+    assert change["settings"] == ["k 10 → 5"]
+
+
+@pytest.mark.parametrize("name", ["missing", "empty"])
+def test_a_folder_without_runs_is_refused(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"no such folder|no run in it"):
+        argus.history([tmp_path / name])
+
+
+def test_a_job_without_runs_is_refused(two):  # noqa: F811
+    with pytest.raises(InputError, match="no run of audit"):
+        argus.history([two], job="audit")
+
+
+def test_the_page_of_trends_shows_every_figure_and_who_changed(two, tmp_path):  # noqa: F811
+    page = argus.history([two], page_at=tmp_path / "trends.html").page
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg ") == 2 and "alder-mill" in text and "ever retrieved" in text
+    assert "<script" not in text and len(text) < 100_000
+
+
+def test_damaged_runs_are_named_and_left_out(two):  # noqa: F811
+    expose(two, lost=["elm-mill"])
+    shutil.rmtree(two / "answers", ignore_errors=True)
+    (two / "history" / "000001-exposure" / "run.json").write_text("{")
+    result = argus.history([two])
+    assert len(result.summary["damaged"]) == 1
+    assert any("cannot be read" in line for line in result.headline())
+
+
+BEFORE = {"a": 1.0, "b": 0.5, "c": 1.0, "n": None}
+
+
+def test_pairs_tell_what_failed_what_is_gone_and_what_is_new():
+    pairs = Pairs.of(
+        {"a": 1.0, "b": 0.5, "c": 1.0, "n": None}, {"a": 0.0, "b": None, "n": 1.0, "d": 1.0}
+    )
+    assert (pairs.before, pairs.after) == ({"a": 1.0}, {"a": 0.0})
+    assert (pairs.failed, pairs.only_before, pairs.only_after) == (("b",), 1, 2)
+    worst = pairs.with_failed({"a": 1.0, "b": 0.5})
+    assert worst.after == {"a": 0.0, "b": 0.0} and worst.before["b"] == 0.5
+
+
+def test_of_many_items_students_t_agrees_with_resampling():
+    before = {f"d{i}": float(i % 3 > 0) for i in range(MOST_RESAMPLED)}
+    after = {id_: float(i % 7 > 0) * value for i, (id_, value) in enumerate(before.items())}
+    slow = paired(before, after)
+    before["last"], after["last"] = 1.0, 1.0
+    fast = paired(before, after)
+    assert (slow.exact, fast.exact) == (False, False) and fast.verdict == slow.verdict == "worse"
+    assert fast.low == pytest.approx(slow.low, abs=5e-4)
+    assert fast.high == pytest.approx(slow.high, abs=5e-4)

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from argus.measures.discrimination import discrimination
+
+
+def test_perfect_reversed_and_tied_scores():
+    group = [True] * 6 + [False] * 6
+    assert discrimination([2.0] * 6 + [1.0] * 6, group)["auc"] == 1
+    assert discrimination([1.0] * 6 + [2.0] * 6, group)["auc"] == 0
+    tied = discrimination([1.0] * 12, group)
+    assert tied["auc"] == 0.5 and tied["n"] == 12
+
+
+def test_by_hand():
+    # of 5 * 5 pairs the first group is above in 15, level in none
+    first, second = [1, 3, 5, 7, 9], [0, 2, 4, 6, 8]
+    found = discrimination([*first, *second], [True] * 5 + [False] * 5)
+    assert found["auc"] == pytest.approx(15 / 25)
+
+
+@given(st.lists(st.floats(0, 1, width=16), min_size=5, max_size=20), st.integers(0, 99))
+def test_it_is_the_share_of_pairs(first, seed):
+    second = np.random.default_rng(seed).random(7).round(1).tolist()
+    found = discrimination([*first, *second], [True] * len(first) + [False] * 7)
+    pairs = [(a > b) + (a == b) / 2 for a in first for b in second]
+    assert found["auc"] == pytest.approx(np.mean(pairs), abs=1e-4)
+    assert found["low"] <= found["auc"] <= found["high"]
+
+
+def test_the_interval_covers_the_truth():
+    rng, covered = np.random.default_rng(0), 0
+    truth = 0.7602  # P(Z > -1/sqrt(2)) for two unit normals one apart
+    for _ in range(300):
+        scores = np.concatenate([rng.normal(1, 1, 40), rng.normal(0, 1, 60)])
+        found = discrimination(scores, [True] * 40 + [False] * 60)
+        covered += found["low"] <= truth <= found["high"]
+    assert covered / 300 > 0.91
+
+
+def test_too_few_of_a_group_tell_nothing():
+    assert discrimination([1.0] * 12, [True] * 4 + [False] * 8) is None
+
+
+def test_a_score_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="finite"):
+        discrimination([float("nan"), 1.0], [True, False])

@@ -1,0 +1,113 @@
+"""The page in a browser: what the first screen says, how tall and large it is, and the keyboard."""
+
+import json
+import re
+
+import pytest
+
+import argus
+from argus.data import Document
+from argus.knowledge import KnowledgeSource
+from tests.support.browser import dom, measured
+
+HOSTILE = "</script><script>document.title='owned'</script> & <b>bold</b>"
+
+
+@pytest.fixture(scope="module")
+def page(minilm, tmp_path_factory):
+    out = tmp_path_factory.mktemp("screens")
+    names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", HOSTILE]
+    names += [f"Number {i} Gate" for i in range(60)]
+    documents = [
+        Document(f"d{i}", f"{n} stands here. It looks at {names[(i + 1) % 66]} all day long.", n)
+        for i, n in enumerate(names)
+    ]
+    argus.audit(
+        documents, out=out, source=KnowledgeSource(relations="mentions"), encoder=minilm,
+        config=argus.AuditConfig(k=(1,), pool=(3,)),
+    )  # fmt: skip
+    argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
+    return out / "report.html"
+
+
+SIZES = """
+const box = (query) => document.querySelector(query).getBoundingClientRect();
+document.title = `inner=${innerWidth} height=${document.documentElement.scrollHeight} `
+  + `width=${document.documentElement.scrollWidth} counts=${box('.counts').bottom} `
+  + `actions=${box('.actions').top} answer=${box('.answer').top} `
+  + `paint=${(performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime}`;
+"""
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_the_page_fits_its_width_and_is_short(page, tmp_path, width):
+    found = measured(dom(page, tmp_path, SIZES, (width, 800)))
+    assert found["inner"] == width
+    if width == 1280:
+        assert found["height"] < 8 * 800
+        assert found["counts"] < 800 and found["actions"] < 800  # all of it on the first screen
+    assert found["width"] <= width
+
+
+def test_the_page_is_small_and_needs_nothing_from_outside(page):
+    text = page.read_text(encoding="utf-8")
+    assert page.stat().st_size < 2_500_000
+    assert "plotly" not in text.lower()
+    assert not re.search(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?!data:)", text)
+
+
+def test_the_first_screen_says_counts_worth_and_commands(page, tmp_path):
+    html = dom(page, tmp_path)
+    first = html[html.index('id="verdict"') : html.index("The evidence")]
+    assert first.count('class="count ') == 4
+    assert first.count('class="level"') == 4
+    assert "Measured elsewhere:" in first and "AUC 0.50" in first
+    assert 1 <= first.count("<li>") <= 5 and first.count("<code>argus ") >= first.count("<li>")
+    assert "blind spots" in first and "never come back" in first
+
+
+def test_evidence_is_folded_and_drawn_when_it_is_opened(page, tmp_path):
+    assert "Alder Hall · d0" not in dom(page, tmp_path / "folded").partition("<script ")[0]
+    opening = "document.querySelectorAll('details').forEach((d) => { d.open = true; });"
+    opening += "await new Promise((done) => setTimeout(done, 300));"
+    html = dom(page, tmp_path / "open", opening)
+    summary = json.loads((page.parent / "summary.json").read_text())
+    assert "Alder Hall · d0" in html
+    assert html.count("<tr>") + html.count("<tr ") >= 25 <= summary["audit"]["entities"]["measured"]
+    assert html.count("<svg ") == 5 and html.index("<svg ") > html.index('id="statistics"')
+    assert html.rindex("<svg ") > html.index('data-plot="projection"')
+    assert "owned" not in re.findall(r"<title>(.*?)</title>", html)[0]
+    assert 'class="pair"' in html and html.count("Came first:") >= 1
+
+
+def test_tables_are_sorted_with_the_keyboard(page, tmp_path):
+    script = """
+    document.querySelectorAll('details.section').forEach((d) => { d.open = true; });
+    await new Promise((done) => setTimeout(done, 300));
+    const table = document.querySelector('[data-table=entities] table');
+    const head = [...table.querySelectorAll('th')].find((th) => th.textContent === 'related');
+    const column = [...head.parentNode.children].indexOf(head);
+    const rows = () => [...table.querySelectorAll('tbody tr')];
+    const values = () => rows().map((r) => +r.children[column].textContent);
+    const before = head.getAttribute('aria-sort');
+    const button = head.querySelector('button');
+    button.focus();
+    const focused = document.activeElement === button && button.tabIndex === 0;
+    button.click();  // what Enter does on a button that has the focus
+    const up = values(), first = head.getAttribute('aria-sort');
+    button.click();
+    const down = values(), second = head.getAttribute('aria-sort');
+    const sorted = (v, s) => v.every((x, i) => i === 0 || s * (x - v[i - 1]) >= 0);
+    document.title = `none=${+(before === 'none')} focused=${+focused} `
+      + `up=${+(first === 'ascending' && sorted(up, 1))} `
+      + `down=${+(second === 'descending' && sorted(down, -1))}`;
+    """
+    found = measured(dom(page, tmp_path, script))
+    assert found == {"none": 1, "focused": 1, "up": 1, "down": 1}
+
+
+def test_what_is_narrow_is_scrolled_inside_and_not_the_page(page, tmp_path):
+    script = "document.querySelectorAll('details').forEach((d) => { d.open = true; });"
+    script += "await new Promise((done) => setTimeout(done, 300));" + SIZES
+    found = measured(dom(page, tmp_path, script, (390, 900)))
+    assert found["width"] <= 390

@@ -1,0 +1,95 @@
+"""Every command that a verdict can show is one that Argus has, with options that it takes."""
+
+import json
+import shlex
+import shutil
+
+import pytest
+import typer
+
+import argus
+from argus.cli.main import app
+from argus.verdict.counts import MEASURED_BY
+from argus.verdict.reading import Results
+
+
+def parses(line):
+    """Parse each command of a line as the command line would; nothing runs."""
+    for part in line.split(" && "):
+        words = shlex.split(part)
+        assert words[0] == "argus"
+        command, rest = typer.main.get_command(app), words[1:]
+        while hasattr(command, "commands"):
+            command, rest = command.commands[rest[0]], rest[1:]
+        command.make_context(command.name, list(rest))
+
+
+@pytest.fixture
+def folder(exposed, files, tmp_path):
+    out = tmp_path / "with a space"
+    shutil.copytree(exposed, out)
+    return out
+
+
+def test_what_measures_each_count_parses(folder):
+    places = Results.of(folder).places
+    for command in MEASURED_BY.values():
+        parses(command(places))
+
+
+def test_paths_with_spaces_are_quoted(folder):
+    assert f"'{folder}'" in argus.read_verdict(folder).counts[0].command
+
+
+SECTIONS = {
+    "nothing more": {},
+    "lost records": {"reach": {"k": 10, "reachable": 10, "broken": {},
+                               "reached": {"asked": 10, "reached": 8, "low": 0.4, "high": 0.9}}},
+    "a harmful repair": {"evaluation": {
+        "headline": "nDCG@10", "queries": {"total": 9, "measured": 9},
+        "comparison": {"nDCG@10": {"verdict": "worse", "mean_difference": -0.1}}}},
+    "superseded": {"authority": {
+        "k": 10, "documents": {"total": 20, "superseded": 10},
+        "proxies": {"text": {"documents": 10, "reachable": 0.2}}}},
+    "some scenarios": {"ablation": {
+        "headline": "nDCG@10", "documents": {"indexed": 40, "with_scenarios": 4},
+        "whole": {"usual": {"component": "M+E", "lambda": 0.7}, "rows": [
+            {"system": "documents", "component": None, "lambda": None, "comparison": None},
+            {"system": "scenarios", "component": "M+E", "lambda": 0.7,
+             "comparison": {"mean_difference": 0.2, "low": 0.1, "high": 0.3}}]}}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+@pytest.mark.parametrize("is_index", [False, True])
+def test_every_thing_to_do_parses(folder, name, is_index):
+    file = folder / "summary.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | SECTIONS[name]))
+    if is_index:
+        (folder / "index.json").write_text("{}")
+        (folder / "scenarios").mkdir()
+    actions = argus.read_verdict(folder).actions
+    assert actions
+    for action in actions:
+        parses(action.command)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("lost records", "Delete and add the 2 records"),
+        ("some scenarios", "Write what the other 36 documents are needed for"),
+        ("superseded", "Serve what is in force"),
+    ],
+)
+def test_what_was_measured_here_decides_what_comes_first(folder, name, title):
+    file = folder / "summary.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | SECTIONS[name]))
+    assert argus.read_verdict(folder).actions[0].title.startswith(title)
+
+
+def test_a_gate_is_told_of_for_what_it_compares():
+    from argus.runs.figures import TRACKED
+    from argus.verdict.actions import COMPARED
+
+    assert set(TRACKED) == COMPARED

@@ -1,0 +1,159 @@
+"""The verdict of real, small runs."""
+
+import json
+import shlex
+import shutil
+
+import pytest
+
+import argus
+from argus.data import Document
+from argus.errors import InputError
+from argus.knowledge import KnowledgeSource
+from argus.verdict import verdict_lines
+from tests.support.stores import fill_sqlite_vec
+from tests.support.words import ByWords, corpus
+
+
+def counts_of(folder):
+    return {count.name: count for count in argus.read_verdict(folder).counts}
+
+
+def test_the_sentences_of_an_exposure_are_counted_as_it_counted_them(exposed):
+    summary = json.loads((exposed / "summary.json").read_text())["exposure"]
+    count = counts_of(exposed)["by_its_words"]
+    assert count.total == summary["sentence"]["probes"] == 80
+    assert count.count == round(summary["sentence"]["success_at_k"] * 80)
+    assert count.low == pytest.approx(summary["sentence"]["low"])
+    assert "stays in it" in count.meaning  # a retriever: nothing was taken out
+    assert count.validity[0].kind == "measured elsewhere" and "0.50" in count.validity[0].text
+
+
+def test_what_was_not_measured_says_by_which_command_it_is(exposed, files):
+    counts = counts_of(exposed)
+    for name in ("by_itself", "by_need", "superseded_served"):
+        assert counts[name].level == "not measured" and counts[name].share is None
+        assert counts[name].command.startswith("argus ")
+    words = shlex.split(counts["by_need"].command)
+    assert str(files / "queries.jsonl") in words and str(files / "qrels/test.tsv") in words
+    assert str(files / "corpus.jsonl") in shlex.split(counts["superseded_served"].command)
+
+
+def test_judged_questions_are_counted_by_what_they_find(exposed, files, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(exposed, out)
+    argus.evaluate(
+        files, files / "qrels" / "test.tsv", corpus=files, out=out,
+        retrievers=[ByWords(corpus(), lost=["alder-mill"])],
+    )  # fmt: skip
+    count = counts_of(out)["by_need"]
+    assert (count.count, count.total, count.source) == (1, 2, "argus evaluate")
+    assert count.validity[0].kind == "measured here"
+    titles = [action.title for action in argus.read_verdict(out).actions]
+    assert not any("Ask judged questions" in title for title in titles)
+
+
+def test_a_store_is_counted_whole_and_what_it_loses_is_the_first_thing_to_do(tmp_path):
+    fill_sqlite_vec(tmp_path / "docs.db")
+    argus.reach(f"sqlite-vec:{tmp_path / 'docs.db'}/docs", out=tmp_path / "out")
+    count = counts_of(tmp_path / "out")["by_itself"]
+    summary = json.loads((tmp_path / "out/summary.json").read_text())["reach"]
+    assert count.count == summary["reached"]["reached"]
+    assert count.total == summary["reached"]["asked"] + sum(summary["broken"].values())
+    assert count.low == count.high == count.share  # every record was asked for
+    summary["reached"]["reached"] -= 2
+    (tmp_path / "out/summary.json").write_text(json.dumps({"reach": summary}))
+    verdict = argus.read_verdict(tmp_path / "out")
+    assert verdict.counts[0].level == "bad" and "2 " in verdict.answer
+    assert verdict.actions[0].title.startswith("Delete and add the 2 records")
+    assert str(tmp_path / "docs.db") in verdict.actions[0].command
+
+
+def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_others(tmp_path):
+    rows = [
+        Document("old", "The speed limit is fifty.", "Limit", {"type": "law", "bill": "b1"}),
+        Document("new", "The speed limit is thirty.", "Limit", {"type": "law", "bill": "b1"}),
+        *corpus(),
+    ]
+    from argus.data.beir import as_rows, write_jsonl
+
+    write_jsonl(tmp_path / "records.jsonl", as_rows(rows))
+    edges = tmp_path / "edges.jsonl"
+    edges.write_text('{"superseded": "old", "superseding": "new"}\n')
+    source = argus.AuthoritySource(records=tmp_path / "records.jsonl", edges=edges)
+    for lost, served in (((), 0), (("new",), 1)):
+        out = tmp_path / f"out{served}"
+        argus.audit_authority(source, out=out, retriever=ByWords(rows, lost=lost))
+        count = counts_of(out)["superseded_served"]
+        assert (count.count, count.total) == (served, 1)
+    verdict = argus.read_verdict(out)
+    assert "1 of 1 superseded documents answer in place" in verdict.answer
+    serving = [a.command for a in verdict.actions if "authority search" in a.command]
+    assert serving and str(tmp_path / "edges.jsonl") in serving[0]
+
+
+def test_never_retrieved_and_blind_spots_do_not_stand_unexplained(minilm, tmp_path):
+    names = ["Alder Hall", "Birch House", "Cedar Lodge", "Dogwood Inn", "Elm Court", "Fir Gate"]
+    rows = [
+        Document(f"d{i}", f"{n} stands here. It looks at {names[(i + 1) % 6]} all day.", n)
+        for i, n in enumerate(names)
+    ]
+    argus.audit(
+        rows, out=tmp_path, source=KnowledgeSource(relations="mentions"), encoder=minilm,
+        config=argus.AuditConfig(k=(1,), pool=(3,)),
+    )  # fmt: skip
+    argus.exposure(rows, out=tmp_path, encoder=minilm, config=argus.ExposureConfig(k=1))
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    text = " ".join(argus.read_verdict(tmp_path).explanations)
+    assert f"{summary['exposure']['never_retrieved']} of 6 never come back" in text
+    assert f"{summary['audit']['share_below_0.33']:.1%} blind spots" in text
+    assert "cannot tell which real questions fail" in text
+
+
+def test_there_are_at_most_five_things_to_do_and_what_brings_most_is_first(exposed):
+    actions = argus.read_verdict(exposed).actions
+    assert 1 < len(actions) <= 5
+    brings = [action.brings for action in actions]
+    assert brings == sorted(brings, reverse=True)
+    assert all(action.evidence and action.command.startswith("argus ") for action in actions)
+
+
+def test_the_last_lines_say_counts_worth_and_commands(exposed):
+    lines = list(verdict_lines(argus.read_verdict(exposed)))
+    assert lines[1].startswith("verdict: ")
+    assert any("NOT MEASURED" in line for line in lines)
+    assert any("measured elsewhere: AUC" in line for line in lines)
+    assert any(line.strip().startswith("argus remedy scenarios") for line in lines)
+
+
+def test_a_folder_of_other_jobs_has_no_verdict_lines(tmp_path):
+    assert list(verdict_lines(argus.read_verdict(tmp_path))) == []
+    assert argus.read_verdict(tmp_path).answer.startswith("Not measured")
+
+
+@pytest.mark.parametrize("text", ["{", '{"exposure": 7}', '{"exposure": {"k": "ten"}}'])
+def test_a_damaged_summary_is_refused_by_name(exposed, tmp_path, text):
+    shutil.copytree(exposed, tmp_path / "out")
+    (tmp_path / "out/summary.json").write_text(text)
+    with pytest.raises(InputError, match=r"summary\.json"):
+        argus.read_verdict(tmp_path / "out")
+
+
+def test_a_count_that_a_job_of_real_questions_states_comes_first(exposed, tmp_path):
+    shutil.copytree(exposed, tmp_path / "out")
+    file = tmp_path / "out/summary.json"
+    stated = {"count": 60, "total": 100, "low": 0.5, "high": 0.69, "is_measured_here": True,
+              "validity": "40 judgements"}  # fmt: skip
+    file.write_text(
+        json.dumps(json.loads(file.read_text()) | {"traffic": {"verdict_answered": stated}})
+    )
+    count = counts_of(tmp_path / "out")["by_need"]
+    assert (count.count, count.total) == (60, 100)
+    assert (count.level, count.source) == ("bad", "argus traffic")
+    assert (count.count, count.total, count.level, count.source) == (
+        60,
+        100,
+        "bad",
+        "argus traffic",
+    )
+    assert str(count.validity[0]) == "measured here: 40 judgements"
