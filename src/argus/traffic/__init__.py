@@ -1,0 +1,1 @@
+"""What people really ask: query logs, what was served for them, and demand that nobody meets."""
