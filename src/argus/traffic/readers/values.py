@@ -10,7 +10,14 @@ from contextlib import suppress
 from typing import Any
 
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.results import SCORE_NAMES, TEXT_NAMES, Known, items_of
+from argus.retrievers.results import (
+    ID_NAMES,
+    INNER,
+    SCORE_NAMES,
+    TEXT_NAMES,
+    Known,
+    items_of,
+)
 from argus.traffic.exchange import Passage, ReadingTally, Skip
 
 GOOD = {
@@ -24,6 +31,9 @@ BAD = {
 NO_FEEDBACK, NO_RESULTS = "feedback that is neither good nor bad", "results that cannot be read"
 _APART = re.compile(r"[,;|\s]+")
 _NOTHING = Known()
+SCORES = (float, int, type(None))
+WRAPPING = frozenset((*INNER, "metadata", "meta"))
+"""Fields inside which a result may have its id."""
 SPELT = 1 << 24
 """Characters of a list in text, behind which it is not read."""
 
@@ -50,13 +60,31 @@ def passages(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
         return tuple(Passage(one) for one in value)
     if isinstance(value, Mapping) and "id" in value and "ids" not in value:
         value = [value]
-    if isinstance(value, list):
+    if type(value) is list:
+        plain = _plain_objects(value)
+        if plain is not None:
+            return plain
         value = [_with_number(one) for one in value]
     try:
         items = list(items_of(value, _NOTHING))
     except RetrievalError:
         return _without_ids(value, tally)
     return tuple(Passage(id_, score, text_of(item)) for id_, score, item in items)
+
+
+def _plain_objects(items: list[Any]) -> tuple[Passage, ...] | None:
+    """Return results that are flat objects with an id, as most are; None for any others."""
+    results = []
+    for item in items:
+        if type(item) is not dict or not WRAPPING.isdisjoint(item):
+            return None
+        id_ = next((item[name] for name in ID_NAMES if name in item), None)
+        score = next((item[name] for name in SCORE_NAMES if name in item), None)
+        if type(id_) is not str or type(score) not in SCORES:
+            return None
+        text = next((item[name] for name in TEXT_NAMES if name in item), "")
+        results.append(Passage(id_, score and float(score), text if type(text) is str else ""))
+    return tuple(results)
 
 
 def _with_number(item: Any) -> Any:

@@ -1,0 +1,79 @@
+"""A log, read and redacted: what everything else sees of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from argus.traffic.config import LogConfig
+from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally
+from argus.traffic.readers.opening import exchanges
+from argus.traffic.redaction.keys import Keys
+from argus.traffic.redaction.redactor import IN_IDS, Redactor, own_patterns
+
+IDS = 65_536
+"""Ids whose cleaning is remembered: the same documents come again and again."""
+
+
+@dataclass
+class TrafficReader:
+    """Reads a log; what it counted on the way is in `tally` and `redactor`. Made by `of`."""
+
+    log: Path
+    config: LogConfig
+    redactor: Redactor
+    keys: Keys
+    tally: ReadingTally = field(default_factory=ReadingTally)
+
+    def __post_init__(self) -> None:
+        self.clean_id = lru_cache(IDS)(self._clean_id)
+
+    @classmethod
+    def of(cls, log: Path, config: LogConfig) -> TrafficReader:
+        """Read patterns and secret. Raises InputError where they cannot be."""
+        return cls(log, config, Redactor(own_patterns(config.redact)), Keys.of(config))
+
+    def __iter__(self) -> Iterator[Exchange | Feedback]:
+        for one in exchanges(self.log, self.config, self.tally):
+            yield self._clean(one) if isinstance(one, Exchange) else self._clean_feedback(one)
+
+    def _clean(self, exchange: Exchange) -> Exchange:
+        clean, keys, results = self.redactor.clean, self.keys, exchange.results
+        slices = exchange.slices
+        return Exchange(
+            clean(exchange.query),
+            exchange.at,
+            results and tuple(self._clean_passage(one) for one in results),
+            exchange.good,
+            exchange.bad,
+            tuple(map(self.clean_id, exchange.clicks)),
+            keys.of_person(exchange.user),
+            keys.of_person(exchange.session),
+            tuple(one and clean(one) for one in slices) if slices else slices,
+            keys.of_person(exchange.ref),
+        )
+
+    def _clean_feedback(self, feedback: Feedback) -> Feedback:
+        ref = self.keys.of_person(feedback.ref)
+        return replace(feedback, ref=ref, click=self.clean_id(feedback.click))
+
+    def _clean_passage(self, passage: Passage) -> Passage:
+        text = self.redactor.clean(passage.text) if passage.text and not passage.id else ""
+        return Passage(self.clean_id(passage.id), passage.score, text)
+
+    def _clean_id(self, id_: str) -> str:
+        """Return an id without mails and tokens; what was in it keeps it apart from others."""
+        cleaned = self.redactor.clean(id_, IN_IDS) if id_ else id_
+        return id_ if cleaned == id_ else f"{cleaned}#{self.keys.of_person(id_)[:8]}"
+
+
+def read_traffic(log: Path | str, config: LogConfig | None = None) -> TrafficReader:
+    """Return the questions of a log, read as they are iterated over, redacted.
+
+    log: a file or a folder of them: JSONL, CSV, TSV, spans of OpenInference or OpenTelemetry
+    (JSON, OTLP, Parquet), OpenSearch UBI, Ragas, DeepEval. Users and sessions are keyed hashes.
+    Memory does not grow with the log. Raises InputError where it is none.
+    """
+    return TrafficReader.of(Path(log), config or LogConfig())
