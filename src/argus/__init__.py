@@ -7,7 +7,8 @@
 There is a function per command, here with what it takes and returns: `audit` and `exposure` measure
 what is reachable, `fit_probe`, `predict_rps` and `diagnose` predict it; `build_index`,
 `repair_index`, `blend_index`, `adapt_index`, `expand_index`, `synthesize_index` and `rollback` mend
-it; `evaluate`, `compare_indexes`, `explain` and `gate` say what came of it; `profile_documents`,
+it; `read_traffic` and `audit_traffic` tell what people really ask; `evaluate`, `compare_indexes`,
+`explain` and `gate` say what came of it; `profile_documents`,
 `add_scenarios`, `audit_needs`, `ablate_scenarios`, `compare_answers`, `make_study` with
 `read_preferences`, and `distill` index what documents would be needed for; `Authority`, `resolve`,
 `lint`, `audit_authority` and `search_authority` keep what is superseded from being served;

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from argus.data.fields import By
+from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_settings
 
@@ -27,9 +28,7 @@ class LogConfig:
         Doc("Shape of the log; default: found, file by file."),
         Option(panel=_PANEL, default=""),
     ] = None
-    query_field: Annotated[
-        str | None, Doc("Field of the question."), Option(panel=_PANEL)
-    ] = None  # fmt: skip
+    query_field: Annotated[str | None, Doc("Field of the question."), Option(panel=_PANEL)] = None
     time_field: Annotated[str | None, Doc("Field of the time."), Option(panel=_PANEL)] = None
     results_field: Annotated[
         str | None, Doc("Field of what was served: ids, or objects with one."), Option(panel=_PANEL)
@@ -87,8 +86,30 @@ class TrafficConfig:
         str | None,
         Doc("Compare what came before this time with what came from then on; default: halves."),
     ] = None
+    records: Annotated[
+        Path | None,
+        Doc("Documents with type, time and scope: tells which were superseded when served."),
+        Option(panel="Superseded"),
+    ] = None
+    rules: Annotated[
+        str | None,
+        Doc("What supersedes what, for --records: RULES.yaml, or a domain that ships."),
+        Option(panel="Superseded"),
+    ] = None
+    edges: Annotated[
+        Path | None,
+        Doc("Pairs of superseder and superseded, for --records: beside rules, or instead."),
+        Option(panel="Superseded"),
+    ] = None
     resamples: Resamples = RESAMPLES
     seed: Seed = 0
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if self.records is None and (self.rules is not None or self.edges is not None):
+            raise InputError(
+                "rules or edges without records",
+                expected="--records, whose documents they speak of",
+                fix="Name the file of the records, which may be the corpus.",
+                where="--records",
+            )

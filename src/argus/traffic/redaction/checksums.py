@@ -37,7 +37,8 @@ def iban_end(text: str) -> int:
     """
     length = IBAN_LENGTHS.get(text[:2].upper(), 0)
     compact, end = "", 0
-    for end, character in enumerate(text, 1):
+    for character in text:
+        end += 1
         if character in " -":
             continue
         if not (character.isascii() and character.isalnum()):
