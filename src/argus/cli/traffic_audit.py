@@ -10,11 +10,9 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.corpora.names import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.retrievers.config import AskingConfig
-from argus.settings import Doc
 from argus.traffic.config import LogConfig, TrafficConfig
 
 
@@ -34,11 +32,7 @@ def audit(
     reading: LogConfig,
     retriever: o.Retriever = None,
     asking: AskingConfig,
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("Tells who serves nobody; searched where neither log nor retriever says what came."),
-        o.CORPUS,
-    ] = None,
+    corpus: o.MaybeCorpus = None,
     encoder: EncoderConfig,
     columns: FieldNames,
     limit: o.Limit = None,

@@ -153,7 +153,7 @@ def _take_down(reader: TrafficReader, book: LogBook, documents: Sequence[Documen
     known = Known.of(documents)
     for one in reader:
         if isinstance(one, Exchange):
-            key = reader.keys.of_question(one.query)
+            key = reader.key(one.query)
             if one.results and known.by_text and any(not passage.id for passage in one.results):
                 one = _with_ids(one, known)
             book.add(one, key)
@@ -204,7 +204,7 @@ def _log_figures(reader: TrafficReader, book: LogBook) -> LogFigures:
         "asks": book.asks,
         "skipped": dict(tally.skipped.most_common()),
         "remarks": dict(tally.remarks.most_common()),
-        "redacted": dict(reader.redactor.counts.most_common()),
+        "redacted": reader.redacted,
         "hash_only": reader.config.hash_only,
         "first": _iso(first),
         "last": _iso(last),

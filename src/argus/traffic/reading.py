@@ -19,12 +19,12 @@ IDS = 65_536
 
 @dataclass
 class TrafficReader:
-    """Reads a log; what it counted on the way is in `tally` and `redactor`. Made by `of`."""
+    """Reads a log; what it counted on the way is in `tally` and `redacted`. Made by `of`."""
 
     log: Path
     config: LogConfig
-    redactor: Redactor
-    keys: Keys
+    _redactor: Redactor
+    _keys: Keys
     tally: ReadingTally = field(default_factory=ReadingTally)
 
     def __post_init__(self) -> None:
@@ -39,8 +39,17 @@ class TrafficReader:
         for one in exchanges(self.log, self.config, self.tally):
             yield self._clean(one) if isinstance(one, Exchange) else self._clean_feedback(one)
 
+    @property
+    def redacted(self) -> dict[str, int]:
+        """How often each kind of secret was replaced so far, the most frequent first."""
+        return dict(self._redactor.counts.most_common())
+
+    def key(self, query: str) -> bytes:
+        """Return what a redacted question is counted by: equal ones share it."""
+        return self._keys.of_question(query)
+
     def _clean(self, exchange: Exchange) -> Exchange:
-        clean, keys, results = self.redactor.clean, self.keys, exchange.results
+        clean, keys, results = self._redactor.clean, self._keys, exchange.results
         slices = exchange.slices
         return Exchange(
             clean(exchange.query),
@@ -56,17 +65,17 @@ class TrafficReader:
         )
 
     def _clean_feedback(self, feedback: Feedback) -> Feedback:
-        ref = self.keys.of_person(feedback.ref)
+        ref = self._keys.of_person(feedback.ref)
         return replace(feedback, ref=ref, click=self.clean_id(feedback.click))
 
     def _clean_passage(self, passage: Passage) -> Passage:
-        text = self.redactor.clean(passage.text) if passage.text and not passage.id else ""
+        text = self._redactor.clean(passage.text) if passage.text and not passage.id else ""
         return Passage(self.clean_id(passage.id), passage.score, text)
 
     def _clean_id(self, id_: str) -> str:
         """Return an id without mails and tokens; what was in it keeps it apart from others."""
-        cleaned = self.redactor.clean(id_, IN_IDS) if id_ else id_
-        return id_ if cleaned == id_ else f"{cleaned}#{self.keys.of_person(id_)[:8]}"
+        cleaned = self._redactor.clean(id_, IN_IDS) if id_ else id_
+        return id_ if cleaned == id_ else f"{cleaned}#{self._keys.of_person(id_)[:8]}"
 
 
 def read_traffic(log: Path | str, config: LogConfig | None = None) -> TrafficReader:

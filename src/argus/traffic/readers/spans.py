@@ -62,9 +62,9 @@ def _trace(values: Values) -> str:
     return str(span or "")
 
 
-def _attributes(values: Values) -> dict[str, Any]:
+def _attributes(values: Values) -> Values:
     """Return the attributes with dotted names, whatever shape they came in."""
-    flat: dict[str, Any] = {}
+    flat: Values = {}
     for name in OUTER:
         inner = unpacked(values.get(name))
         if isinstance(inner, list):
@@ -80,7 +80,7 @@ def _attributes(values: Values) -> dict[str, Any]:
     return flat
 
 
-def _flatten(path: str, value: Any, flat: dict[str, Any]) -> None:
+def _flatten(path: str, value: Any, flat: Values) -> None:
     if value is None:
         return
     if isinstance(value, Mapping) and path not in (DOCUMENTS, "metadata"):
@@ -100,14 +100,14 @@ def _documents(attributes: Mapping[str, Any], tally: ReadingTally) -> tuple[Pass
         return passages(items, tally) if len(items) == len(whole) else passages(whole, tally)
     if whole is not None:
         return passages(whole, tally)
-    numbered: dict[int, dict[str, Any]] = {}
+    numbered: dict[int, Values] = {}
     for name, value in attributes.items():
         if match := _NUMBERED.fullmatch(name):
             numbered.setdefault(int(match[1]), {})[match[2].removeprefix("document.")] = value
     return passages([numbered[i] for i in sorted(numbered)], tally) if numbered else None
 
 
-def _opened(item: Mapping[str, Any]) -> dict[str, Any]:
+def _opened(item: Mapping[str, Any]) -> Values:
     """Return a document's own fields: those inside `document`, or behind `document.`."""
     inner = item.get("document")
     if isinstance(inner, Mapping):

@@ -12,18 +12,18 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from argus.data.rows import ARROW, read_rows
 from argus.errors import InputError
 from argus.traffic.exchange import ReadingTally
 
 ENDINGS = (".jsonl", ".ndjson", ".json", ".log", ".csv", ".tsv", ".parquet", ARROW)
-PACKED = {".gz": gzip.open, ".bz2": bz2.open}
+PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 CHUNK = 1 << 20
 """Characters that are read at once of JSON over several lines."""
 LONGEST = 1 << 28
@@ -80,7 +80,7 @@ def _ending(path: Path) -> str:
 def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
     """Yield the lines; those that are no UTF-8 are counted, and where packed data end, it ends."""
     opener = PACKED.get(path.suffix.lower(), open)
-    with cast(IO[bytes], opener(path, "rb")) as raw:
+    with opener(path, "rb") as raw:
         try:
             for number, line in enumerate(raw):
                 try:
@@ -94,8 +94,12 @@ def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
 
 
 def _delimited(path: Path, delimiter: str, tally: ReadingTally) -> Iterator[Values]:
-    plain = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
-    reader = csv.reader(_lines(path, tally), delimiter=delimiter, quoting=plain)
+    lines = _lines(path, tally)
+    reader = (
+        csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        if delimiter == "\t"
+        else csv.reader(lines)
+    )
     header = next(reader, None)
     while header:
         try:

@@ -46,7 +46,7 @@ def _otlp(resources: Any) -> Iterator[Values]:
                 yield {**span, "attributes": plain_attributes(span.get("attributes"))}
 
 
-def plain_attributes(attributes: Any) -> dict[str, Any]:
+def plain_attributes(attributes: Any) -> Values:
     """Return OTLP's list of keys and values as one object."""
     return {str(one["key"]): _plain(one.get("value")) for one in _dicts(attributes) if "key" in one}
 

@@ -73,7 +73,8 @@ def _unit_rows(questions: Sequence[frozenset[str] | set[str]]) -> npt.NDArray[np
             if term in places:
                 rows[i, places[term]] = log(1 + len(questions) / counts[term])
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    norms[norms == 0] = 1
+    return np.asarray(rows / norms, np.float64)
 
 
 def names(
