@@ -78,11 +78,15 @@ def test_as_lines_it_is_the_same_log(exported, tmp_path):
         values.append(value)
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(value) + "\n" for value in values))
     (tmp_path / "b.json").write_text(exported)
-    first, second = (list(argus.read_traffic(tmp_path / name, argus.LogConfig(key_file=None)))
-                     for name in ("a.jsonl", "b.json"))  # fmt: skip
-    assert [
-        (one.query, one.results, one.at) for one in first if isinstance(one, argus.Exchange)
-    ] == [(one.query, one.results, one.at) for one in second if isinstance(one, argus.Exchange)]
+    first, second = (
+        [
+            (one.query, one.results, one.at)
+            for one in argus.read_traffic(tmp_path / name)
+            if isinstance(one, argus.Exchange)
+        ]
+        for name in ("a.jsonl", "b.json")
+    )
+    assert first == second and len(first) == len(QUESTIONS)
     documents = [argus.Document(id_, text) for id_, text in TEXTS.items()]
     result = argus.audit_traffic(tmp_path / "b.json", out=tmp_path / "out", corpus=documents)
     assert result.summary["questions"]["different"] == 2
