@@ -10,6 +10,7 @@ from argus.data.fields import By
 from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_settings
+from argus.traffic.readers.times import seconds
 
 _PANEL = "Log"
 Format = Literal["plain", "spans", "ubi", "ragas", "deepeval"]
@@ -112,4 +113,11 @@ class TrafficConfig:
                 expected="--records, whose documents they speak of",
                 fix="Name the file of the records, which may be the corpus.",
                 where="--records",
+            )
+        if self.split is not None and seconds(self.split) is None:
+            raise InputError(
+                repr(self.split),
+                expected="a time such as 2026-03-01 or 2026-03-01T12:00:00+01:00",
+                fix="Leave it out for halves.",
+                where="--split",
             )

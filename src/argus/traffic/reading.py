@@ -60,7 +60,7 @@ class TrafficReader:
             tuple(map(self.clean_id, exchange.clicks)),
             keys.of_person(exchange.user),
             keys.of_person(exchange.session),
-            tuple(one and clean(one) for one in slices) if slices else slices,
+            tuple(one and clean(whole(one)) for one in slices) if slices else slices,
             keys.of_person(exchange.ref),
         )
 
@@ -69,13 +69,21 @@ class TrafficReader:
         return replace(feedback, ref=ref, click=self.clean_id(feedback.click))
 
     def _clean_passage(self, passage: Passage) -> Passage:
-        text = self._redactor.clean(passage.text) if passage.text and not passage.id else ""
+        text = ""
+        if passage.text and not passage.id:
+            text = self._redactor.clean(whole(passage.text))
         return Passage(self.clean_id(passage.id), passage.score, text)
 
     def _clean_id(self, id_: str) -> str:
         """Return an id without mails and tokens; what was in it keeps it apart from others."""
+        id_ = whole(id_)
         cleaned = self._redactor.clean(id_, IN_IDS) if id_ else id_
         return id_ if cleaned == id_ else f"{cleaned}#{self._keys.of_person(id_)[:8]}"
+
+
+def whole(text: str) -> str:
+    """Return a text with half characters replaced, which nothing can write."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def read_traffic(log: Path | str, config: LogConfig | None = None) -> TrafficReader:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.errors import InputError
 from argus.measures.intervals import newcombe
 from argus.measures.significance import DifferenceFigures, paired_difference
 from argus.traffic.figures.outcomes import OUTCOMES
@@ -59,20 +58,9 @@ class Windows(TypedDict):
 
 
 def split_at(book: LogBook, named: str | None) -> float | None:
-    """Return where windows meet: as named, or the middle of asks with a time; None of none.
-
-    Raises InputError for a time that is none.
-    """
+    """Return where windows meet: as named, or the middle of asks with a time; None of none."""
     if named is not None:
-        moment = seconds(named)
-        if moment is None:
-            raise InputError(
-                repr(named),
-                expected="a time such as 2026-03-01 or 2026-03-01T12:00:00+01:00",
-                fix="Leave it out for halves.",
-                where="--split",
-            )
-        return moment
+        return seconds(named)
     (n,) = book.one("SELECT COUNT(at) FROM asks")
     if n < 2:
         return None

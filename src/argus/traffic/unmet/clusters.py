@@ -92,7 +92,7 @@ def names(
     classes = [Counter(t for i in group for t in own[i] if t not in common) for group in groups]
     rest = Counter(term for words in others for term in words if term not in common)
     frequency = sum(classes, Counter[str]()) + rest
-    mean = sum(frequency.values()) / (len(classes) + bool(rest))
+    mean = sum(frequency.values()) / max(1, len(classes) + bool(rest))
     called = []
     for group, counts in zip(groups, classes, strict=True):
         weights = {term: n * log(1 + mean / frequency[term]) for term, n in counts.items()}
