@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One result as the log has it. id: empty where it has none, and the text has to tell."""
+    """One result as the log has it. id: empty where it has none; then the text has to tell."""
 
     id: str
     score: float | None = None

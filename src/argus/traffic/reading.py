@@ -69,10 +69,14 @@ class TrafficReader:
         return replace(feedback, ref=ref, click=self.clean_id(feedback.click))
 
     def _clean_passage(self, passage: Passage) -> Passage:
+        """Return a passage with a clean id; a text is kept where there is none, and redacted."""
+        id_ = self.clean_id(passage.id)
+        if id_ and not passage.text and id_ == passage.id:
+            return passage
         text = ""
         if passage.text and not passage.id:
             text = self._redactor.clean(whole(passage.text))
-        return Passage(self.clean_id(passage.id), passage.score, text)
+        return Passage(id_, passage.score, text)
 
     def _clean_id(self, id_: str) -> str:
         """Return an id without mails and tokens; what was in it keeps it apart from others."""

@@ -31,7 +31,7 @@ BAD = {
 NO_FEEDBACK, NO_RESULTS = "feedback that is neither good nor bad", "results that cannot be read"
 _APART = re.compile(r"[,;|\s]+")
 _NOTHING = Known()
-SCORES = (float, int, type(None))
+SCORES = frozenset((float, int, type(None)))
 WRAPPING = frozenset((*INNER, "metadata", "meta"))
 """Fields inside which a result may have its id."""
 SPELT = 1 << 24
@@ -73,18 +73,19 @@ def passages(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
 
 
 def _plain_objects(items: list[Any]) -> tuple[Passage, ...] | None:
-    """Return results that are flat objects with an id, as most are; None for any others."""
-    results = []
-    for item in items:
-        if type(item) is not dict or not WRAPPING.isdisjoint(item):
-            return None
-        id_ = next((item[name] for name in ID_NAMES if name in item), None)
-        score = next((item[name] for name in SCORE_NAMES if name in item), None)
-        if type(id_) is not str or type(score) not in SCORES:
-            return None
-        text = next((item[name] for name in TEXT_NAMES if name in item), "")
-        results.append(Passage(id_, score and float(score), text if type(text) is str else ""))
-    return tuple(results)
+    """Return results that are flat objects alike with an id, as most are; None for others."""
+    if not items or set(map(type, items)) != {dict} or not WRAPPING.isdisjoint(items[0]):
+        return None
+    id_name = next((name for name in ID_NAMES if name in items[0]), None)
+    score_name = next((name for name in SCORE_NAMES if name in items[0]), "")
+    names = items[0].keys()
+    if id_name is None or any(item.keys() != names for item in items):
+        return None
+    ids = [item[id_name] for item in items]
+    scores = [item.get(score_name) for item in items]
+    if set(map(type, ids)) != {str} or not SCORES.issuperset(map(type, scores)):
+        return None
+    return tuple(map(Passage, ids, scores))
 
 
 def _with_number(item: Any) -> Any:

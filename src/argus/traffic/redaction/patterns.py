@@ -13,7 +13,8 @@ Hit = tuple[int, int]
 """Where something begins and ends."""
 
 SUSPECT = re.compile(
-    r"[@\uff20\d]|bearer|password|passwort|passwd|secret|token|api.?key|private key", re.IGNORECASE
+    r"[@\uff20]|\d(?:\D{0,3}\d){5}|\S{16}|bearer|passw|passwort|pwd|secret|token|api.?key",
+    re.IGNORECASE,
 )
 """Without any of these a text holds nothing that is looked for here."""
 
