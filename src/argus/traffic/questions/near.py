@@ -37,30 +37,27 @@ def find_alike(questions: Sequence[LookedAt], least: float) -> int:
     if least >= 1:
         return 0
     parts = [_parts(one.text or "") for one in questions]
+    numbers = [frozenset(_NUMBER.findall((one.text or "").casefold())) for one in questions]
     order = sorted(range(len(questions)), key=lambda i: (-questions[i].asks, questions[i].id))
-    leader = [-1] * len(questions)
-    bands = _bands(parts)
-    buckets: dict[tuple[int, bytes], list[int]] = defaultdict(list)
+    bands, n = _bands(parts), 0
+    buckets: dict[tuple[int, bytes, frozenset[str]], list[int]] = defaultdict(list)
     for i in order:
-        keys = [(band, bands[i, band].tobytes()) for band in range(BANDS)] if parts[i] else []
+        keys = [(band, bands[i, band].tobytes(), numbers[i]) for band in range(BANDS)]
+        keys = keys if parts[i] else []
         rivals = dict.fromkeys(j for key in keys for j in buckets[key][:MOST_IN_BAND])
-        best = next((j for j in rivals if _is_alike(questions, parts, i, j, least)), -1)
-        if best >= 0:
-            leader[i], questions[i].alike = best, questions[best].id
+        best = next((j for j in rivals if _share(parts[i], parts[j]) >= least), None)
+        if best is not None:
+            n, questions[i].alike = n + 1, questions[best].id
             continue
         for key in keys:
             buckets[key].append(i)
-    return sum(place >= 0 for place in leader)
+    return n
 
 
-def _is_alike(
-    questions: Sequence[LookedAt], parts: Sequence[frozenset[str]], i: int, j: int, least: float
-) -> bool:
-    one, other = parts[i], parts[j]
-    if len(one & other) < least * len(one | other):
-        return False
-    numbers = [set(_NUMBER.findall((questions[n].text or "").casefold())) for n in (i, j)]
-    return numbers[0] == numbers[1]
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return which part of what either has both share (Jaccard)."""
+    both = len(one & other)
+    return both / (len(one) + len(other) - both)
 
 
 def _parts(text: str) -> frozenset[str]:
