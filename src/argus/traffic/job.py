@@ -139,10 +139,10 @@ def _authority(config: TrafficConfig) -> OpenedAuthority | None:
 
 def _first_question(reader: TrafficReader, folder: ArtifactFolder, record: Record) -> Path:
     """Open the folder once the log is known to hold a question; return where it is taken down."""
-    if next(iter(TrafficReader.of(reader.log, reader.config)), None) is None:
-        probe = TrafficReader.of(reader.log, reader.config)
-        reasons = [*probe] or probe.tally.skipped
-        why = "; ".join(f"{n:,} {reason}" for reason, n in dict(reasons).items()) or "it is empty"
+    probe = TrafficReader.of(reader.log, reader.config)
+    if not any(isinstance(one, Exchange) for one in probe):
+        reasons = [f"{n:,} {reason}" for reason, n in probe.tally.skipped.items()]
+        why = "; ".join(reasons) or "it is empty, or speaks of questions elsewhere"
         raise NothingMeasured(f"question in {reader.log}", f"Left out: {why}.")
     record.open(folder)
     return folder.own(FILE)

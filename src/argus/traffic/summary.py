@@ -199,6 +199,8 @@ def _tests(change: WindowChange) -> str:
 def _of_unmet(unmet: Unmet) -> Iterator[str]:
     why = ", ".join(f"{n:,} {reason}" for reason, n in unmet["why"].items())
     yield f"unmet, by what the log tells: {unmet['questions']:,} questions ({why or 'none'})"
+    if unmet["worth"]:
+        yield f"  what little support is worth: {unmet['worth']}"
     for one in unmet["largest"][:MOST_NAMED]:
         yield f"  {one['words']}: {one['questions']:,} questions, {one['asks']:,} asks"
 

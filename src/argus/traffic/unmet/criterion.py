@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from argus.traffic.questions.sample import LookedAt
 
 BAD, NOTHING, SUPPORT = "bad feedback", "nothing came back", "least supported by words"
+WORTH = "AUC 0.51 to 0.64 against judged failures of BM25 on three collections: weak"
+"""What little support tells of failing; measured elsewhere (benchmarks/traffic_support.py)."""
 TENTH = 10
 WELL = 0.6
 """Support from which a question is not among the least supported, however few are below."""

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from argus.traffic.questions.sample import LookedAt
 from argus.traffic.unmet.clusters import MOST, clusters, common_terms, names, terms
+from argus.traffic.unmet.criterion import SUPPORT, WORTH
 
 EXAMPLES, PLACES, SHOWN = 3, 3, 20
 LONGEST = 200
@@ -37,6 +38,8 @@ class Unmet(TypedDict):
     questions: int
     asks: int
     why: dict[str, int]
+    worth: str
+    """What little support by words is worth as a sign of failing; empty where none is named so."""
     clustered: int
     """Questions in a cluster of two or more."""
     compared: int
@@ -90,6 +93,7 @@ def unmet_figures(unmet: Sequence[LookedAt], rows: Sequence[Demand]) -> Unmet:
         "questions": len(unmet),
         "asks": sum(one.asks for one in unmet),
         "why": dict(Counter(why for one in unmet for why in one.why).most_common()),
+        "worth": WORTH if any(SUPPORT in one.why for one in unmet) else "",
         "clustered": sum(row["questions"] for row in rows),
         "compared": min(len(unmet), MOST),
         "clusters": len(rows),
