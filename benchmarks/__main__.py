@@ -26,7 +26,7 @@ NAMES = (
     "blend_quality", "blend_speed",
     "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
     "suite_reuse", "report_page",
-    "traffic_risk", "traffic_coverage",
+    "traffic_risk", "traffic_coverage", "traffic_scale", "traffic_support",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"
 

@@ -7,12 +7,12 @@
 There is a function per command, here with what it takes and returns: `audit` and `exposure` measure
 what is reachable, `fit_probe`, `predict_rps` and `diagnose` predict it; `build_index`,
 `repair_index`, `blend_index`, `adapt_index`, `expand_index`, `synthesize_index` and `rollback` mend
-it; `evaluate`, `compare_indexes`, `explain` and `gate` say what came of it, `read_verdict` what to
-do next, and `history` what changed from run to run; `predict_risk` and `judge_traffic` tell how
-often real questions fail; `profile_documents`, `add_scenarios`, `audit_needs`, `ablate_scenarios`,
-`compare_answers`, `make_study` with `read_preferences`, and `distill` index what documents would
-be needed for; `Authority`, `resolve`, `lint`, `audit_authority` and `search_authority` keep what
-is superseded from being served;
+it; `audit_traffic` tells what people really ask, `predict_risk` and `judge_traffic` how often that
+fails; `evaluate`, `compare_indexes`, `explain` and `gate` say what came of it, `read_verdict` what
+to do next, and `history` what changed from run to run; `profile_documents`, `add_scenarios`,
+`audit_needs`, `ablate_scenarios`, `compare_answers`, `make_study` with `read_preferences`, and
+`distill` index what documents would be needed for; `Authority`, `resolve`, `lint`,
+`audit_authority` and `search_authority` keep what is superseded from being served;
 `build_ngrams`, `train_generative`, `search_ngrams` and `ngram_stats` retrieve by n-grams that a
 model writes, and `analyse_failures` says why they miss; `build_kb` makes knowledge bases of dumps
 and other sources, `plan` says what an audit will take, `run_suite` asks retrievers x remedies x

@@ -620,6 +620,30 @@ from .remedies.writing.summary import (
     StoreRollback as StoreRollback,
     WrittenSummary as WrittenSummary,
 )
+from .traffic.config import (
+    LogConfig as LogConfig,
+    TrafficConfig as TrafficConfig,
+)
+from .traffic.exchange import (
+    Exchange as Exchange,
+    Feedback as Feedback,
+    Passage as Passage,
+    ReadingTally as ReadingTally,
+)
+from .traffic.job import (
+    TrafficResult as TrafficResult,
+    audit_traffic as audit_traffic,
+)
+from .traffic.questions.sample import (
+    LookedAt as LookedAt,
+)
+from .traffic.reading import (
+    TrafficReader as TrafficReader,
+    read_traffic as read_traffic,
+)
+from .traffic.summary import (
+    TrafficSummary as TrafficSummary,
+)
 from .reach.config import (
     ReachConfig as ReachConfig,
 )

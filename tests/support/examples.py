@@ -41,6 +41,7 @@ def write_files(folder: Path, fb15k237: Path) -> None:
     write_rows(folder / "more.jsonl", rows[DOCUMENTS:])
     write_judged(folder, corpus[:QUESTIONS])
     write_authority(folder, corpus)
+    write_log(folder, corpus)
     write_pages(folder / "docs", corpus)
     write_suite(folder)
     fill_sqlite_vec(folder / "docs.db")
@@ -65,6 +66,20 @@ def documents(fb15k237: Path) -> list[dict[str, str]]:
         {"_id": f"d{i}", "title": e["label"], "text": e["paragraph"]}
         for i, e in enumerate(chosen[:1000], 1)
     ]
+
+
+def write_log(folder: Path, corpus: list[dict[str, str]]) -> None:
+    """Write what was asked and served, twice each, with thumbs."""
+    asks = [
+        {
+            "query": row["text"].replace(row["title"], "It"),
+            "timestamp": f"2026-03-{1 + i % 20:02d}T12:00:00Z",
+            "results": [other["_id"] for other in corpus[i % 7 : i % 7 + 5]],
+            "feedback": "up" if i % 3 else "down",
+        }
+        for i, row in enumerate(corpus * 2)
+    ]
+    write_rows(folder / "log.jsonl", asks)
 
 
 def write_judged(folder: Path, wanted: list[dict[str, str]]) -> None:

@@ -28,11 +28,19 @@ def example(line: str) -> Callable[[C], C]:
 
 
 class Group(typer.Typer):
-    """A group of commands. The help of each opens with its example."""
+    """A group of commands. The help of each opens with its example.
 
-    def __init__(self, help: str) -> None:
+    first: the command that is meant where the group is given none of its own, as in
+    `argus traffic LOG` for `argus traffic audit LOG`.
+    """
+
+    def __init__(self, help: str, *, first: str | None = None) -> None:
         super().__init__(
-            help=help, no_args_is_help=True, add_completion=False, context_settings=HELP
+            cls=TyperGroup if first is None else _meaning(first),
+            help=help,
+            no_args_is_help=True,
+            add_completion=False,
+            context_settings=HELP,
         )
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[C], C]:
@@ -48,6 +56,17 @@ class Group(typer.Typer):
             return command
 
         return register
+
+
+def _meaning(first: str) -> type[TyperGroup]:
+    """Return the class of a group that takes other words for arguments of its first command."""
+
+    class FirstGroup(TyperGroup):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            own = {*self.commands, *HELP["help_option_names"]}
+            return super().parse_args(ctx, args if not args or args[0] in own else [first, *args])
+
+    return FirstGroup
 
 
 @dataclass(frozen=True, slots=True)

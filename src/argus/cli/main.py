@@ -26,7 +26,7 @@ COMMANDS = (
     Entry("audit", "audit:audit", "How reachable entities are (RPS).", FIND),
     Entry("reach", "reach:reach", "Which stored records a store does not find.", FIND),
     Entry("exposure", "exposure:exposure", "How reachable documents are.", FIND),
-    Entry("traffic", "traffic_judge:app", "What people really ask, and how often it fails.", FIND),
+    Entry("traffic", "traffic:app", "What people really ask, and how often it fails.", FIND),
     Entry("diagnose", "diagnose:diagnose", "Where the risk is, before indexing.", FIND),
     Entry("search", "search:search", "Ask an index one question.", EXPLAIN),
     Entry("explain", "explain:explain", "Why one document does not come back.", EXPLAIN),

@@ -100,6 +100,12 @@ Corpus = Annotated[
     Option(("--corpus",)),
     CORPUS,
 ]
+MaybeCorpus = Annotated[
+    NamedCorpus | None,
+    Doc("Tells who serves nobody; searched where nothing else says what comes for a question."),
+    Option(("--corpus",)),
+    CORPUS,
+]
 Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",)), OUTPUT]
 Store = Annotated[
     Path | None,

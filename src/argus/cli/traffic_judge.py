@@ -9,16 +9,13 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
-from argus.cli.groups import Group, example
+from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.data.fields import FieldNames
 from argus.settings import Doc, Option
 from argus.traffic.judging.config import JudgingConfig
 
-app = Group("What people really ask, and how often it fails.")
 
-
-@app.command()
 @example("argus traffic judge queries.jsonl --run run.trec --corpus docs.jsonl --out judged/")
 @with_blocks
 def judge(

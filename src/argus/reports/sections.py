@@ -44,6 +44,7 @@ class Home:
 SECTIONS: dict[str, Home] = {
     "audit": Home("Entities", "argus.retrievability.audit.section"),
     "figures": Home("Retrievers compared", "argus.retrievability.figures.section"),
+    "traffic": Home("Traffic", "argus.traffic.section"),
     "judging": Home("Judged traffic", "argus.traffic.judging.section"),
     "exposure": Home("Documents", "argus.retrievability.exposure.section"),
     "reach": Home("Store", "argus.reach.section"),

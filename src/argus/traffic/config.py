@@ -1,0 +1,123 @@
+"""How a log is read, what is taken out of it, and how much of it is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from argus.data.fields import By
+from argus.errors import InputError
+from argus.measures.resamples import RESAMPLES, Resamples
+from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_settings
+from argus.traffic.readers.times import seconds
+
+_PANEL = "Log"
+Format = Literal["plain", "spans", "ubi", "ragas", "deepeval"]
+FORMATS: tuple[Format, ...] = ("plain", "spans", "ubi", "ragas", "deepeval")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogConfig:
+    """Which fields of a log hold what, and what is replaced before anything is kept.
+
+    A field's name with dots is a path into an object. None means the usual names are looked for.
+    """
+
+    format: Annotated[
+        Format | None,
+        Doc("Shape of the log; default: found, file by file."),
+        Option(panel=_PANEL, default=""),
+    ] = None
+    query_field: Annotated[str | None, Doc("Field of the question."), Option(panel=_PANEL)] = None
+    time_field: Annotated[str | None, Doc("Field of the time."), Option(panel=_PANEL)] = None
+    results_field: Annotated[
+        str | None, Doc("Field of what was served: ids, or objects with one."), Option(panel=_PANEL)
+    ] = None
+    feedback_field: Annotated[
+        str | None, Doc("Field of what people said: thumbs, votes, marks."), Option(panel=_PANEL)
+    ] = None
+    good_from: Annotated[
+        float | None,
+        Doc("Marks from here on are approval, lower ones are not; default: 1 is, -1 is not."),
+        Option(panel=_PANEL),
+    ] = None
+    user_field: Annotated[
+        str | None, Doc("Field of who asked; kept as a hash."), Option(panel=_PANEL)
+    ] = None
+    session_field: Annotated[
+        str | None, Doc("Field of the session; kept as a hash."), Option(panel=_PANEL)
+    ] = None
+    by: By = ()
+    redact: Annotated[
+        tuple[str, ...],
+        Doc("What else is replaced: NAME=REGEX, or a file with one a line; may be repeated."),
+        Option(panel=_PANEL, repeated=True),
+    ] = ()
+    hash_only: Annotated[
+        bool, Doc("Keep no text at all, but salted hashes of questions."), Option(panel=_PANEL)
+    ] = False
+    key_file: Annotated[
+        Path | None,
+        Doc("Secret file that hashes are keyed with; default: random, and forgotten."),
+        Option(panel=_PANEL),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrafficConfig:
+    """How deep lists count, how many questions are looked at, and which windows are compared."""
+
+    k: TopK = TOP_K
+    sample: Annotated[
+        int,
+        Ge(1),
+        Doc("Different questions that are asked and looked at one by one, drawn at random."),
+    ] = 10_000
+    near: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Doc("Shared words and pairs of words from which two questions are one; 1: equal ones."),
+    ] = 0.7
+    split: Annotated[
+        str | None,
+        Doc("Compare what came before this time with what came from then on; default: halves."),
+    ] = None
+    records: Annotated[
+        Path | None,
+        Doc("Documents with type, time and scope: tells which were superseded when served."),
+        Option(panel="Superseded"),
+    ] = None
+    rules: Annotated[
+        str | None,
+        Doc("What supersedes what, for --records: RULES.yaml, or a domain that ships."),
+        Option(panel="Superseded"),
+    ] = None
+    edges: Annotated[
+        Path | None,
+        Doc("Pairs of superseder and superseded, for --records: beside rules, or instead."),
+        Option(panel="Superseded"),
+    ] = None
+    resamples: Resamples = RESAMPLES
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if self.records is None and (self.rules is not None or self.edges is not None):
+            raise InputError(
+                "rules or edges without records",
+                expected="--records, whose documents they speak of",
+                fix="Name the file of the records, which may be the corpus.",
+                where="--records",
+            )
+        if self.split is not None and seconds(self.split) is None:
+            raise InputError(
+                repr(self.split),
+                expected="a time such as 2026-03-01 or 2026-03-01T12:00:00+01:00",
+                fix="Leave it out for halves.",
+                where="--split",
+            )

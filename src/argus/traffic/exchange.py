@@ -1,0 +1,69 @@
+"""What a log tells, whatever its format: one question, what came for it, what people made of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One result as the log has it. id: empty where it has none; then the text has to tell."""
+
+    id: str
+    score: float | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question that somebody asked, and what came of it.
+
+    query, slices and passages are redacted where they come from `argus.read_traffic`; user,
+    session and ref are keyed hashes there.
+    """
+
+    query: str
+    at: float | None = None
+    """Seconds since 1970, UTC; None where the log does not say."""
+    results: tuple[Passage, ...] | None = None
+    """Best first; None where the log does not say, () where nothing came."""
+    good: int = 0
+    """Signs of approval, such as a thumb up."""
+    bad: int = 0
+    clicks: tuple[str, ...] = ()
+    """Ids of results that were opened."""
+    user: str = ""
+    session: str = ""
+    slices: tuple[str | None, ...] = ()
+    """What the fields hold that figures are told by, in the order in which they are named."""
+    ref: str = ""
+    """The log's own id of the question: later records speak of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What was made of a question, in a record of its own. ref: the question's id in the log."""
+
+    ref: str
+    good: int = 0
+    bad: int = 0
+    click: str = ""
+    """Id of the result that was opened."""
+
+
+class Skip(Exception):
+    """A record that is no question; the message says why, for the counts."""
+
+
+@dataclass
+class ReadingTally:
+    """What became of a log's records, counted as they are read."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    """Name of each file to its format."""
+    records: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    """Records that are no question, by reason."""
+    remarks: Counter[str] = field(default_factory=Counter)
+    """What is doubtful about records that are, such as a time that is none."""

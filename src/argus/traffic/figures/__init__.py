@@ -1,0 +1,1 @@
+"""Figures over all of a log: documents, feedback, superseded ones, slices, windows."""

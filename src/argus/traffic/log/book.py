@@ -1,0 +1,159 @@
+"""The log in one SQLite file: memory stays the same however long it is.
+
+Different questions and lists have one row each, by a hash; who asked when, and what came, is a row
+a time. The file is removed when the job is done: what stays are the tables it is summed up in.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from argus.errors import ArgusError
+from argus.traffic.exchange import Exchange, Feedback, Passage
+
+FILE = "traffic.sqlite"
+AT_ONCE = 20_000
+"""Rows that are written at once."""
+CACHE_KIB = 65_536
+DEEPEST = 100
+"""Results of one list that are kept."""
+LABEL = 80
+"""Characters of a passage without an id that its label has."""
+_TABLES = """
+CREATE TABLE questions (id INTEGER PRIMARY KEY, text TEXT, n INTEGER NOT NULL);
+CREATE TABLE lists (id INTEGER PRIMARY KEY, results TEXT NOT NULL, n INTEGER NOT NULL);
+CREATE TABLE asks (
+    question INTEGER NOT NULL, at REAL, list INTEGER, good INTEGER NOT NULL, bad INTEGER NOT NULL,
+    clicks INTEGER NOT NULL, first INTEGER, person TEXT, ref TEXT, source INTEGER NOT NULL {slices}
+);
+CREATE TABLE signals (ref TEXT, good INTEGER, bad INTEGER, click TEXT);
+CREATE TABLE labels (id TEXT PRIMARY KEY, text TEXT NOT NULL);
+"""
+LOGGED, ANSWERED = 1, 2
+"""Where a list comes from: the log, or a retriever that was asked. 0 is nowhere."""
+
+
+@dataclass
+class LogBook:
+    """Writes a log into one file and answers questions on it in SQL. Use as a context.
+
+    keeps_text: else questions are hashes alone, and passages have no labels. Raises ArgusError
+    where the file cannot be written.
+    """
+
+    path: Path
+    slices: Sequence[str] = ()
+    keeps_text: bool = True
+    asks: int = 0
+    backwards: int = 0
+    """Records that are earlier than the one before."""
+    _last: float | None = None
+    _questions: dict[int, list[Any]] = field(default_factory=dict)
+    _lists: dict[int, tuple[int, str, int]] = field(default_factory=dict)
+    _asks: list[tuple[Any, ...]] = field(default_factory=list)
+    _signals: list[tuple[str, int, int, str]] = field(default_factory=list)
+    _labels: dict[str, str] = field(default_factory=dict)
+
+    def __enter__(self) -> LogBook:
+        self.path.unlink(missing_ok=True)
+        self.sql = sqlite3.connect(self.path, isolation_level=None)
+        for pragma in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{CACHE_KIB}"):
+            self.sql.execute(f"PRAGMA {pragma}")
+        columns = "".join(f", s{i} TEXT" for i in range(len(self.slices)))
+        self.sql.executescript(_TABLES.format(slices=columns))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sql.close()
+        self.path.unlink(missing_ok=True)
+
+    def add(self, one: Exchange | Feedback, key: bytes = b"") -> None:
+        """Take down a question, or what was made of one. key: of the question, 8 bytes or more."""
+        if isinstance(one, Feedback):
+            self._signals.append((one.ref, one.good, one.bad, one.click))
+        else:
+            self._add(one, int.from_bytes(key[:8], "big", signed=True))
+        if len(self._asks) + len(self._signals) >= AT_ONCE:
+            self.flush()
+
+    def _add(self, one: Exchange, id_: int) -> None:
+        row = self._questions.get(id_)
+        if row is None:
+            self._questions[id_] = [id_, one.query if self.keeps_text else None, 1]
+        else:
+            row[2] += 1
+        if one.at is not None:
+            if self._last is not None and one.at < self._last:
+                self.backwards += 1
+            self._last = one.at
+        list_ = None if one.results is None else self.put_list(one.results)
+        self.asks += 1
+        self._asks.append(
+            (id_, one.at, list_, one.good, one.bad, len(one.clicks), _first(one), one.user
+             or one.session, one.ref, LOGGED if list_ is not None else 0, *one.slices)
+        )  # fmt: skip
+
+    def put_list(self, results: Iterable[Passage]) -> int:
+        """Take down a list, best first; return its number, which equal lists share."""
+        pairs: dict[str, float | None] = {}
+        for result in results:
+            id_ = result.id or self._labelled(result.text)
+            pairs.setdefault(id_, result.score)
+        text = json.dumps(list(pairs.items())[:DEEPEST], ensure_ascii=False)
+        digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
+        id_number = int.from_bytes(digest, "big", signed=True)
+        self._lists[id_number] = (id_number, text, min(len(pairs), DEEPEST))
+        return id_number
+
+    def _labelled(self, text: str) -> str:
+        id_ = f"text:{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+        if self.keeps_text:
+            self._labels[id_] = " ".join(text.split())[:LABEL]
+        return id_
+
+    def flush(self) -> None:
+        """Write what waits."""
+        marks = ",".join("?" * (10 + len(self.slices)))
+        try:
+            self.sql.execute("BEGIN")
+            self.sql.executemany(
+                "INSERT INTO questions VALUES (?,?,?) ON CONFLICT (id) DO UPDATE "
+                "SET n = n + excluded.n",
+                sorted(self._questions.values()),
+            )
+            self.sql.executemany(
+                "INSERT OR IGNORE INTO lists VALUES (?,?,?)", sorted(self._lists.values())
+            )
+            self.sql.executemany(f"INSERT INTO asks VALUES ({marks})", self._asks)
+            self.sql.executemany("INSERT INTO signals VALUES (?,?,?,?)", self._signals)
+            self.sql.executemany("INSERT OR IGNORE INTO labels VALUES (?,?)", self._labels.items())
+            self.sql.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise ArgusError(
+                f"{self.path}: the log cannot be taken down there ({error}). See that there is "
+                "space and that the folder can be written."
+            ) from error
+        for waiting in (self._questions, self._lists, self._asks, self._signals, self._labels):
+            waiting.clear()
+
+    def rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query."""
+        yield from self.sql.execute(query, values)
+
+    def one(self, query: str, *values: object) -> tuple[Any, ...]:
+        """Return the only row of a query."""
+        return next(iter(self.sql.execute(query, values)))
+
+
+def _first(one: Exchange) -> int | None:
+    """Return the rank of the best result that was opened; None where none was, or it is unknown."""
+    if not one.clicks or not one.results:
+        return None
+    ranks = {result.id: rank for rank, result in reversed([*enumerate(one.results, 1)])}
+    return min((ranks[id_] for id_ in one.clicks if id_ in ranks), default=None)

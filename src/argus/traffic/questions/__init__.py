@@ -1,0 +1,1 @@
+"""Different questions, one by one: which are alike, what came for them, what supports them."""

@@ -1,0 +1,88 @@
+"""One door to a log: its files, the format of each, and its records one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+from argus.errors import InputError
+from argus.traffic.config import Format, LogConfig
+from argus.traffic.exchange import Exchange, Feedback, ReadingTally, Skip
+from argus.traffic.readers import datasets, plain, spans, ubi
+from argus.traffic.readers.streams import Values, log_files, values_of
+from argus.traffic.readers.wrapped import records_in
+
+PEEKED = 50
+"""Records by which a file's format is found."""
+Fits = Callable[[Values, LogConfig], bool]
+Read = Callable[[Values, LogConfig, ReadingTally], Iterator[Exchange | Feedback]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How records of one format are known, and read."""
+
+    fits: Fits
+    read: Read
+
+
+READERS: dict[Format, Reader] = {
+    "spans": Reader(spans.fits, spans.read),
+    "ubi": Reader(ubi.fits, ubi.read),
+    "ragas": Reader(datasets.fits_ragas, datasets.read_ragas),
+    "deepeval": Reader(datasets.fits_deepeval, datasets.read_deepeval),
+    "plain": Reader(plain.fits, plain.read),
+}
+"""The most particular first: a plain log is whatever has a question."""
+
+
+def exchanges(log: Path, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange | Feedback]:
+    """Yield the questions of a log, and what later records say of them, as the log has them.
+
+    Nothing is redacted yet. tally: is filled while this is read. Raises InputError where a file is
+    of no format, or lacks a field that was named.
+    """
+    for path in log_files(log):
+        records = (one for value in values_of(path, tally) for one in records_in(value))
+        head = list(islice(records, PEEKED))
+        if not head:
+            tally.files[path.name] = "empty"
+            continue
+        format_ = config.format or _format(path, head, config)
+        tally.files[path.name] = format_
+        yield from _read(READERS[format_], chain(head, records), config, tally)
+
+
+def _read(
+    reader: Reader, records: Iterator[Values], config: LogConfig, tally: ReadingTally
+) -> Iterator[Exchange | Feedback]:
+    read, skipped = reader.read, tally.skipped
+    for record in records:
+        tally.records += 1
+        try:
+            yield from read(record, config, tally)
+        except Skip as why:
+            skipped[str(why)] += 1
+
+
+def _format(path: Path, head: list[Values], config: LogConfig) -> Format:
+    """Return the format that fits most of a file's first records; InputError where none does."""
+    counts: Counter[Format] = Counter()
+    for record in head:
+        name = next((name for name, reader in READERS.items() if reader.fits(record, config)), None)
+        if name is not None:
+            counts[name] += 1
+    if counts:
+        return counts.most_common(1)[0][0]
+    names = ", ".join(map(repr, list(dict.fromkeys(n for one in head for n in one))[:20]))
+    what = f"no field {config.query_field!r}" if config.query_field else "no question"
+    raise InputError(
+        f"{what} among {names or 'no fields'}",
+        expected=f"a field such as {', '.join(map(repr, plain.QUERY[:4]))}, or spans, UBI, Ragas "
+        "or DeepEval",
+        fix="Name the field of the question with --query-field.",
+        where=path,
+    )

@@ -1,0 +1,41 @@
+"""Plain logs: a question a record, and whatever fields stand beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from argus.traffic.config import LogConfig
+from argus.traffic.exchange import Exchange, ReadingTally
+from argus.traffic.readers.common import beside
+from argus.traffic.readers.fields import first_of
+from argus.traffic.readers.streams import Values
+from argus.traffic.readers.values import passages, question
+
+QUERY = (
+    "query", "question", "user_query", "search_query", "query_text", "text", "q", "prompt",
+    "user_input", "input", "search_term", "keywords", "message",
+)  # fmt: skip
+RESULTS = (
+    "results", "served", "retrieved", "documents", "docs", "doc_ids", "result_ids", "hits",
+    "retrieved_ids", "document_ids", "returned", "ranking",
+)  # fmt: skip
+
+
+def fits(values: Values, config: LogConfig) -> bool:
+    """Return whether a record has a field that may hold a question."""
+    names = (config.query_field,) if config.query_field else QUERY
+    return any(first_of(values, name, ()) is not None for name in names)
+
+
+def read(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
+    """Yield the record's question; raises Skip where it has none."""
+    text = question(first_of(values, config.query_field, QUERY))
+    results = passages(_results(values, config), tally)
+    yield Exchange(text, results=results, **beside(values, config, tally))
+
+
+def _results(values: Values, config: LogConfig) -> object:
+    """Return what was served; an empty list, which says that nothing was, is no missing field."""
+    if config.results_field is not None:
+        return first_of(values, config.results_field, ())
+    return next((values[name] for name in RESULTS if values.get(name) is not None), None)

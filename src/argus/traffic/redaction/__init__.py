@@ -1,0 +1,1 @@
+"""What people type and nobody should keep: found by pattern and checksum, replaced by a mark."""

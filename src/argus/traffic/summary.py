@@ -1,0 +1,224 @@
+"""The part of summary.json that tells what people ask, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from typing_extensions import TypedDict
+
+from argus.measures.slices import Sliced, slice_lines
+from argus.retrievers.protocol import RetrieverNote, note_lines
+from argus.traffic.figures.documents import ServedDocuments
+from argus.traffic.figures.feedback import FeedbackFigures
+from argus.traffic.figures.shares import Share, in_words
+from argus.traffic.figures.stale import StaleServed
+from argus.traffic.figures.windows import WindowChange, Windows
+from argus.traffic.unmet.demand import Unmet
+
+LEVEL = 0.05
+MOST_NAMED = 5
+
+
+class LogFigures(TypedDict):
+    """What became of the log's records. Times are ISO 8601, UTC."""
+
+    files: dict[str, str]
+    """Name to format."""
+    records: int
+    asks: int
+    skipped: dict[str, int]
+    """Records, and damaged pieces, that are no question, by reason."""
+    remarks: dict[str, int]
+    redacted: dict[str, int]
+    """How often each kind of secret was replaced, in questions, ids and slices."""
+    hash_only: bool
+    first: str | None
+    last: str | None
+    without_time: int
+    backwards: int
+    """Records that are earlier than the one before."""
+    future: int
+    """Asks that are later than now: a clock, or a unit, is wrong."""
+
+
+class QuestionFigures(TypedDict):
+    """Different questions; equal ones but for case, spaces and closing marks are one."""
+
+    different: int
+    repeated: int
+    """Asks of a question that was asked before."""
+    looked_at: int
+    """Different questions that were looked at one by one, drawn at random."""
+    alike: int
+    """Of these, nearly equal to one that is asked more often: counted with it."""
+
+
+class KnownResults(TypedDict):
+    """Of how many asks it is known what came, and from where."""
+
+    logged: int
+    answered: int
+    """By the retriever that was asked now."""
+    unknown: int
+    nothing: Share | None
+    """Asks for which nothing came back, of those whose results are known."""
+
+
+class TrafficSummary(Sliced):
+    """What people really ask, what came for it, and what nobody meets."""
+
+    k: int
+    log: LogFigures
+    questions: QuestionFigures
+    results: KnownResults
+    retriever: RetrieverNote | None
+    documents: ServedDocuments | None
+    feedback: FeedbackFigures | None
+    superseded: StaleServed | None
+    windows: Windows | None
+    unmet: Unmet | None
+    """None where hashes alone are kept."""
+
+
+def headline(summary: TrafficSummary) -> Iterator[str]:
+    """Yield what the command prints."""
+    yield from _of_log(summary["log"], summary["questions"])
+    results = summary["results"]
+    yield (
+        f"what came is known for {results['logged']:,} asks from the log and "
+        f"{results['answered']:,} from the retriever, and not for {results['unknown']:,}"
+    )
+    if summary["retriever"] is not None:
+        yield from note_lines(summary["retriever"], summary["questions"]["looked_at"])
+    if results["nothing"]:
+        yield f"nothing came back: {in_words(results['nothing'])} asks"
+    if summary["documents"]:
+        yield from _of_documents(summary["documents"], summary["k"])
+    if summary["feedback"]:
+        yield from _of_feedback(summary["feedback"])
+    if summary["superseded"]:
+        yield from _of_superseded(summary["superseded"])
+    if summary["windows"]:
+        yield from _of_windows(summary["windows"])
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
+    if summary["unmet"]:
+        yield from _of_unmet(summary["unmet"])
+    yield meaning(summary)
+
+
+def _of_log(log: LogFigures, questions: QuestionFigures) -> Iterator[str]:
+    formats = ", ".join(sorted(set(log["files"].values())))
+    when = f", {log['first']} to {log['last']}" if log["first"] else ""
+    yield f"{log['asks']:,} asks in {log['records']:,} records ({formats}){when}"
+    for reason, n in list(log["skipped"].items())[:MOST_NAMED]:
+        yield f"  left out: {n:,} {reason}"
+    for remark, n in list(log["remarks"].items())[:MOST_NAMED]:
+        yield f"  WARNING: {n:,} with {remark}"
+    if log["backwards"]:
+        yield f"  WARNING: {log['backwards']:,} records are earlier than the one before"
+    if log["future"]:
+        yield f"  WARNING: {log['future']:,} asks are later than now: look at the time's unit"
+    if log["redacted"]:
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in log["redacted"].items())
+        yield f"replaced before anything was kept: {kinds}"
+    if log["hash_only"]:
+        yield "no text is kept: nothing is told of words, and nothing was asked"
+    yield (
+        f"{questions['different']:,} different questions; {questions['repeated']:,} asks repeat "
+        f"one; {questions['looked_at']:,} looked at, {questions['alike']:,} of them nearly equal "
+        "to another"
+    )
+
+
+def _of_documents(documents: ServedDocuments, k: int) -> Iterator[str]:
+    yield (
+        f"{documents['different']:,} documents came back in the top {k}; Gini "
+        f"{documents['gini']:.2f}"
+    )
+    if documents["never"] is not None:
+        yield f"serve nobody: {documents['never']:,} of {documents['corpus']:,} documents"
+    if documents["unknown"]:
+        yield (
+            f"WARNING: {documents['unknown']:,} ids that came back are no document of the corpus: "
+            "is it the one that was indexed?"
+        )
+    for hub in documents["hubs"][:1]:
+        yield f"the largest hub, {hub['id']}, is in {hub['share']:.1%} of the lists"
+
+
+def _of_feedback(feedback: FeedbackFigures) -> Iterator[str]:
+    if feedback["bad"]:
+        yield f"bad feedback: {in_words(feedback['bad'])} asks with an opinion"
+    if feedback["contradicting"] or feedback["changed_mind"] or feedback["disputed"]:
+        yield (
+            f"feedback contradicts itself: {feedback['contradicting']:,} asks with both, "
+            f"{feedback['changed_mind']:,} times one person on one question, "
+            f"{feedback['disputed']:,} questions with both"
+        )
+    if feedback["clicked"]:
+        first = feedback["first_click"]
+        rank = f", at rank {first:.1f} in the mean" if first is not None else ""
+        yield f"a result was opened: {in_words(feedback['clicked'])} asks with results{rank}"
+    if feedback["unknown"]:
+        yield f"WARNING: {feedback['unknown']:,} signals name no question of the log"
+
+
+def _of_superseded(stale: StaleServed) -> Iterator[str]:
+    if stale["asks"] is None:
+        yield "WARNING: nothing that was served has a record: are the records of this corpus?"
+        return
+    yield (
+        f"served something superseded by then: {in_words(stale['asks'])} asks; in "
+        f"{stale['alone']:,} of them nothing that controls it came along"
+    )
+    for one in stale["examples"][:3]:
+        yield f"  {one['id']}, {one['asks']:,} times, in place of {', '.join(one['instead'])}"
+
+
+def _of_windows(windows: Windows) -> Iterator[str]:
+    for change in windows["changes"]:
+        yield (
+            f"before {windows['split']} and since: {change['outcome']} "
+            f"{change['before']['share']:.1%} to {change['after']['share']:.1%} "
+            f"({change['low']:+.1%} to {change['high']:+.1%}); {_tests(change)}"
+        )
+
+
+def _tests(change: WindowChange) -> str:
+    """Return what the tests over questions say."""
+    parts = []
+    if (same := change["same_questions"]) is not None:
+        parts.append(f"p = {same['p_value']:.3f} on {same['queries']:,} questions asked in both")
+    if (other := change["other_questions"]) is not None:
+        n = other["before"] + other["after"]
+        parts.append(f"p = {other['p_value']:.3f} on {n:,} asked in one")
+    return "; ".join(parts) or "too few questions for a test"
+
+
+def _of_unmet(unmet: Unmet) -> Iterator[str]:
+    why = ", ".join(f"{n:,} {reason}" for reason, n in unmet["why"].items())
+    yield f"unmet, by what the log tells: {unmet['questions']:,} questions ({why or 'none'})"
+    if unmet["worth"]:
+        yield f"  what little support is worth: {unmet['worth']}"
+    for one in unmet["largest"][:MOST_NAMED]:
+        yield f"  {one['words']}: {one['questions']:,} questions, {one['asks']:,} asks"
+
+
+def meaning(summary: TrafficSummary) -> str:
+    """Return what it comes to, and what to do next."""
+    stale, unmet, results = summary["superseded"], summary["unmet"], summary["results"]
+    if stale and stale["asks"] and stale["asks"]["share"] > 0:
+        return (
+            "People are served what is superseded: resolve it as it is served (argus authority "
+            "search), then run this again on the new log."
+        )
+    if unmet and unmet["largest"]:
+        first = unmet["largest"][0]
+        return (
+            f"Begin with \u201c{first['words']}\u201d: read its questions in unmet.csv, and see "
+            "whether the corpus lacks the answer, or hides it (argus explain)."
+        )
+    if not results["logged"] and not results["answered"]:
+        return "The log does not say what came: name what answers, with --retriever or --corpus."
+    return "No cluster of unmet questions stands out; questions.parquet has every question."

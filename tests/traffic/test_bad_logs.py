@@ -1,0 +1,217 @@
+"""Logs as they really are: broken, partial, contradictory, in many languages."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+import argus
+from argus.data.types import Document
+from argus.errors import InputError, NothingMeasured
+from tests.support.examples import write_rows
+
+FEW = argus.TrafficConfig(resamples=1_000)
+DOCUMENTS = [Document("d1", "the river Aare"), Document("d2", "the city of Bern")]
+
+
+def run(path: Path, out: Path, **more: Any) -> argus.TrafficSummary:
+    return argus.audit_traffic(path, out=out, config=FEW, **more).summary
+
+
+def lines(path: Path, *rows: Any) -> Path:
+    write_rows(path, rows)
+    return path
+
+
+def test_a_log_of_another_shape_names_its_fields(tmp_path):
+    path = lines(tmp_path / "log.jsonl", {"level": "info", "msg": {"id": 1}})
+    with pytest.raises(InputError, match=r"no question among 'level', 'msg'.*--query-field"):
+        run(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InputError, match="no field 'ask'"):
+        run(path, tmp_path / "out", reading=argus.LogConfig(query_field="ask"))
+
+
+def test_half_written_lines_cost_themselves_alone(tmp_path):
+    path = tmp_path / "log.jsonl"
+    good = json.dumps({"query": "a", "results": ["d1"]})
+    whole = f"{good}\n{good[:20]}\n{good}\n".encode()
+    path.write_bytes(whole + b"\xff\xfe{}\n[1]\n" + good[:9].encode())
+    log = run(path, tmp_path / "out")["log"]
+    assert log["asks"] == 2
+    assert log["skipped"] == {"half-written or broken JSON": 2, "bytes that are not UTF-8": 1,
+                              "a JSON int, no object": 1}  # fmt: skip
+
+
+def test_a_list_and_a_file_that_break_off_are_read_up_to_there(tmp_path):
+    rows = [{"query": f"question {i}", "results": ["d1"]} for i in range(5_000)]
+    text = json.dumps(rows, indent=1)
+    (tmp_path / "log.json").write_text(text[: len(text) // 2])
+    log = run(tmp_path / "log.json", tmp_path / "out")["log"]
+    assert 2_400 < log["asks"] < 2_600 and log["skipped"] == {"half-written or broken JSON": 1}
+    packed = gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
+    (tmp_path / "log.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    log = run(tmp_path / "log.jsonl.gz", tmp_path / "out2")["log"]
+    assert log["asks"] > 1_000 and log["skipped"]["compressed data that end early"] == 1
+
+
+def test_spans_without_documents_are_asked_for(tmp_path):
+    attributes = {"openinference.span.kind": "RETRIEVER", "input.value": "Aare?"}
+    other = {"attributes": {**attributes, "retrieval.documents": []}}
+    path = lines(tmp_path / "spans.jsonl", {"attributes": attributes}, other)
+    summary = run(path, tmp_path / "out")
+    assert summary["log"]["remarks"] == {"spans of a retriever that say nothing of documents": 1}
+    assert (summary["results"]["logged"], summary["results"]["unknown"]) == (1, 1)
+    assert summary["results"]["nothing"] is not None and summary["results"]["nothing"]["n"] == 1
+
+
+def test_spans_of_no_retriever_measure_nothing(tmp_path):
+    attributes = {"openinference.span.kind": "LLM", "input.value": "Aare?"}
+    path = lines(tmp_path / "spans.jsonl", {"attributes": attributes})
+    with pytest.raises(NothingMeasured, match=r"1 spans of another kind \(LLM\)"):
+        run(path, tmp_path / "out")
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(NothingMeasured, match="it is empty"):
+        run(tmp_path / "empty.jsonl", tmp_path / "out")
+
+
+def test_ids_unknown_to_the_corpus_are_told(tmp_path):
+    path = lines(tmp_path / "log.jsonl", {"query": "Aare?", "results": ["x1", "d1", "x2"]})
+    result = argus.audit_traffic(path, out=tmp_path / "out", config=FEW, corpus=DOCUMENTS)
+    documents = result.summary["documents"]
+    assert documents is not None and documents["unknown"] == 2 and documents["never"] == 1
+    assert any("is it the one that was indexed?" in line for line in result.headline())
+
+
+def test_one_question_is_a_log(tmp_path):
+    path = lines(tmp_path / "log.jsonl", {"query": "Aare?", "results": ["d1"]})
+    result = argus.audit_traffic(path, out=tmp_path / "out", config=FEW)
+    assert result.summary["windows"] is None and result.summary["log"]["asks"] == 1
+    assert [*result.headline()] and result.report.is_file()
+
+
+def test_questions_in_several_languages_are_kept_whole_and_clustered(tmp_path):
+    texts = [
+        "東京の天気はどうですか", "東京の天気を教えて", "Wie wird das Wetter in Zürich?",
+        "Wetter in Zürich morgen", "ما هو الطقس في القاهرة", "الطقس في القاهرة اليوم", "🙂?",
+    ]  # fmt: skip
+    path = lines(tmp_path / "log.jsonl", *({"query": t, "results": []} for t in texts))
+    result = argus.audit_traffic(path, out=tmp_path / "out", config=FEW, corpus=DOCUMENTS)
+    table = pq.read_table(result.folder / "questions.parquet").to_pylist()
+    assert {row["text"] for row in table} == set(texts)
+    unmet = result.summary["unmet"]
+    assert unmet is not None and unmet["clusters"] == 3
+    assert any("zürich" in one["words"] for one in unmet["largest"])
+
+
+def test_a_question_of_10_000_words(tmp_path):
+    long = " ".join(f"word{i}" for i in range(10_000))
+    path = lines(tmp_path / "log.jsonl", {"query": long}, {"query": long + " more"}, {"query": "b"})
+    result = argus.audit_traffic(
+        path, out=tmp_path / "out", config=FEW, corpus=DOCUMENTS,
+        retriever=lambda query, k: [("d1", 1.0)],
+    )  # fmt: skip
+    assert result.summary["questions"]["alike"] == 1  # by their first words
+    assert result.summary["results"]["answered"] == 3
+    assert result.report.stat().st_size < 6_000_000
+
+
+def test_feedback_that_contradicts_itself_is_told_and_in_no_share(tmp_path):
+    path = lines(
+        tmp_path / "log.jsonl",
+        {"query": "a", "feedback": ["up", "down"], "user": "x"},
+        {"query": "b", "feedback": "up", "user": "y"},
+        {"query": "b", "feedback": False, "user": "y"},
+        {"query": "c", "feedback": 1}, {"query": "c", "feedback": -1},
+        {"query": "d", "feedback": "maybe"},
+    )  # fmt: skip
+    result = argus.audit_traffic(path, out=tmp_path / "out", config=FEW)
+    feedback = result.summary["feedback"]
+    assert feedback is not None and feedback["bad"] is not None
+    assert (feedback["with_opinion"], feedback["contradicting"]) == (5, 1)
+    assert (feedback["bad"]["n"], feedback["bad"]["share"]) == (4, 0.5)
+    assert (feedback["changed_mind"], feedback["disputed"]) == (1, 2)
+    assert result.summary["log"]["remarks"] == {"feedback that is neither good nor bad": 1}
+    assert any("contradicts itself" in line for line in result.headline())
+
+
+def test_clocks_that_run_backwards_and_ahead_are_told(tmp_path):
+    path = lines(
+        tmp_path / "log.jsonl",
+        *({"query": "a", "time": t} for t in (1_772_000_000, 1_771_000_000, 4_000_000_000, "soon")),
+    )
+    log = run(path, tmp_path / "out")["log"]
+    assert (log["backwards"], log["future"], log["without_time"]) == (1, 1, 1)
+    assert log["remarks"] == {"a time that is none": 1}
+
+
+def test_secrets_inside_questions_are_nowhere_in_the_results(tmp_path):
+    secrets = ["jane.doe@example.com", "4111 1111 1111 1111", "+49 30 1234567",
+               "DE89 3704 0044 0532 0130 00", "sk-ant-api03-abcdefghijklmnop1234"]  # fmt: skip
+    rows = [{"query": f"what of {secret} now", "results": [f"d-{secret}"], "team": secret,
+             "user": secret, "session_id": secret, "query_id": secret}
+            for secret in secrets]  # fmt: skip
+    rows += [{"query": f"context of {s}", "results": [{"text": f"about {s}"}]} for s in secrets]
+    path = lines(tmp_path / "log.jsonl", *rows)
+    result = argus.audit_traffic(
+        path, out=tmp_path / "out", config=FEW, reading=argus.LogConfig(by=("team",)),
+        retriever=lambda query, k: [("d1", 1.0)],
+    )  # fmt: skip
+    assert set(result.summary["log"]["redacted"]) == {"mail", "card", "phone", "account", "token"}
+    written = [path for path in result.folder.rglob("*") if path.is_file()]
+    text = b"".join(path.read_bytes() for path in written if path.suffix != ".parquet").decode()
+    for path in result.folder.glob("*.parquet"):
+        text += str(pq.read_table(path).to_pylist())
+    for secret in (secrets[0], secrets[4]):  # in ids, numbers are the documents' own
+        assert secret not in text
+    questions = str(pq.read_table(result.folder / "questions.parquet")["text"].to_pylist())
+    assert not any(secret in questions for secret in secrets)
+
+
+# what the plan does not name
+
+
+def test_marks_of_unknown_scale_are_told_not_guessed(tmp_path):
+    path = lines(tmp_path / "log.jsonl", *({"query": "a", "rating": n} for n in (5, 4, 2)))
+    assert run(path, tmp_path / "out")["feedback"] is None
+    summary = run(path, tmp_path / "out2", reading=argus.LogConfig(good_from=4))
+    assert summary["feedback"] is not None and summary["feedback"]["bad"] is not None
+    assert summary["feedback"]["bad"]["share"] == pytest.approx(1 / 3)
+
+
+def test_files_of_several_formats_in_one_folder(tmp_path):
+    home = tmp_path / "logs"
+    home.mkdir()
+    lines(home / "a.jsonl", {"query": "Aare?", "results": ["d1"]})
+    (home / "b.csv").write_text('question,results\nBern?,d2\n"half')
+    (home / "c.json").write_text("")
+    (home / "notes.md").write_text("not a log")
+    log = run(home, tmp_path / "out")["log"]
+    assert log["files"] == {"a.jsonl": "plain", "b.csv": "plain", "c.json": "empty"}
+    assert log["asks"] == 2 and sum(log["skipped"].values()) == 1
+    (tmp_path / "none").mkdir()
+    with pytest.raises(InputError, match="the folder holds no log"):
+        run(tmp_path / "none", tmp_path / "out")
+
+
+def test_one_document_in_several_chunks_counts_once_and_scores_may_be_odd(tmp_path):
+    results = [{"id": "d1", "score": 2}, {"id": "d1", "score": "1.5"}, {"id": "d2", "score": None}]
+    rows = [{"query": "a", "results": results}, {"query": "b", "results": {"d2": 0.1, "d1": 0.9}},
+            {"query": "c", "results": [{"nothing": 1}]}]  # fmt: skip
+    result = argus.audit_traffic(lines(tmp_path / "log.jsonl", *rows), out=tmp_path / "out",
+                                 config=FEW)  # fmt: skip
+    documents = result.summary["documents"]
+    assert documents is not None and [hub["asks"] for hub in documents["hubs"]] == [2, 2]
+    assert result.summary["log"]["remarks"] == {"results that cannot be read": 1}
+    assert result.documents.to_pylist()[0]["first"] == 2  # the best first, whatever the order
+
+
+def test_a_half_character_is_replaced(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"query": "a \\ud83d b", "results": ["d\\ud83d"], "by": "\\ud83d"}\n')
+    run(path, tmp_path / "out", reading=argus.LogConfig(by=("by",)))

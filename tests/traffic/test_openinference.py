@@ -1,0 +1,94 @@
+"""Spans that OpenInference's own library wrote, read back."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+import argus
+
+instrumentation = pytest.importorskip(
+    "openinference.instrumentation",
+    reason="needs openinference-instrumentation, of the dev extra",
+    exc_type=ImportError,
+)
+TEXTS = {
+    "d1": "Bern is the capital.",
+    "d2": "The Aare is a river.",
+    "d3": "Basel lies on the Rhine.",
+}
+QUESTIONS = ("which river?", "which capital?", "which river?")
+
+
+@pytest.fixture
+def exported():
+    """Return what the console exporter printed of three retrievals, each in a chain."""
+    from openinference.semconv.trace import (
+        DocumentAttributes,
+        OpenInferenceSpanKindValues,
+        SpanAttributes,
+    )
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
+
+    written = io.StringIO()
+    provider = TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(out=written)))
+    tracer = instrumentation.OITracer(
+        provider.get_tracer("test"), config=instrumentation.TraceConfig()
+    )
+    kind = SpanAttributes.OPENINFERENCE_SPAN_KIND
+    for question in QUESTIONS:
+        with (
+            instrumentation.using_session("s1"),
+            tracer.start_as_current_span("chain", openinference_span_kind="chain"),
+            tracer.start_as_current_span("retrieve") as span,
+        ):
+            span.set_attribute(kind, OpenInferenceSpanKindValues.RETRIEVER.value)
+            span.set_attribute(SpanAttributes.INPUT_VALUE, question)
+            for i, (id_, text) in enumerate(sorted(TEXTS.items(), reverse="river" in question)):
+                path = f"{SpanAttributes.RETRIEVAL_DOCUMENTS}.{i}"
+                span.set_attribute(f"{path}.{DocumentAttributes.DOCUMENT_ID}", id_)
+                span.set_attribute(f"{path}.{DocumentAttributes.DOCUMENT_CONTENT}", text)
+                span.set_attribute(f"{path}.{DocumentAttributes.DOCUMENT_SCORE}", 1 - i / 10)
+    provider.shutdown()
+    return written.getvalue()
+
+
+def test_an_export_of_its_own_library_is_read_back(exported, tmp_path):
+    path = tmp_path / "spans.json"
+    path.write_text(exported)
+    reader = argus.read_traffic(path)
+    exchanges = [one for one in reader if isinstance(one, argus.Exchange)]
+    assert [one.query for one in exchanges] == list(QUESTIONS)
+    rows = [[(r.id, r.score) for r in one.results or ()] for one in exchanges]
+    assert rows[0] == [("d3", 1.0), ("d2", 0.9), ("d1", 0.8)] == rows[2]
+    assert rows[1] == [("d1", 1.0), ("d2", 0.9), ("d3", 0.8)]
+    assert all(one.at for one in exchanges) and len({one.session for one in exchanges}) == 1
+    assert reader.tally.skipped == {"spans of another kind (CHAIN)": 3}
+
+
+def test_as_lines_it_is_the_same_log(exported, tmp_path):
+    decoder, values, at = json.JSONDecoder(), [], 0
+    while at < len(exported.rstrip()):
+        value, at = decoder.raw_decode(exported, at)
+        at += 1
+        values.append(value)
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(value) + "\n" for value in values))
+    (tmp_path / "b.json").write_text(exported)
+    first, second = (
+        [
+            (one.query, one.results, one.at)
+            for one in argus.read_traffic(tmp_path / name)
+            if isinstance(one, argus.Exchange)
+        ]
+        for name in ("a.jsonl", "b.json")
+    )
+    assert first == second and len(first) == len(QUESTIONS)
+    documents = [argus.Document(id_, text) for id_, text in TEXTS.items()]
+    result = argus.audit_traffic(tmp_path / "b.json", out=tmp_path / "out", corpus=documents)
+    assert result.summary["questions"]["different"] == 2
+    served = result.summary["documents"]
+    assert served is not None and served["never"] == 0 and served["gini"] == 0
