@@ -634,9 +634,6 @@ from .traffic.job import (
     TrafficResult as TrafficResult,
     audit_traffic as audit_traffic,
 )
-from .traffic.questions.sample import (
-    LookedAt as LookedAt,
-)
 from .traffic.reading import (
     TrafficReader as TrafficReader,
     read_traffic as read_traffic,

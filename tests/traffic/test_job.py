@@ -65,7 +65,7 @@ def test_the_questions_of_a_collection_are_an_unlabelled_log(
     run = retriever.index.search(retriever.queries, summary["k"])
     assert served["different"] == len({id_ for ids in run.ids for id_ in ids})
     table = pq.read_table(result.folder / "questions.parquet").to_pylist()
-    assert {row["source"] for row in table} == {"asked"} and "risk" not in table[0]
+    assert {row["source"] for row in table} == {"asked"} and summary["risk"] is not None
     assert all(0 <= row["support"] <= 1 and row["asks"] % 2 == 0 for row in table)
     assert "What do people really ask" in result.report.read_text()
 
@@ -224,7 +224,7 @@ def test_unmet_demand_is_clustered_and_named(shared, tmp_path):
         retriever=BM25(documents),
     )  # fmt: skip
     unmet = result.summary["unmet"]
-    assert unmet is not None and unmet["why"] == {"least supported by words": 6}
+    assert unmet is not None and unmet["why"] == {"highest predicted risk": 6}
     called = [set(one["words"].split(", ")) for one in unmet["largest"]]
     assert any({"japan", "visa"} <= words for words in called)
     assert any({"bread", "home"} <= words for words in called)
@@ -232,15 +232,30 @@ def test_unmet_demand_is_clustered_and_named(shared, tmp_path):
     assert all(one["examples"] and one["instead"] for one in unmet["largest"])
 
 
-def test_a_validated_risk_gets_its_column(tmp_path):
-    log = log_of(tmp_path / "log.jsonl", [{"query": "a b"}, {"query": "c d"}])
+def test_risk_stands_beside_what_was_served_so_that_judging_can_begin(shared, tmp_path):
+    questions = read_queries(shared("wiki2"))
+    log = log_of(tmp_path / "log.jsonl", [{"query": one.text} for one in questions])
+    corpus = read_corpus(shared("wiki2"))[:600]
+    result = argus.audit_traffic(log, out=tmp_path / "out", corpus=corpus, retriever=BM25(corpus))
+    risk = result.summary["risk"]
+    assert risk is not None and risk["predicted"] >= 50 and 0.6 < risk["auc"] < 0.8
+    rows = pq.read_table(result.folder / "questions.parquet").to_pylist()
+    risks = [row["risk"] for row in rows if row["risk"] is not None]
+    assert len(risks) == risk["predicted"] and all(0 <= one <= 1 for one in risks)
+    assert len(set(risks)) > 40
+    top = sorted(rows, key=lambda row: -(row["risk"] or 0))[0]
+    assert top["unmet"] == "highest predicted risk"
+    assert any("an order (AUC" in line for line in result.headline())
+    judged = argus.judge_traffic(
+        result.folder, corpus=corpus, out=tmp_path / "judged", config=argus.JudgingConfig(budget=10)
+    )
+    assert sum(judged.table["drawn"].to_pylist()) == 10
 
-    def risk(questions: Sequence[argus.LookedAt]) -> dict[int, float]:
-        return {one.id: 0.25 for one in questions}
 
-    result = argus.audit_traffic(log, out=tmp_path / "out", risk=risk)
-    table = pq.read_table(result.folder / "questions.parquet").to_pylist()
-    assert [row["risk"] for row in table] == [0.25, 0.25]
+def test_without_a_corpus_no_risk_is_told(tmp_path):
+    log = log_of(tmp_path / "log.jsonl", [{"query": f"word {n}", "results": ["x"]} for n in "ab"])
+    result = argus.audit_traffic(log, out=tmp_path / "out")
+    assert result.summary["risk"] is None
 
 
 def test_a_run_that_was_killed_asks_only_the_rest(tmp_path):

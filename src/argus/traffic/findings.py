@@ -23,6 +23,7 @@ from argus.traffic.figures.slices import slice_shares
 from argus.traffic.figures.stale import StaleLists
 from argus.traffic.figures.windows import compare_windows, split_at
 from argus.traffic.log.book import ANSWERED, LOGGED, LogBook
+from argus.traffic.questions.risk import RiskFigures
 from argus.traffic.questions.sample import LookedAt
 from argus.traffic.questions.table import write_questions
 from argus.traffic.summary import KnownResults, LogFigures, TrafficSummary
@@ -44,6 +45,7 @@ class Findings:
     documents: Sequence[Document]
     opened: OpenedAuthority | None
     unknown_signals: int
+    risk: RiskFigures | None
 
     def measure(
         self, log: LogFigures, note: RetrieverNote | None
@@ -81,6 +83,7 @@ class Findings:
             "windows": (split and compare_windows(
                 book, outcomes, split, seed=config.seed, resamples=config.resamples
             )) or None,
+            "risk": self.risk,
             "unmet": None if log["hash_only"] else unmet_figures(unmet, clusters),
             **sliced,
         }  # fmt: skip
@@ -90,12 +93,11 @@ class Findings:
         self,
         folder: ArtifactFolder,
         tables: Mapping[str, pa.Table],
-        risks: Mapping[int, float] | None,
     ) -> None:
         """Write every table."""
         for name, table in tables.items():
             folder.write_table(name, table, csv=True)
-        write_questions(folder, self.book, self.questions, risks)
+        write_questions(folder, self.book, self.questions)
 
     def _labels(self) -> dict[str, str]:
         """Return titles by id: of the corpus, or else of passages without an id."""

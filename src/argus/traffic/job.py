@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,13 +33,11 @@ from argus.traffic.log.book import FILE, LogBook
 from argus.traffic.log.joining import join_signals
 from argus.traffic.questions.answers import ask_missing, keep_answers
 from argus.traffic.questions.near import find_alike
+from argus.traffic.questions.risk import measure_risk
 from argus.traffic.questions.sample import LookedAt, draw, read_lists
 from argus.traffic.questions.support import measure_support
 from argus.traffic.reading import TrafficReader, read_traffic
 from argus.traffic.summary import LogFigures, TrafficSummary, headline
-
-Risk = Callable[[Sequence[LookedAt]], Mapping[int, float]]
-"""A validated model of failing: questions to probabilities, by `LookedAt.id`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,16 +71,14 @@ def audit_traffic(
     asking: AskingConfig | None = None,
     encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
     fresh: bool = False,
-    risk: Risk | None = None,
 ) -> TrafficResult:
     """Read what people really ask, and tell what came of it; no judgements are needed.
 
     log: see `read_traffic`. What came is taken from the log where it says so, else `retriever` is
     asked (any, see `argus.exposure`), else the corpus is searched with `encoder`. corpus: tells
-    which documents serve nobody, which words it holds, and texts from ids. risk: a validated model
-    that adds its column to the questions; none is shown without it. Texts are redacted before
-    anything is written. Raises InputError for what is no log, NothingMeasured where it has no
-    question.
+    which documents serve nobody, which words it holds, texts from ids, and how likely each question
+    is to fail (`predict_risk`). Texts are redacted before anything is written. Raises InputError
+    for what is no log, NothingMeasured where it has no question.
     """
     config, reading = config or TrafficConfig(), reading or LogConfig()
     if reading.hash_only and retriever is not None:
@@ -110,10 +106,10 @@ def audit_traffic(
         note = _answers(book, questions, source, documents, config, folder, record)
         with record.timed("measuring"):
             measure_support(questions, documents)
-            findings = Findings(book, config, questions, alike, documents, opened, unknown)
+            risk = measure_risk(questions, documents)
+            findings = Findings(book, config, questions, alike, documents, opened, unknown, risk)
             summary, tables = findings.measure(_log_figures(reader, book), note)
-        risks = risk(questions) if risk is not None else None
-        findings.write(folder, tables, risks)
+        findings.write(folder, tables)
     counts = {"records": summary["log"]["records"], "asks": summary["log"]["asks"]}
     folder.write_section("summary.json", "traffic", summary)
     folder.write_section("manifest.json", "traffic", record.manifest(counts))

@@ -13,6 +13,7 @@ from argus.traffic.figures.feedback import FeedbackFigures
 from argus.traffic.figures.shares import Share, in_words
 from argus.traffic.figures.stale import StaleServed
 from argus.traffic.figures.windows import WindowChange, Windows
+from argus.traffic.questions.risk import RiskFigures
 from argus.traffic.unmet.demand import Unmet
 
 LEVEL = 0.05
@@ -76,6 +77,8 @@ class TrafficSummary(Sliced):
     feedback: FeedbackFigures | None
     superseded: StaleServed | None
     windows: Windows | None
+    risk: RiskFigures | None
+    """Of which questions it is predicted; None without a corpus."""
     unmet: Unmet | None
     """None where hashes alone are kept."""
 
@@ -102,6 +105,8 @@ def headline(summary: TrafficSummary) -> Iterator[str]:
         yield from _of_windows(summary["windows"])
     if slices := summary.get("slices"):
         yield from slice_lines(slices)
+    if summary["risk"]:
+        yield _of_risk(summary["risk"])
     if summary["unmet"]:
         yield from _of_unmet(summary["unmet"])
     yield meaning(summary)
@@ -194,6 +199,18 @@ def _tests(change: WindowChange) -> str:
         n = other["before"] + other["after"]
         parts.append(f"p = {other['p_value']:.3f} on {n:,} asked in one")
     return "; ".join(parts) or "too few questions for a test"
+
+
+def _of_risk(risk: RiskFigures) -> str:
+    known = f"risk of failing predicted for {risk['predicted']:,} questions"
+    if risk["abstained"]:
+        known += f", not for {risk['abstained']:,} ({risk['why']})"
+    if not risk["predicted"]:
+        return known
+    return (
+        f"{known}: an order (AUC {risk['auc']:.2f}, {risk['low']:.2f} to {risk['high']:.2f}, on "
+        "other questions), no rate; argus traffic judge tells how often they fail"
+    )
 
 
 def _of_unmet(unmet: Unmet) -> Iterator[str]:

@@ -31,6 +31,8 @@ class LookedAt:
     support: float | None = None
     """Share of its words' weight that the best document of the corpus holds (BM25)."""
     nearest: str | None = None
+    risk: float | None = None
+    """Predicted probability that nothing relevant came; None where nothing is predicted."""
     why: list[str] = field(default_factory=list)
     """Why nobody met it, if so."""
 

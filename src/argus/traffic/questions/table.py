@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,55 +22,51 @@ SCHEMA = pa.schema(
         ("looked_at", pa.bool_()), ("alike", pa.string()), ("source", pa.string()),
         ("failure", pa.string()), ("results", pa.int64()), ("top", pa.string()),
         ("top_score", pa.float64()), ("gap", pa.float64()), ("support", pa.float64()),
-        ("nearest", pa.string()), ("unmet", pa.string()),
+        ("nearest", pa.string()), ("unmet", pa.string()), ("risk", pa.float64()),
+        ("documents", pa.list_(pa.string())), ("scores", pa.list_(pa.float64())),
     ]
 )  # fmt: skip
-RISK = pa.field("risk", pa.float64())
-"""Of a validated model, where one was handed over; else the column is not there."""
 _ALL = (
     "SELECT questions.id, text, n, SUM(good), SUM(bad), SUM(clicks), MIN(at), MAX(at) "
     "FROM questions JOIN asks ON question = questions.id GROUP BY questions.id"
 )
 
 
-def write_questions(
-    folder: ArtifactFolder,
-    book: LogBook,
-    looked_at: Iterable[LookedAt],
-    risks: Mapping[int, float] | None = None,
-) -> None:
-    """Write questions.parquet. risks: probability of failing by question."""
+def write_questions(folder: ArtifactFolder, book: LogBook, looked_at: Iterable[LookedAt]) -> None:
+    """Write questions.parquet: what `argus traffic judge` reads, too."""
     known = {one.id: one for one in looked_at}
     names = {one.id: one.name for one in known.values()}
-    schema = SCHEMA if risks is None else SCHEMA.append(RISK)
 
     def rows() -> Iterator[dict[str, object]]:
         for id_, text, n, good, bad, clicks, first, last in book.rows(_ALL):
             one = known.get(id_) or LookedAt(id_, text, n)
-            row: dict[str, object] = {
+            yield {
                 "question": one.name, "text": text, "asks": n, "good": good, "bad": bad,
                 "clicks": clicks, "first_asked": first and int(first),
                 "last_asked": last and int(last), "looked_at": id_ in known,
                 "alike": names.get(one.alike) if one.alike is not None else None,
                 "source": SOURCES.get(one.source), "failure": one.failure or None,
                 **_of_results(one), "support": one.support, "nearest": one.nearest,
-                "unmet": "; ".join(one.why) or None,
+                "unmet": "; ".join(one.why) or None, "risk": one.risk,
             }  # fmt: skip
-            yield row if risks is None else {**row, "risk": risks.get(id_)}
 
     with (
         replacing(folder.own(NAME)) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd") as writer,
+        pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer,
     ):
         for part in batched_rows(rows()):
-            writer.write_table(pa.Table.from_pylist(part, schema=schema))
+            writer.write_table(pa.Table.from_pylist(part, schema=SCHEMA))
 
 
 def _of_results(one: LookedAt) -> dict[str, object]:
     if one.results is None:
         return {"results": None}
     top, score = one.results[0] if one.results else (None, None)
-    return {"results": len(one.results), "top": top, "top_score": score, "gap": one.gap}
+    return {
+        "results": len(one.results), "top": top, "top_score": score, "gap": one.gap,
+        "documents": [id_ for id_, _ in one.results],
+        "scores": [score for _, score in one.results],
+    }  # fmt: skip
 
 
 def batched_rows(rows: Iterable[dict[str, object]]) -> Iterator[list[dict[str, object]]]:

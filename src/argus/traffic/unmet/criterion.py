@@ -1,16 +1,17 @@
 """Which questions nobody met, as far as the log tells, and by what that is said.
 
-Bad feedback and empty lists are facts. Little support by words is none: it orders questions, and is
-no prediction that they fail. It is told as what it is.
+Bad feedback and empty lists are facts. A high predicted risk orders questions; where nothing is
+predicted, little support by words does, which is worth less. Each is told as what it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from argus.traffic.questions.sample import LookedAt
 
 BAD, NOTHING, SUPPORT = "bad feedback", "nothing came back", "least supported by words"
+RISK = "highest predicted risk"
 WORTH = "AUC 0.51 to 0.64 against judged failures of BM25 on three collections: weak"
 """What little support tells of failing; measured elsewhere (benchmarks/traffic_support.py)."""
 TENTH = 10
@@ -21,22 +22,26 @@ WELL = 0.6
 def mark_unmet(questions: Sequence[LookedAt]) -> list[LookedAt]:
     """Note why each question is unmet; return those that are, the most asked first.
 
-    Least supported is the tenth of questions whose words the corpus holds least of, those whose
-    feedback is good left out.
+    Doubtful is the tenth of questions whose predicted risk is highest, where there is one; else the
+    tenth whose words the corpus holds least of. Those whose feedback is good are left out.
     """
     for one in questions:
         if one.bad > one.good:
             one.why.append(BAD)
         if one.results is not None and not one.results:
             one.why.append(NOTHING)
-    measured = [one for one in questions if one.support is not None]
-    doubtful = [
-        one
-        for one in measured
-        if one.support is not None and one.support < WELL and one.good <= one.bad
-    ]
-    doubtful.sort(key=lambda one: (one.support, one.id))
-    for one in doubtful[: len(measured) // TENTH]:
-        one.why.append(SUPPORT)
+    if any(one.risk is not None for one in questions):
+        _mark(RISK, {one.id: -one.risk for one in questions if one.risk is not None}, questions)
+    else:
+        known = {one.id: one.support for one in questions if one.support is not None}
+        _mark(SUPPORT, known, [one for one in questions if known.get(one.id, WELL) < WELL])
     unmet = [one for one in questions if one.why and one.alike is None]
     return sorted(unmet, key=lambda one: (-one.asks, one.id))
+
+
+def _mark(why: str, order: Mapping[int, float], questions: Sequence[LookedAt]) -> None:
+    """Mark the first tenth of what is ordered, among questions without good feedback."""
+    doubtful = [one for one in questions if one.id in order and one.good <= one.bad]
+    doubtful.sort(key=lambda one: (order[one.id], one.id))
+    for one in doubtful[: len(order) // TENTH]:
+        one.why.append(why)
