@@ -224,11 +224,13 @@ def test_unmet_demand_is_clustered_and_named(shared, tmp_path):
         retriever=BM25(documents),
     )  # fmt: skip
     unmet = result.summary["unmet"]
-    assert unmet is not None and unmet["why"] == {"highest predicted risk": 6}
+    assert unmet is not None
+    assert set(unmet["why"]) == {"highest predicted risk", "least supported by words"}
     called = [set(one["words"].split(", ")) for one in unmet["largest"]]
     assert any({"japan", "visa"} <= words for words in called)
     assert any({"bread", "home"} <= words for words in called)
-    assert sum(one["asks"] for one in unmet["largest"]) >= 15  # of 18
+    foreign = [one for one in unmet["largest"] if {"visa", "bread"} & set(one["words"].split(", "))]
+    assert sum(one["asks"] for one in foreign) >= 15  # of 18
     assert all(one["examples"] and one["instead"] for one in unmet["largest"])
 
 

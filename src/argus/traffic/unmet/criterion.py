@@ -1,7 +1,7 @@
 """Which questions nobody met, as far as the log tells, and by what that is said.
 
-Bad feedback and empty lists are facts. A high predicted risk orders questions; where nothing is
-predicted, little support by words does, which is worth less. Each is told as what it is.
+Bad feedback and empty lists are facts. A high predicted risk orders questions, and little support
+by words does, which is worth less. Each is told as what it is.
 """
 
 from __future__ import annotations
@@ -22,19 +22,17 @@ WELL = 0.6
 def mark_unmet(questions: Sequence[LookedAt]) -> list[LookedAt]:
     """Note why each question is unmet; return those that are, the most asked first.
 
-    Doubtful is the tenth of questions whose predicted risk is highest, where there is one; else the
-    tenth whose words the corpus holds least of. Those whose feedback is good are left out.
+    Doubtful are the tenth of questions whose predicted risk is highest and the tenth whose words
+    the corpus holds least of: the model abstains on what is foreign to it. Good feedback clears.
     """
     for one in questions:
         if one.bad > one.good:
             one.why.append(BAD)
         if one.results is not None and not one.results:
             one.why.append(NOTHING)
-    if any(one.risk is not None for one in questions):
-        _mark(RISK, {one.id: -one.risk for one in questions if one.risk is not None}, questions)
-    else:
-        known = {one.id: one.support for one in questions if one.support is not None}
-        _mark(SUPPORT, known, [one for one in questions if known.get(one.id, WELL) < WELL])
+    _mark(RISK, {one.id: -one.risk for one in questions if one.risk is not None}, questions)
+    known = {one.id: one.support for one in questions if one.support is not None}
+    _mark(SUPPORT, known, [one for one in questions if known.get(one.id, WELL) < WELL])
     unmet = [one for one in questions if one.why and one.alike is None]
     return sorted(unmet, key=lambda one: (-one.asks, one.id))
 
