@@ -77,7 +77,9 @@ def test_judged_queries_and_a_folder_can_be_given(remedy, repairable, index, tmp
     qrels.write_text("query-id\tcorpus-id\tscore\n" + "".join(lines))
     ran = remedy("expand", "--queries", queries, "--qrels", qrels, "--out", tmp_path / "out")
     assert ran.code == 0
-    report, undo = ran.out.splitlines()[-2:]
+    before, _, verdict = ran.out.partition("\n\nverdict: ")
+    report, undo = before.splitlines()[-2:]
+    assert "judged questions" in verdict
     assert report == f"report: {tmp_path / 'out' / 'report.html'}"
     assert undo.startswith("To undo it: argus remedy rollback expand-robust-")
     assert "evaluation" in json.loads((tmp_path / "out" / "summary.json").read_text())
