@@ -139,21 +139,19 @@ def test_a_damaged_summary_is_refused_by_name(exposed, tmp_path, text):
         argus.read_verdict(tmp_path / "out")
 
 
-def test_a_count_that_a_job_of_real_questions_states_comes_first(exposed, tmp_path):
+def test_real_questions_come_first(exposed, tmp_path):
     shutil.copytree(exposed, tmp_path / "out")
     file = tmp_path / "out/summary.json"
-    stated = {"count": 60, "total": 100, "low": 0.5, "high": 0.69, "is_measured_here": True,
-              "validity": "40 judgements"}  # fmt: skip
-    file.write_text(
-        json.dumps(json.loads(file.read_text()) | {"traffic": {"verdict_answered": stated}})
-    )
-    count = counts_of(tmp_path / "out")["by_need"]
-    assert (count.count, count.total) == (60, 100)
-    assert (count.level, count.source) == ("bad", "argus traffic")
-    assert (count.count, count.total, count.level, count.source) == (
-        60,
-        100,
-        "bad",
-        "argus traffic",
-    )
-    assert str(count.validity[0]) == "measured here: 40 judgements"
+    hits = {"measure": "hits@k", "mean": 0.6, "low": 0.5, "high": 0.69, "judged": 40}
+    stale = {"n": 200, "share": 0.25, "low": 0.19, "high": 0.31}
+    jobs = {
+        "judging": {"k": 10, "asked": 100, "estimates": [hits]},
+        "traffic": {"k": 10, "superseded": {"asks": stale}},
+    }
+    file.write_text(json.dumps(json.loads(file.read_text()) | jobs))
+    counts = counts_of(tmp_path / "out")
+    answered, served = counts["by_need"], counts["superseded_served"]
+    assert (answered.count, answered.total) == (60, 100)
+    assert (answered.level, answered.source) == ("bad", "argus traffic judge")
+    assert str(answered.validity[0]).startswith("measured here: 40 judged questions")
+    assert (served.count, served.total, served.level) == (50, 200, "bad")

@@ -17,12 +17,12 @@ from argus.verdict.sections import (
     AuthoritySection,
     EvaluationSection,
     ExposureSection,
+    JudgingSection,
     LintSection,
     NeedsSection,
     QuestionsSection,
     ReachSection,
     ServedNeedsSection,
-    StatedCount,
     TrafficSection,
 )
 from argus.verdict.summary import CountBounds, Validity, VerdictCount
@@ -109,24 +109,36 @@ def _exposure(results: Results) -> VerdictCount | None:
     )  # fmt: skip
 
 
-def _traffic(name: str, key: str, limits: CountBounds, unit: str) -> Source:
-    """Return the source of a count that a job of real questions states."""
+def _traffic(results: Results) -> VerdictCount | None:
+    """Return how many asks were served something superseded."""
+    section = results.section("traffic", TrafficSection)
+    stale = section["superseded"] if section else None
+    if section is None or stale is None or stale["asks"] is None:
+        return None
+    asks = stale["asks"]
+    return _counted(
+        SUPERSEDED, round(asks["share"] * asks["n"]), asks["n"], bounds.STALE,
+        unit="asks", source="argus traffic",
+        meaning=f"were served something superseded in the top {section['k']}",
+        of=(validity.real_questions(asks["n"], "asks"),),
+    )  # fmt: skip
 
-    def read(results: Results) -> VerdictCount | None:
-        section = results.section("traffic", TrafficSection)
-        stated: StatedCount | None = section.get(key) if section else None  # type: ignore[assignment]
-        if stated is None or not stated["total"]:
-            return None
-        kind = "measured here" if stated["is_measured_here"] else "measured elsewhere"
-        return VerdictCount(
-            name=name, question=QUESTIONS[name], total=stated["total"], count=stated["count"],
-            unit=unit, low=stated["low"], high=stated["high"],
-            level=limits.level(stated["low"], stated["high"]), bounds=limits,
-            source="argus traffic", meaning="of real questions",
-            validity=(Validity(kind, stated["validity"]),),  # type: ignore[arg-type]
-        )  # fmt: skip
 
-    return read
+def _judging(results: Results) -> VerdictCount | None:
+    """Return how many real questions are answered, as few judged ones estimate it."""
+    section = results.section("judging", JudgingSection)
+    hits = [one for one in section["estimates"] if one["measure"] == "hits@k"] if section else []
+    if section is None or not hits:
+        return None
+    hit, asked = hits[0], section["asked"]
+    return VerdictCount(
+        name=BY_NEED, question=QUESTIONS[BY_NEED], total=asked, count=round(hit["mean"] * asked),
+        unit="real questions", low=hit["low"], high=hit["high"],
+        level=bounds.ANSWERED.level(hit["low"], hit["high"]), bounds=bounds.ANSWERED,
+        source="argus traffic judge",
+        meaning=f"have something relevant in the top {section['k']}, estimated",
+        validity=(validity.real_questions(hit["judged"], "judged questions"),),
+    )  # fmt: skip
 
 
 def _judged(results: Results) -> VerdictCount | None:
@@ -218,17 +230,13 @@ SOURCES: dict[str, tuple[Source, ...]] = {
     BY_ITSELF: (_reach,),
     BY_ITS_WORDS: (_exposure,),
     BY_NEED: (
-        _traffic(BY_NEED, "verdict_answered", bounds.ANSWERED, "real questions"),
+        _judging,
         _judged,
         _sample_questions,
         _needs_served,
         _needs,
     ),
-    SUPERSEDED: (
-        _traffic(SUPERSEDED, "verdict_superseded_served", bounds.STALE, "superseded documents"),
-        _lint,
-        _authority,
-    ),
+    SUPERSEDED: (_traffic, _lint, _authority),
 }
 """By count, what may measure it; the first that did is shown: real questions before others."""
 MEASURED_BY: dict[str, Callable[[Places], str]] = {

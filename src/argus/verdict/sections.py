@@ -189,27 +189,44 @@ class LintSection(TypedDict):
     rates: dict[str, LintRate | None]
 
 
-class StatedCount(TypedDict):
-    """A count that a job states itself, in whatever way it was estimated.
+class AsksShare(TypedDict):
+    """A share of n asks, with its 95% interval."""
 
-    low, high: the 95% interval of count/total. validity: what it was validated by, and where.
-    """
-
-    count: int
-    total: int
+    n: int
+    share: float
     low: float
     high: float
-    validity: str
-    is_measured_here: bool
 
 
-class TrafficSection(TypedDict, total=False):
-    """Of a job that reads real questions; each count where it was measured."""
+class StaleAsks(TypedDict):
+    """Asks that were served something superseded; None where no result has a record."""
 
-    verdict_answered: StatedCount
-    """Questions whose first k hold something relevant."""
-    verdict_superseded_served: StatedCount
-    """Superseded documents that were served to somebody."""
+    asks: AsksShare | None
+
+
+class TrafficSection(TypedDict):
+    """Of `argus traffic`."""
+
+    k: int
+    superseded: StaleAsks | None
+
+
+class JudgedMean(TypedDict):
+    """A mean over all that was asked, estimated from `judged` questions."""
+
+    measure: str
+    mean: float
+    low: float
+    high: float
+    judged: int
+
+
+class JudgingSection(TypedDict):
+    """Of `argus traffic judge`."""
+
+    k: int
+    asked: int
+    estimates: list[JudgedMean]
 
 
 class QuestionsSection(TypedDict):
