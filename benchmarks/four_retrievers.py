@@ -3,7 +3,7 @@
 One Qdrant collection of wiki2. LangChain: its vectors alone, BM25 alone, both fused (reciprocal
 ranks), and the fusion reranked by another model's reading: the sentences of the first twenty,
 embedded one by one, the best of each. LlamaIndex: an index of its own over the same vectors.
-Exposure over the first 1,000 documents; judged questions over all 6,119; who loses what.
+Exposure over the first 300 documents; judged questions over all 6,119; who loses what.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from argus.data.types import Document, FloatArray
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from benchmarks.shared import collection
 
-DEPTH, LIMIT = 20, 1_000
+DEPTH, LIMIT = 20, 300
 
 
 class Shelf:
