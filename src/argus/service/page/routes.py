@@ -8,9 +8,10 @@ from fastapi.staticfiles import StaticFiles
 
 from argus.service.page.overview import router as overview
 from argus.service.page.rendering import HERE, NO_FOLDER
+from argus.service.page.why_not.routes import router as why_not
 from argus.service.state import ServiceOf
 
-ROUTERS: tuple[APIRouter, ...] = (overview,)
+ROUTERS: tuple[APIRouter, ...] = (overview, why_not)
 """A page each."""
 
 
