@@ -6,12 +6,13 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+from argus.service.page.documents.routes import router as documents
 from argus.service.page.overview import router as overview
 from argus.service.page.rendering import HERE, NO_FOLDER
 from argus.service.page.why_not.routes import router as why_not
 from argus.service.state import ServiceOf
 
-ROUTERS: tuple[APIRouter, ...] = (overview, why_not)
+ROUTERS: tuple[APIRouter, ...] = (overview, why_not, documents)
 """A page each."""
 
 

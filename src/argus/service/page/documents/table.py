@@ -1,0 +1,222 @@
+"""The table of documents of one folder: its Parquet files under one DuckDB view, asked with bound
+parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from argus.errors import InputError
+from argus.service.page.documents.catalog import CAUSES, SOURCES, WHOLE, Column, Source
+from argus.service.page.documents.filters import ROWS, Filters
+from argus.service.page.documents.slicing import SliceLabels
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MEMORY = "1GB"
+"""Most that the tables of one folder take in memory; beyond it, DuckDB spills to a file."""
+Stamp = tuple[tuple[str, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the table: rows by column, and how many there are in all."""
+
+    rows: list[dict[str, Any]]
+    total: int
+
+
+class DocumentTable:
+    """Documents of a folder. Any thread may ask.
+
+    One file is read in place; several are joined once, by id. Raises InputError for a folder
+    without any of SOURCES, or a file that cannot be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.stamp = folder, stamp_of(folder)
+        self.sources = [s for s in SOURCES if (folder / f"{s.file}.parquet").is_file()]
+        if not self.sources:
+            raise InputError(
+                "no table of documents",
+                expected="exposure.parquet, retrievability.parquet, or another of their kind",
+                fix="Run argus exposure or argus audit with --out set to this folder.",
+                where=folder,
+            )
+        self._slices_lock = Lock()
+        self._with_slices = False
+        self._counts: dict[Filters, int] = {}
+        self.connection = self._open()
+        self.columns: tuple[Column, ...] = tuple(c for _, cs in self._present for c in cs)
+        self.listed = tuple(column for column in self.columns if column.is_listed)
+        self.names = frozenset(column.name for column in self.columns)
+        self.causes = tuple(cause for cause in CAUSES if cause[1] in self.names)
+        self._make_view()
+
+    def _open(self) -> DuckDBPyConnection:
+        import duckdb
+
+        connection = duckdb.connect(
+            ":memory:",
+            config={"threads": 2, "memory_limit": MEMORY, "autoinstall_known_extensions": False},
+        )
+        self._present: list[tuple[Source, tuple[Column, ...]]] = []
+        try:
+            for source in self.sources:
+                relation = connection.read_parquet(str(self.folder / f"{source.file}.parquet"))
+                there = set(relation.columns)
+                relation.create_view(f"of_{source.file}")
+                own = tuple(column for column in source.columns if column.source in there)
+                self._present.append((source, own))
+        except duckdb.Error as error:
+            raise InputError(
+                f"cannot be read ({str(error).splitlines()[0]})",
+                expected="the tables as Argus wrote them",
+                fix="Run the job again with the same --out.",
+                where=self.folder,
+            ) from error
+        return connection
+
+    def _make_view(self) -> None:
+        """Put all sources under one name, `documents`: id, label, the columns, the cause."""
+        first, *others = self._present
+        joined = f"SELECT {_columns(first)} FROM of_{first[0].file}"
+        for other in others:
+            names = ", ".join(c.name for c in other[1])
+            joined = (
+                f"SELECT coalesce(a.id, b.id) AS id, coalesce(nullif(a.label, ''), b.label) AS "
+                f"label, a.* EXCLUDE (id, label), {names} FROM ({joined}) a FULL JOIN "
+                f"(SELECT {_columns(other)} FROM of_{other[0].file}) b ON a.id = b.id"
+            )
+        whens = " ".join(f"WHEN {condition} THEN '{words}'" for words, _, condition in self.causes)
+        cause = f"CASE {whens} ELSE '{WHOLE}' END" if whens else f"'{WHOLE}'"
+        kind = "TABLE" if others else "VIEW"
+        self.connection.execute(
+            f"CREATE {kind} documents AS SELECT *, {cause} AS cause FROM ({joined})"
+        )
+
+    def page(self, filters: Filters) -> Page:
+        """Return a page; InputError for a column or slice that is not there."""
+        where, values = self._where(filters)
+        names = ", ".join(("id", "label", "cause", *(c.name for c in self.listed)))
+        order, start = self._order(filters.sort), (filters.page - 1) * ROWS
+        cursor = self.connection.cursor()
+        rows = cursor.execute(
+            f"SELECT {names} FROM documents{where} ORDER BY {order} LIMIT ? OFFSET ?",
+            [*values, ROWS, start],
+        )
+        heads = [entry[0] for entry in rows.description]
+        shown = [dict(zip(heads, row, strict=True)) for row in rows.fetchall()]
+        return Page(shown, self._total(filters, where, values))
+
+    def row(self, id_: str) -> dict[str, Any] | None:
+        """Return the row of one document; None where there is none."""
+        rows = self.connection.cursor().execute("SELECT * FROM documents WHERE id = ?", [id_])
+        heads = [entry[0] for entry in rows.description]
+        first = rows.fetchone()
+        return None if first is None else dict(zip(heads, first, strict=True))
+
+    def count_by(self, column: str) -> dict[str, int]:
+        """Return how many documents have each band, or cause, the most first."""
+        if column not in {"cause", *self.names}:
+            return {}
+        rows = self.connection.cursor().execute(
+            f"SELECT {column}, count(*) FROM documents WHERE {column} IS NOT NULL "
+            "GROUP BY 1 ORDER BY 2 DESC, 1"
+        )
+        return {str(name): int(n) for name, n in rows.fetchall()}
+
+    def _total(self, filters: Filters, where: str, values: Sequence[object]) -> int:
+        """Return how many rows there are; kept, since paging and sorting do not change it."""
+        key = Filters(filters.q, filters.band, filters.cause, filters.slice)
+        if key not in self._counts:
+            if len(self._counts) > 1000:
+                self._counts.clear()
+            counted = self.connection.cursor().execute(
+                f"SELECT count(*) FROM documents{where}", list(values)
+            )
+            (self._counts[key],) = counted.fetchone() or (0,)
+        return self._counts[key]
+
+    def _where(self, filters: Filters) -> tuple[str, list[object]]:
+        """Return the condition and what is bound in it."""
+        conditions, values = [], []
+        if filters.q:
+            conditions.append("(contains(lower(label), ?) OR contains(lower(id), ?))")
+            values += [filters.q.lower()] * 2
+        if filters.band and "band" in self.names:
+            conditions.append("band = ?")
+            values.append(filters.band)
+        if filters.cause:
+            conditions.append("cause = ?")
+            values.append(filters.cause)
+        if filters.slice:
+            self._read_slices()
+            name, _, value = filters.slice.partition("=")
+            conditions.append("id IN (SELECT id FROM slices WHERE field = ? AND slice = ?)")
+            values += [name, value]
+        return (" WHERE " + " AND ".join(conditions) if conditions else ""), values
+
+    def _order(self, sort: str) -> str:
+        """Return the order of a column that is there; by id among equals."""
+        name = sort.removeprefix("-")
+        if not sort:
+            return "id"
+        if name not in {"id", "label", "cause", *self.names}:
+            raise InputError(
+                f"no column {name!r}",
+                expected=f"one of label, cause, {', '.join(sorted(self.names))}",
+                fix="Sort by one of these.",
+                where="sort",
+            )
+        return f"{name} {'DESC' if sort.startswith('-') else 'ASC'} NULLS LAST, id"
+
+    def _read_slices(self) -> None:
+        """Read which documents are in which slice, once: it reads the whole corpus."""
+        with self._slices_lock:
+            if not self._with_slices:
+                labels = SliceLabels.of(self.folder).table()
+                cursor = self.connection.cursor()
+                cursor.register("read_slices", labels)
+                cursor.execute("CREATE OR REPLACE TABLE slices AS SELECT * FROM read_slices")
+                cursor.unregister("read_slices")
+                self._with_slices = True
+
+
+def _columns(part: tuple[Source, tuple[Column, ...]]) -> str:
+    source, columns = part
+    label = source.label or "''"
+    own = ", ".join(f"{column.source} AS {column.name}" for column in columns)
+    return f"{source.id} AS id, {label} AS label" + (f", {own}" if own else "")
+
+
+def stamp_of(folder: Path) -> Stamp:
+    """Return what changes when a table of a folder does."""
+    stamps = []
+    for source in SOURCES:
+        path = folder / f"{source.file}.parquet"
+        if path.is_file():
+            about = path.stat()
+            stamps.append((source.file, about.st_mtime_ns, about.st_size))
+    return tuple(stamps)
+
+
+class DocumentTables:
+    """The tables of some folders, opened at first use and again when a file was changed."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._tables: dict[Path, DocumentTable] = {}
+
+    def of(self, folder: Path) -> DocumentTable:
+        """Return the table of a folder."""
+        with self._lock:
+            kept = self._tables.get(folder)
+            if kept is None or kept.stamp != stamp_of(folder):
+                kept = self._tables[folder] = DocumentTable(folder)
+            return kept
