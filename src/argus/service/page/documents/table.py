@@ -4,8 +4,9 @@ parameters.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,11 @@ from argus.service.page.documents.slicing import SliceLabels
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+NEAR = 10_000
+"""Rows from the top within which a page is looked up alone; for one further down all are put in
+order once, and the order is kept."""
+ORDERS = 8
+"""Orders that are kept: 8 bytes a row each."""
 MEMORY = "1GB"
 """Most that the tables of one folder take in memory; beyond it, DuckDB spills to a file."""
 Stamp = tuple[tuple[str, int, int], ...]
@@ -32,10 +38,9 @@ class Page:
 
 
 class DocumentTable:
-    """Documents of a folder. Any thread may ask.
+    """Documents of a folder, joined by id and put in its order once. Any thread may ask.
 
-    One file is read in place; several are joined once, by id. Raises InputError for a folder
-    without any of SOURCES, or a file that cannot be read.
+    Raises InputError for a folder without any of SOURCES, or a file that cannot be read.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,15 +53,16 @@ class DocumentTable:
                 fix="Run argus exposure or argus audit with --out set to this folder.",
                 where=folder,
             )
-        self._slices_lock = Lock()
+        self._slices_lock, self._orders_lock = Lock(), Lock()
         self._with_slices = False
         self._counts: dict[Filters, int] = {}
+        self._orders: OrderedDict[Filters, Any] = OrderedDict()
         self.connection = self._open()
         self.columns: tuple[Column, ...] = tuple(c for _, cs in self._present for c in cs)
         self.listed = tuple(column for column in self.columns if column.is_listed)
         self.names = frozenset(column.name for column in self.columns)
         self.causes = tuple(cause for cause in CAUSES if cause[1] in self.names)
-        self._make_view()
+        self._join()
 
     def _open(self) -> DuckDBPyConnection:
         import duckdb
@@ -82,8 +88,8 @@ class DocumentTable:
             ) from error
         return connection
 
-    def _make_view(self) -> None:
-        """Put all sources under one name, `documents`: id, label, the columns, the cause."""
+    def _join(self) -> None:
+        """Put all sources into `documents`: id, label, the columns, the cause, what is searched."""
         first, *others = self._present
         joined = f"SELECT {_columns(first)} FROM of_{first[0].file}"
         for other in others:
@@ -95,31 +101,49 @@ class DocumentTable:
             )
         whens = " ".join(f"WHEN {condition} THEN '{words}'" for words, _, condition in self.causes)
         cause = f"CASE {whens} ELSE '{WHOLE}' END" if whens else f"'{WHOLE}'"
-        kind = "TABLE" if others else "VIEW"
         self.connection.execute(
-            f"CREATE {kind} documents AS SELECT *, {cause} AS cause FROM ({joined})"
+            f"CREATE TABLE documents AS SELECT *, {cause} AS cause, "
+            f"lower(concat(label, chr(10), id)) AS words FROM ({joined}) ORDER BY id"
         )
 
     def page(self, filters: Filters) -> Page:
         """Return a page; InputError for a column or slice that is not there."""
         where, values = self._where(filters)
+        places = self._places(filters, where, values)
         names = ", ".join(("id", "label", "cause", *(c.name for c in self.listed)))
-        order, start = self._order(filters.sort), (filters.page - 1) * ROWS
-        cursor = self.connection.cursor()
-        rows = cursor.execute(
-            f"SELECT {names} FROM documents{where} ORDER BY {order} LIMIT ? OFFSET ?",
-            [*values, ROWS, start],
-        )
+        marks = ", ".join("?" * len(places)) or "NULL"
+        rows = self._dicts(f"SELECT rowid, {names} FROM documents WHERE rowid IN ({marks})", places)
+        by_place = {row.pop("rowid"): row for row in rows}
+        return Page([by_place[place] for place in places], self._total(filters, where, values))
+
+    def _places(self, filters: Filters, where: str, values: Sequence[object]) -> list[int]:
+        """Return the row numbers of a page, in order; rows of equal values stay by id."""
+        start = (filters.page - 1) * ROWS
+        sql = f"SELECT rowid FROM documents{where} ORDER BY {self._order(filters.sort)}"
+        if start + ROWS <= NEAR:
+            cursor = self.connection.cursor()
+            rows = cursor.execute(f"{sql} LIMIT ? OFFSET ?", [*values, ROWS, start])
+            return [int(place) for (place,) in rows.fetchall()]
+        key = replace(filters, page=1)
+        with self._orders_lock:
+            order = self._orders.get(key)
+            if order is None:
+                fetched = self.connection.cursor().execute(sql, list(values)).fetchnumpy()
+                order = self._orders[key] = fetched["rowid"]
+                while len(self._orders) > ORDERS:
+                    self._orders.popitem(last=False)
+            self._orders.move_to_end(key)
+        return [int(place) for place in order[start : start + ROWS]]
+
+    def _dicts(self, sql: str, values: Sequence[object]) -> list[dict[str, Any]]:
+        rows = self.connection.cursor().execute(sql, list(values))
         heads = [entry[0] for entry in rows.description]
-        shown = [dict(zip(heads, row, strict=True)) for row in rows.fetchall()]
-        return Page(shown, self._total(filters, where, values))
+        return [dict(zip(heads, row, strict=True)) for row in rows.fetchall()]
 
     def row(self, id_: str) -> dict[str, Any] | None:
         """Return the row of one document; None where there is none."""
-        rows = self.connection.cursor().execute("SELECT * FROM documents WHERE id = ?", [id_])
-        heads = [entry[0] for entry in rows.description]
-        first = rows.fetchone()
-        return None if first is None else dict(zip(heads, first, strict=True))
+        rows = self._dicts("SELECT * FROM documents WHERE id = ?", [id_])
+        return rows[0] if rows else None
 
     def count_by(self, column: str) -> dict[str, int]:
         """Return how many documents have each band, or cause, the most first."""
@@ -133,7 +157,7 @@ class DocumentTable:
 
     def _total(self, filters: Filters, where: str, values: Sequence[object]) -> int:
         """Return how many rows there are; kept, since paging and sorting do not change it."""
-        key = Filters(filters.q, filters.band, filters.cause, filters.slice)
+        key = replace(filters, sort="", page=1)
         if key not in self._counts:
             if len(self._counts) > 1000:
                 self._counts.clear()
@@ -147,8 +171,8 @@ class DocumentTable:
         """Return the condition and what is bound in it."""
         conditions, values = [], []
         if filters.q:
-            conditions.append("(contains(lower(label), ?) OR contains(lower(id), ?))")
-            values += [filters.q.lower()] * 2
+            conditions.append("contains(words, ?)")
+            values.append(filters.q.lower())
         if filters.band and "band" in self.names:
             conditions.append("band = ?")
             values.append(filters.band)
@@ -166,7 +190,7 @@ class DocumentTable:
         """Return the order of a column that is there; by id among equals."""
         name = sort.removeprefix("-")
         if not sort:
-            return "id"
+            return "rowid"
         if name not in {"id", "label", "cause", *self.names}:
             raise InputError(
                 f"no column {name!r}",
@@ -174,7 +198,7 @@ class DocumentTable:
                 fix="Sort by one of these.",
                 where="sort",
             )
-        return f"{name} {'DESC' if sort.startswith('-') else 'ASC'} NULLS LAST, id"
+        return f"{name} {'DESC' if sort.startswith('-') else 'ASC'} NULLS LAST, rowid"
 
     def _read_slices(self) -> None:
         """Read which documents are in which slice, once: it reads the whole corpus."""
