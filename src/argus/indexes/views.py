@@ -286,6 +286,15 @@ class ViewIndex:
             raise unknown_documents([doc_id])
         return sorted(rows_to_views(rows), key=lambda v: (v.kind != ORIGINAL, v.id))
 
+    def views_of_all(self, doc_ids: Iterable[str]) -> dict[str, list[View]]:
+        """Return the views of several documents, read at once; those that are not there are not."""
+        views: dict[str, list[View]] = {}
+        if ids := sorted(set(doc_ids)):
+            rows = self._rows(f"doc_id IN ({quoted(ids)})", COLUMNS)
+            for view in rows_to_views(rows):
+                views.setdefault(view.doc_id, []).append(view)
+        return views
+
     def document(self, doc_id: str) -> View:
         """Return the view with the document's own text: what is served, whichever view was found.
 
