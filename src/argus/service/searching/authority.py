@@ -68,6 +68,20 @@ class ServedAuthority:
         with self.at(as_of, known_by) as authority:
             return [_resolved(id_, authority) for id_ in ids]
 
+    def around(self, id_: str) -> Authority:
+        """Return the part of the relation that leads on from one document, to be looked at alone."""
+        with self.at() as whole:
+            if id_ not in whole:
+                return Authority([])
+            chains = whole.reach([id_])
+            records = [whole.records[one] for one in chains]
+            edges = [
+                Edge(link.superseder, link.superseded, link.rule, link.confidence)
+                for link in chains.values()
+                if link is not None
+            ]
+        return Authority(records, edges=edges)
+
     def watch(self, key: str, anchors: Sequence[str]) -> None:
         """Name this key when what controls the anchors changes; those without record are let be."""
         with self._lock:

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-FILE = "records.jsonl"
-
 
 class Journal:
     """Rows of changes, in their order. A line that a kill cut short was never acknowledged."""

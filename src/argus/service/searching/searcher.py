@@ -6,14 +6,18 @@ import asyncio
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
-from argus.corpora.opening import open_corpus
+from argus.corpora.opening import read_corpus
 from argus.data.types import Query, Run
 from argus.errors import ArgusError, InputError
 from argus.retrievers.config import AskingConfig
 from argus.service.searching.batching import Batcher
 from argus.service.searching.sources import Answered, IndexSource, RetrieverSource, Source, Text
+from argus.service.telemetry.log import Log
 from argus.service.workplace import Workplace
+
+State = Literal["ready", "opening", "failed"]
 
 
 @dataclass
@@ -28,6 +32,8 @@ class Searcher:
     seen: Callable[[int], None] = lambda size: None
     _source: Source | None = field(default=None, repr=False)
     _opening: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _warming: threading.Thread | None = field(default=None, repr=False)
+    _failed: bool = False
     _batcher: Batcher[Answered] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -51,6 +57,24 @@ class Searcher:
     def waiting(self) -> int:
         """Questions that wait now."""
         return self._batcher.waiting
+
+    def state(self, log: Log) -> State:
+        """Return whether it is open; where it is not, it is being opened from now on."""
+        if self.is_warm or self.workplace.searches is None:
+            return "ready"
+        if self._warming is None or not self._warming.is_alive():
+            failed, self._failed = self._failed, False
+            self._warming = threading.Thread(target=self._warm_up, args=(log,), daemon=True)
+            self._warming.start()
+            return "failed" if failed else "opening"
+        return "opening"
+
+    def _warm_up(self, log: Log) -> None:
+        try:
+            self.source()
+        except Exception as error:  # whoever asks is told; here nobody does
+            self._failed = True
+            log.write("not ready", error=str(error))
 
     def source(self) -> Source:
         """Return what is searched, opened; other threads wait for the one that opens it."""
@@ -104,7 +128,7 @@ def _open(workplace: Workplace) -> Source:
         if name is None:
             return IndexSource(str(workplace.index))
         corpus = workplace.corpus
-        documents = [] if corpus is None else open_corpus(corpus).read().documents
+        documents = [] if corpus is None else read_corpus(corpus)
         asking = workplace.asking or AskingConfig()
         return RetrieverSource(name, asking, workplace.encoder, documents)
     except InputError as error:  # of the command line, not of the question
