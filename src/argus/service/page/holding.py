@@ -12,6 +12,8 @@ from fastapi import Depends, Request
 from argus.errors import InputError
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.spec import IndexSpec, parse_index_spec
+from argus.service.searching.sources import IndexSource
+from argus.service.state import Service, service_of
 from argus.service.workplace import Workplace
 
 if TYPE_CHECKING:
@@ -41,9 +43,11 @@ def index_of(workplace: Workplace, folder: Path | None) -> IndexSpec:
 class WarmIndexes:
     """Indexes by folder, one encoder for all that were made with it.
 
-    lock: held while one is searched: reading a state into memory twice at once would double it.
+    The index that the service itself searches is held once, by its searcher. lock: held while
+    another is opened: reading a state into memory twice at once would double it.
     """
 
+    service: Service
     lock: RLock = field(default_factory=RLock)
     _opened: dict[IndexSpec, IndexRetriever] = field(default_factory=dict)
     _encoders: dict[str, Encoder] = field(default_factory=dict)
@@ -53,6 +57,11 @@ class WarmIndexes:
         from argus.indexes.retriever import IndexRetriever, encoder_of
         from argus.indexes.views import ViewIndex
 
+        place = self.service.workplace
+        if place.index is not None and spec == parse_index_spec(place.index):
+            source = None if place.retriever or place.store else self.service.searcher.source()
+            if isinstance(source, IndexSource):
+                return source.retriever
         with self.lock:
             kept = self._opened.get(spec)
             if kept is not None:
@@ -75,7 +84,7 @@ def warm_indexes(request: Request) -> WarmIndexes:
     """Return the service's warm indexes."""
     state = request.app.state
     if not hasattr(state, "warm_indexes"):
-        state.warm_indexes = WarmIndexes()
+        state.warm_indexes = WarmIndexes(service_of(request))
     return cast(WarmIndexes, state.warm_indexes)
 
 

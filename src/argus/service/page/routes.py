@@ -6,13 +6,14 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+from argus.service.page.authority.routes import router as authority
 from argus.service.page.documents.routes import router as documents
 from argus.service.page.overview import router as overview
 from argus.service.page.rendering import HERE, NO_FOLDER
 from argus.service.page.why_not.routes import router as why_not
 from argus.service.state import ServiceOf
 
-ROUTERS: tuple[APIRouter, ...] = (overview, why_not, documents)
+ROUTERS: tuple[APIRouter, ...] = (overview, why_not, documents, authority)
 """A page each."""
 
 

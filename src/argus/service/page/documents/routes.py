@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
-from argus.service.page.availability import any_of, has_index
+from argus.service.page.availability import TABLES, any_of, has_index
 from argus.service.page.documents.document import known_of
 from argus.service.page.documents.filters import BANDS, ROWS, Filters, FiltersOf
 from argus.service.page.documents.slicing import SliceLabels, slice_names
@@ -40,8 +40,7 @@ def documents(
 ) -> HTMLResponse:
     """Show a page of the documents that are looked for."""
     path = folder_path(service.workplace, folder)
-    if path is None or not any_of("exposure.parquet", "retrievability.parquet",
-                                  "needs_served.parquet", "unreached.parquet")(service.workplace, path):  # fmt: skip
+    if path is None or not any_of(*TABLES)(service.workplace, path):
         return render(request, "documents_none.html.j2", "documents", folder)
     table = tables.of(path)
     slices = _slices(service.workplace, path)

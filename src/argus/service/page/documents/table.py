@@ -1,6 +1,4 @@
-"""The table of documents of one folder: its Parquet files under one DuckDB view, asked with bound
-parameters.
-"""
+"""The documents of a folder: its Parquet files joined in DuckDB, asked with bound parameters."""
 
 from __future__ import annotations
 
