@@ -68,11 +68,21 @@ class WarmIndexes:
                 kept.index.refresh()
                 return kept
             index = ViewIndex.open(spec.path)
+            self._take_over()
             encoder = self._encoders.get(index.fingerprint)
             if encoder is None:
                 encoder = self._encoders[index.fingerprint] = encoder_of(index)
             made = self._opened[spec] = IndexRetriever(index, encoder, spec.as_of)
             return made
+
+    def _take_over(self) -> None:
+        """Share the encoder that the service's own searcher has loaded."""
+        if self.service.workplace.searches is None:
+            return
+        source = self.service.searcher.source()
+        if isinstance(source, IndexSource):
+            held = source.retriever
+            self._encoders.setdefault(held.index.fingerprint, held.encoder)
 
     def snapshot(self, spec: IndexSpec) -> Snapshot:
         """Return the state of an index in memory."""
