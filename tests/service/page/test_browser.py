@@ -29,23 +29,29 @@ PAGES = {
     "nothing to show": "/page/generative/documents",
     "a folder that is none": f"/page/{quote(ATTACKS[1], safe='')}/overview",
 }
-MAY_BE_MISSING = {"a folder that is none", "documents, refused", "authority, refused"}
+LOOKED_AT = {
+    "overview", "why not", "documents", "document", "authority", "compare", "generative", "map",
+    "nothing to show",
+}  # fmt: skip
+"""Pages of a layout of their own: axe takes about a second for each."""
+DARK = {"overview", "why not", "authority"}
+"""Those with all colours that there are."""
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_runs_no_script_of_a_text_and_is_accessible_at_every_width(window, name):
+def test_a_page_runs_no_script_of_a_text_and_is_accessible_and_fits_a_telephone(window, name):
     page = window.open(PAGES[name])
     assert page.locator("h1").count() == 1
     assert page.locator("main").count() == page.locator("nav[aria-label=Pages]").count() == 1
     if name == "map":
         page.wait_for_selector("#box table")
-    window.check_accessible()
-    page.emulate_media(color_scheme="dark")
+    if name in LOOKED_AT:
+        window.check_accessible()
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    window.check_accessible("{runOnly: {type: 'rule', values: ['color-contrast']}}")
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1280, "height": 800})
+    if name in DARK:
+        page.emulate_media(color_scheme="dark")
+        window.check_accessible("{runOnly: {type: 'rule', values: ['color-contrast']}}")
     window.check_safe()
 
 

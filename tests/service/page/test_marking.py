@@ -12,7 +12,7 @@ TEXT = st.text("abc déß<>&'\" ſﬁ-_.", max_size=60)
 
 
 @given(TEXT, TEXT)
-def testpieces_of_make_the_text_again(question, text):
+def test_pieces_make_the_text_again(question, text):
     terms = shared_terms(question, [text], STEMMED)
     pieces = marked(text, terms, STEMMED)
     assert "".join(piece.text for piece in pieces) == text
