@@ -64,7 +64,6 @@ def run() -> dict[str, Any]:
         words = {p: float(any(c.values.get(s) for s in STATED)) for p, c in pairs.items()}
         result[name] = {
             "candidates": len(pairs),
-            "reachable": len(gold & pairs.keys()) / len(gold),
             "of the others": _told(others, own, gold),
             "of half of its own and the others": _told([*half, *others], rest, rest_gold),
             "words alone": quality(words, gold, bounds=(0.5,)),
