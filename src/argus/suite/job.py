@@ -29,7 +29,7 @@ from argus.suite.layout import Sheet
 from argus.suite.measuring import digest, measured
 from argus.suite.places import require_task, state_of, state_of_source
 from argus.suite.reading import read_suite
-from argus.suite.remedies import paths_in
+from argus.suite.remedies import paths_in, served
 from argus.suite.summary import CellCounts, EncodedTexts, SuiteSummary, headline
 from argus.suite.tables import sheets
 from argus.suite.toml import Table
@@ -169,7 +169,8 @@ def _cell(
     start = time.perf_counter()
     try:
         depth = run.suite.config.k + task.spare
-        system = answering.answer(task, remedy, table, depth)
+        answers = answering.answer(task, remedy, table, depth)
+        system = served(remedy, table, task, answers, depth)
         seconds = time.perf_counter() - start
         return measured(cell, inputs, task, system, run.suite.config, seconds)
     except Exception as error:  # whatever it is, the other cells go on
