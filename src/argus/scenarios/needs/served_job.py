@@ -13,19 +13,25 @@ from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.encoders import Encoder, EncoderConfig
+from argus.evaluation.parents import ParentFold
+from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, check_folder
+from argus.jobs.workspace import Record, check_folder, keep_input
 from argus.reports import write_report
 from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import input_path
 from argus.retrievers.protocol import note_of
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig
+from argus.scenarios.needs.measuring import JudgedFiles, measure_risk
+from argus.scenarios.needs.search import ServedSearch
 from argus.scenarios.needs.served import ServedNeeds, need_queries
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, headline
 from argus.scenarios.needs.slices import served_slices
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.profile import Profiled
+from argus.scenarios.profiles.config import ProfileConfig
 
 JOB = "needs_served"
 
@@ -50,11 +56,13 @@ class ServedNeedsResult(Result):
 
 def ask_needs(
     corpus: Corpus,
-    profiles: Path | str | Mapping[str, Profiled],
+    profiles: Path | str | Mapping[str, Profiled] | None,
     retriever: Any,
     *,
     out: Path | str,
     config: NeedsConfig | None = None,
+    model: ProfileConfig | None = None,
+    judged: JudgedFiles | None = None,
     asking: AskingConfig | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
     fields: FieldNames | None = None,
@@ -63,30 +71,48 @@ def ask_needs(
 ) -> ServedNeedsResult:
     """Ask a retriever for every document by its own information needs, as it serves them.
 
-    corpus, profiles, out: as for `argus.audit_needs`; of config, k and by count. retriever, asking,
-    encoder: as for `argus.compare_retrievers`. Raises InputError for bad input, and ArgusError
-    where the retriever fails on every need.
+    corpus, profiles, out, model, judged: as for `argus.audit_needs`; of config, k, by and who is
+    drawn count. retriever, asking, encoder: as for `argus.compare_retrievers`. Raises InputError
+    for bad input, and ArgusError where the retriever fails on every need.
     """
-    config = config or NeedsConfig()
-    source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, None)
+    config, judged = config or NeedsConfig(), judged or JudgedFiles()
+    source = NeedSource.read(
+        corpus, profiles, fields or FieldNames(), limit, None, writes=model is not None
+    )
+    questions = judged.read(source, config.parent_field)
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         JOB,
-        {"k": config.k, "limit": limit, "by": list(config.by)},
-        {"corpus": source.path, "profiles": source.profiles_path},
-    )
+        {
+            "k": config.k, "limit": limit, "by": list(config.by), **config.drawing,
+            "model": model.described() if model else None,
+        },
+        {
+            "corpus": source.path, "profiles": source.profiles_path,
+            **(questions.files if questions else {}),
+        },
+    )  # fmt: skip
     check_folder(folder, record)
-    queries = need_queries(source)
+    if model is not None:  # what it answers is kept before the retriever is opened
+        keep_input(folder, [input_path(retriever)])
+        record.open(folder)
+    answerer = Answerer(retriever, None, asking, encoder)
+    fold = ParentFold.of(config.parent_field, source.documents)
+    search = ServedSearch(answerer, source.documents, folder, record, config.k, fold)
     with record.timed("asking"):
+        measured = measure_risk(source, config, search, questions, model, folder)
+        source = measured.source
+        queries = need_queries(source)
         name, answers = answers_of(
-            Answerer(retriever, None, asking, encoder), [query for _, query in queries],
-            config.k, documents=source.documents, folder=folder, record=record, what="needs",
+            answerer, [query for _, query in queries], config.k, documents=source.documents,
+            folder=folder, record=record, what="needs",
         )  # fmt: skip
     served = ServedNeeds.of(source, queries, answers, config.k)
     table, needs = served.table(), served.needs_table()
     summary: ServedNeedsSummary = {
         **served.summary(),
+        **measured.figures,
         "retriever": note_of(name, answers),
         "profiles_elsewhere": source.elsewhere,
         **served_slices(folder, served, slices),
@@ -95,4 +121,7 @@ def ask_needs(
     folder.write_table("needs_served_queries", needs, csv=True)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
-    return ServedNeedsResult(folder.path, write_report(folder.path), summary, table, needs)
+    result = ServedNeedsResult(folder.path, write_report(folder.path), summary, table, needs)
+    if model is not None and measured.model is not None:
+        require_answers(measured.model, accept=model.accept_unanswered)
+    return result
