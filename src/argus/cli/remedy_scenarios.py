@@ -115,7 +115,7 @@ def scenarios(
         Option(("--lambda",)),
     ] = None,
     queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
-    qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
+    qrels: o.MaybeQrels = None,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
     estimate: o.Estimate = False,

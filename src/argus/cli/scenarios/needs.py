@@ -55,7 +55,7 @@ def needs(
     queries: Annotated[
         Path | None, Doc("Judged questions: what the risk tells of them is measured.")
     ] = None,
-    qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
+    qrels: o.MaybeQrels = None,
     model: NeedsModel,
     writing: Annotated[ProfileSettings, Without("form")],
     estimate: o.Estimate = False,

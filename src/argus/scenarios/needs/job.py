@@ -33,9 +33,8 @@ from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
-from argus.scenarios.needs.measuring import JudgedFiles, measure_risk
+from argus.scenarios.needs.measuring import JudgedFiles, Measured, measure_risk
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
-from argus.scenarios.needs.risk_summary import WithRisk
 from argus.scenarios.needs.search import VectorSearch
 from argus.scenarios.needs.slices import audit_slices
 from argus.scenarios.needs.source import NeedSource
@@ -53,7 +52,7 @@ JOB = "needs"
 class NeedsResult(Result):
     """What the needs found; everything in it is also in `folder`."""
 
-    TABLES = ("table", "needs")
+    TABLES = ("table", "needs", "risk")
     folder: Path
     report: Path
     summary: NeedsSummary
@@ -61,6 +60,8 @@ class NeedsResult(Result):
     """One row per document."""
     needs: pa.Table
     """One row per need of a document that could be searched."""
+    risk: pa.Table
+    """One row per document that its needs were asked for, the greatest risk first."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -115,16 +116,14 @@ def audit_needs(
         ids = [d.id for d, ok in zip(source.usable, own.ok, strict=True) if ok]
         fold = ParentFold.of(config.parent_field, source.documents)
         search = VectorSearch.of(ids, own.vectors, loaded, opened, fold)
-        measured = measure_risk(source, config, search, questions, model, folder)
+        measured = measure_risk(source, config, search, questions, model, folder, JOB)
         source = measured.source
         source = replace(source, profiles=in_form(source.profiles, config.form))
         vectors, window = _embed(source, config, own, loaded, opened), texts_cut(loaded, sample)
     _check(vectors)
     with record.timed("ranking"):
         ranks = rank_needs(vectors, config.components, (DOCUMENTS_ALONE, *config.weights))
-    result = _finish(
-        folder, record, source, vectors, ranks, config, window, slices, measured.figures
-    )
+    result = _finish(folder, record, source, vectors, ranks, config, window, slices, measured)
     if model is not None and measured.model is not None:
         require_answers(measured.model, accept=model.accept_unanswered)
     return result
@@ -139,7 +138,7 @@ def _finish(
     config: NeedsConfig,
     window: TextWindow | None,
     slices: Sequence[Slicing],
-    risk: WithRisk,
+    measured: Measured,
 ) -> NeedsResult:
     """Score, write the results, and return them."""
     with record.timed("scoring"):
@@ -151,7 +150,7 @@ def _finish(
         table, needs = documents_table(findings), needs_table(findings)
         summary: NeedsSummary = {
             **findings.summary(),
-            **risk,
+            **measured.figures,
             **record.of_store(),
             "text_window": window,
             "profiles_elsewhere": source.elsewhere,
@@ -162,7 +161,9 @@ def _finish(
         folder.write_table("needs", needs, csv=True)
         folder.write_section("summary.json", JOB, summary)
         folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
-    return NeedsResult(folder.path, write_report(folder.path), summary, table, needs)
+    return NeedsResult(
+        folder.path, write_report(folder.path), summary, table, needs, measured.table
+    )
 
 
 def _embed(

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pyarrow as pa
+
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Qrels, Query
 from argus.evaluation.judged import JudgedQueries, read_judged
@@ -14,7 +16,7 @@ from argus.jobs.recorded_model import RecordedModel
 from argus.scenarios.files import write_profiles
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.drawing import draw, draw_order
-from argus.scenarios.needs.risk import TABLE, DocumentRisks, judged_risk
+from argus.scenarios.needs.risk import DocumentRisks, judged_risk, table_name
 from argus.scenarios.needs.risk_summary import WithRisk
 from argus.scenarios.needs.search import NeedSearch
 from argus.scenarios.needs.source import NeedSource
@@ -57,6 +59,7 @@ class Measured:
     source: NeedSource
     figures: WithRisk
     model: RecordedModel | None
+    table: pa.Table
 
 
 def measure_risk(
@@ -66,10 +69,12 @@ def measure_risk(
     questions: JudgedQueries | None,
     writing: ProfileConfig | None,
     folder: ArtifactFolder,
+    job: str,
 ) -> Measured:
     """Draw documents, ask for them by their needs, and write need_risk.
 
     questions: judged ones, folded as the search is. writing: the model that writes missing needs.
+    job: whose section of summary.json it is of.
     """
     k = min(config.k, len(source.usable))
     order = draw_order(source, config, writes=writing is not None)
@@ -89,11 +94,12 @@ def measure_risk(
     }
     if writer is not None:
         figures["language_model"] = writer.model.summary()
-    folder.write_table(TABLE, risks.table(), csv=True)
+    table = risks.table()
+    folder.write_table(table_name(job), table, csv=True)
     is_part = config.sample is not None or config.until_width is not None
     whole = replace(
         source,
         profiles={**source.profiles, **drawn.profiles},
         drawn=frozenset(drawn.profiles) if is_part else None,
     )
-    return Measured(whole, figures, writer.model if writer is not None else None)
+    return Measured(whole, figures, writer.model if writer is not None else None, table)

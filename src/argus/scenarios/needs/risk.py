@@ -24,8 +24,12 @@ from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.drawing import Drawn, NeedPlace
 from argus.scenarios.needs.risk_summary import JudgedRisk, NeedRisk
 from argus.scenarios.needs.search import NeedSearch, parent_of
+from argus.verdict.validity import of_needs
 
-TABLE = "need_risk"
+
+def table_name(job: str) -> str:
+    """Return the name of a job's table of risks: both may write into one folder."""
+    return {"needs": "need_risk", "needs_served": "need_risk_served"}[job]
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ class DocumentRisks:
             "written": written,
             "further": {"documents": len(more), "needs": sum(map(len, more.values()))},
             "judged": judged,
+            "validity": [str(one) for one in of_needs(judged["area"] if judged else None)],
         }
 
 
@@ -112,9 +117,9 @@ def judged_risk(
         query.id: {id_ for id_, grade in questions.qrels.get(query.id, {}).items() if grade > 0}
         for query in questions.queries
     }
-    asked = [query for query in questions.queries if relevant[query.id] & known.keys()]
-    most = max((len(relevant[query.id]) for query in asked), default=0)
-    lists = search.lists(asked, risks.k + most) if asked else {}
+    queries = [query for query in questions.queries if relevant[query.id] & known.keys()]
+    most = max((len(relevant[query.id]) for query in queries), default=0)
+    lists = search.lists(queries, risks.k + most) if queries else {}
     pairs = [
         (query, known[id_], _fails(ids, relevant[query], id_, risks.k))
         for query, ids in lists.items()

@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 
 from argus.jobs.recorded_model import Answers, spent
 from argus.measures.discrimination import Discrimination
-from argus.verdict.validity import of_needs
 
 
 class JudgedRisk(TypedDict):
@@ -51,6 +50,8 @@ class NeedRisk(TypedDict):
     written: int
     further: FurtherNeeds
     judged: JudgedRisk | None
+    validity: list[str]
+    """What the order tells of real questions: measured here, and elsewhere."""
 
 
 class WithRisk(TypedDict):
@@ -67,7 +68,7 @@ def risk_lines(summary: WithRisk) -> Iterator[str]:
         return
     if "language_model" in summary:
         yield f"needs written for {risk['written']:,} documents: {spent(summary['language_model'])}"
-    whose = f", folded by {risk['parent_field']}" if risk["parent_field"] else ""
+    whose = f", folded by {risk['parent_field']}," if risk["parent_field"] else ""
     yield (
         f"at risk: {risk['measured'] - risk['reached']:,} of {risk['measured']:,} documents{whose} "
         f"come into the top {risk['k']} for none of their needs "
@@ -84,7 +85,6 @@ def risk_lines(summary: WithRisk) -> Iterator[str]:
             f"{risk['further']['documents']:,} documents that only some of their needs find got "
             f"{risk['further']['needs']:,} more"
         )
-    area = risk["judged"]["area"] if risk["judged"] else None
-    yield f"what that order tells of real questions: {'; '.join(map(str, of_needs(area)))}"
+    yield f"what that order tells of real questions: {'; '.join(risk['validity'])}"
     if risk["judged"] is None:
         yield "Measure it here: --queries and --qrels. The riskiest stand first in need_risk.csv."

@@ -6,7 +6,7 @@ Chunks may be folded to the documents they are of: one ranks by its best chunk, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from argus.data.artifacts import ArtifactFolder
@@ -19,6 +19,7 @@ from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ORIGINAL
 from argus.jobs.workspace import Record
 from argus.retrievers.asking import Answerer, answers_of
+from argus.retrievers.protocol import Answers
 from argus.scenarios.needs.findings import Need
 
 
@@ -81,7 +82,7 @@ class VectorSearch:
         return dict(zip(ids, top.doc_ids, strict=True))
 
 
-@dataclass(frozen=True)
+@dataclass
 class ServedSearch:
     """A retriever. k: results that are asked for; its answers are kept in the folder."""
 
@@ -91,33 +92,55 @@ class ServedSearch:
     record: Record
     k: int
     fold: ParentFold | None
+    name: str = ""
+    """Of the retriever, once it was asked."""
+    kept: int = 0
+    warning: str | None = None
+    runs: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By the text of a need, what came."""
+    failures: dict[str, str] = field(default_factory=dict)
 
     def ranks(self, needs: Sequence[Need]) -> list[int | None]:
         """See `NeedSearch.ranks`: of the k results."""
         queries = [Query(f"need {i}", need.text) for i, need in enumerate(needs, start=1)]
-        lists = self._asked(queries, self.k, "needs") if queries else {}
+        run = self.answers(queries).run
         return [
-            self._place(lists[query.id], need) if query.id in lists else None
+            self._place(list(self._folded(run[query.id], self.k)), need)
+            if query.id in run
+            else None
             for query, need in zip(queries, needs, strict=True)
         ]
 
+    def answers(self, needs: Sequence[Query]) -> Answers:
+        """Return what came for some needs; each text is asked once."""
+        known = self.runs.keys() | self.failures.keys()
+        new = list({query.text: query for query in needs if query.text not in known}.values())
+        if new:
+            answers = self._ask(new, self.k, "needs")
+            self.kept, self.warning = self.kept + answers.kept, answers.warning
+            for query in new:
+                if query.id in answers.run:
+                    self.runs[query.text] = dict(answers.run[query.id])
+                else:
+                    self.failures[query.text] = answers.failed[query.id]
+        run = {query.id: self.runs[query.text] for query in needs if query.text in self.runs}
+        failed = {q.id: self.failures[q.text] for q in needs if q.text in self.failures}
+        return Answers(run, failed, min(self.kept, len(needs)), self.warning)
+
     def lists(self, questions: Sequence[Query], depth: int) -> dict[str, list[str]]:
         """See `NeedSearch.lists`."""
-        return self._asked(questions, depth, "judged questions")
+        run = self._ask(questions, depth, "judged questions").run
+        return {query: list(self._folded(scores, depth)) for query, scores in run.items()}
 
-    def _asked(self, queries: Sequence[Query], k: int, what: str) -> dict[str, list[str]]:
-        _, answers = answers_of(
+    def _ask(self, queries: Sequence[Query], k: int, what: str) -> Answers:
+        self.name, answers = answers_of(
             self.source, queries, k, documents=self.documents, folder=self.folder,
             record=self.record, what=what,
         )  # fmt: skip
-        return {
-            query: list(dict.fromkeys(self._folded(ranking(scores)[:k])))
-            for query, scores in answers.run.items()
-        }
+        return answers
 
-    def _folded(self, ids: Sequence[str]) -> Iterator[str]:
-        for id_ in ids:
-            yield parent_of(self.fold, id_)
+    def _folded(self, scores: dict[str, float], k: int) -> Iterator[str]:
+        yield from dict.fromkeys(parent_of(self.fold, id_) for id_ in ranking(scores)[:k])
 
     def _place(self, ids: Sequence[str], need: Need) -> int:
         name = parent_of(self.fold, need.doc_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,16 @@ from argus.encoders import Encoder, EncoderConfig
 from argus.evaluation.parents import ParentFold
 from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, check_folder, keep_input
+from argus.jobs.workspace import Record, check_folder, keep_input, require_some
+from argus.measures.slices import Slicing
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer, answers_of
+from argus.retrievers.asking import Answerer
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
 from argus.retrievers.protocol import note_of
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.measuring import JudgedFiles, measure_risk
+from argus.scenarios.needs.measuring import JudgedFiles, Measured, measure_risk
 from argus.scenarios.needs.search import ServedSearch
 from argus.scenarios.needs.served import ServedNeeds, need_queries
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, headline
@@ -40,7 +41,7 @@ JOB = "needs_served"
 class ServedNeedsResult(Result):
     """What a retriever brings back for the needs; everything in it is also in `folder`."""
 
-    TABLES = ("table", "needs")
+    TABLES = ("table", "needs", "risk")
     folder: Path
     report: Path
     summary: ServedNeedsSummary
@@ -48,6 +49,8 @@ class ServedNeedsResult(Result):
     """One row per document."""
     needs: pa.Table
     """One row per need."""
+    risk: pa.Table
+    """As of `NeedsResult`."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -101,27 +104,40 @@ def ask_needs(
     fold = ParentFold.of(config.parent_field, source.documents)
     search = ServedSearch(answerer, source.documents, folder, record, config.k, fold)
     with record.timed("asking"):
-        measured = measure_risk(source, config, search, questions, model, folder)
+        measured = measure_risk(source, config, search, questions, model, folder, JOB)
         source = measured.source
         queries = need_queries(source)
-        name, answers = answers_of(
-            answerer, [query for _, query in queries], config.k, documents=source.documents,
-            folder=folder, record=record, what="needs",
-        )  # fmt: skip
+        require_some(len(queries), "needs", "No profile of a document with text has some.")
+        answers = search.answers([query for _, query in queries])
     served = ServedNeeds.of(source, queries, answers, config.k)
+    result = _finish(folder, record, served, search, measured, slices)
+    if model is not None and measured.model is not None:
+        require_answers(measured.model, accept=model.accept_unanswered)
+    return result
+
+
+def _finish(
+    folder: ArtifactFolder,
+    record: Record,
+    served: ServedNeeds,
+    search: ServedSearch,
+    measured: Measured,
+    slices: Sequence[Slicing],
+) -> ServedNeedsResult:
+    """Write the results, and return them."""
     table, needs = served.table(), served.needs_table()
+    note = note_of(search.name, search.answers([query for _, query in need_queries(served.source)]))
     summary: ServedNeedsSummary = {
         **served.summary(),
         **measured.figures,
-        "retriever": note_of(name, answers),
-        "profiles_elsewhere": source.elsewhere,
+        "retriever": note,
+        "profiles_elsewhere": served.source.elsewhere,
         **served_slices(folder, served, slices),
     }
     folder.write_table("needs_served", table, csv=True)
     folder.write_table("needs_served_queries", needs, csv=True)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
-    result = ServedNeedsResult(folder.path, write_report(folder.path), summary, table, needs)
-    if model is not None and measured.model is not None:
-        require_answers(measured.model, accept=model.accept_unanswered)
-    return result
+    return ServedNeedsResult(
+        folder.path, write_report(folder.path), summary, table, needs, measured.table
+    )
