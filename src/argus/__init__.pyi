@@ -766,9 +766,6 @@ from .scenarios.needs.config import (
     NeedsConfig as NeedsConfig,
     PoolSetting as PoolSetting,
 )
-from .scenarios.needs.costs import (
-    estimate_needs as estimate_needs,
-)
 from .scenarios.needs.job import (
     NeedsResult as NeedsResult,
     audit_needs as audit_needs,

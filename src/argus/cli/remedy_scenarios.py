@@ -114,7 +114,7 @@ def scenarios(
         ),
         Option(("--lambda",)),
     ] = None,
-    queries: Annotated[Path | None, Doc("Judged queries, before and after.")] = None,
+    queries: o.MaybeQueries = None,
     qrels: o.MaybeQrels = None,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,

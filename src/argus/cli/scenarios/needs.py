@@ -52,9 +52,7 @@ def needs(
     ] = None,
     out: o.Out = Path("argus-out"),
     measure: NeedsConfig,
-    queries: Annotated[
-        Path | None, Doc("Judged questions: what the risk tells of them is measured.")
-    ] = None,
+    queries: o.MaybeQueries = None,
     qrels: o.MaybeQrels = None,
     model: NeedsModel,
     writing: Annotated[ProfileSettings, Without("form")],

@@ -33,7 +33,7 @@ from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
-from argus.scenarios.needs.measuring import JudgedFiles, Measured, measure_risk
+from argus.scenarios.needs.measuring import JudgedFiles, Measured, judged_questions, measure_risk
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
 from argus.scenarios.needs.search import VectorSearch
 from argus.scenarios.needs.slices import audit_slices
@@ -91,11 +91,11 @@ def audit_needs(
     `argus.scenarios.needs.ranks`; further needs count for the risk alone. Raises InputError for bad
     input, among it profiles of other documents alone, and ArgusError when nothing can be measured.
     """
-    config, judged = config or NeedsConfig(), judged or JudgedFiles()
+    config = config or NeedsConfig()
     source = NeedSource.read(
         corpus, profiles, fields or FieldNames(), limit, encoder, writes=model is not None
     )
-    questions = judged.read(source, config.parent_field)
+    questions = judged_questions(judged, source, config.parent_field)
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {

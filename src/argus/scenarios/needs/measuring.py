@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Qrels, Query
+from argus.errors import InputError
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.parents import ParentFold
 from argus.jobs.recorded_model import RecordedModel
@@ -34,22 +35,23 @@ class JudgedFiles:
     queries: Path | str | Sequence[Query] | None = None
     qrels: Path | str | Qrels | None = None
 
-    def read(self, source: NeedSource, field: str | None) -> JudgedQueries | None:
-        """Return them, of documents where chunks are folded; InputError for one of the two."""
-        from argus.errors import InputError
 
-        if self.queries is None and self.qrels is None:
-            return None
-        if self.queries is None or self.qrels is None:
-            lacking = "--queries" if self.queries is None else "--qrels"
-            raise InputError(
-                f"judged questions without {lacking}",
-                expected="both: --queries, and --qrels that say what is relevant to each",
-                fix="Name the other file, too.",
-                where=lacking,
-            )
-        judged = read_judged(self.queries, self.qrels)
-        return replace(judged, documents=source.documents).folded(field)
+def judged_questions(
+    files: JudgedFiles | None, source: NeedSource, field: str | None
+) -> JudgedQueries | None:
+    """Return them, of documents where chunks are folded; InputError for one of the two."""
+    if files is None or (files.queries is None and files.qrels is None):
+        return None
+    if files.queries is None or files.qrels is None:
+        lacking = "--queries" if files.queries is None else "--qrels"
+        raise InputError(
+            f"judged questions without {lacking}",
+            expected="both: --queries, and --qrels that say what is relevant to each",
+            fix="Name the other file, too.",
+            where=lacking,
+        )
+    judged = read_judged(files.queries, files.qrels)
+    return replace(judged, documents=source.documents).folded(field)
 
 
 @dataclass(frozen=True)

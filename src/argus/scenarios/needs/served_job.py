@@ -25,7 +25,7 @@ from argus.retrievers.names import input_path
 from argus.retrievers.protocol import note_of
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig
-from argus.scenarios.needs.measuring import JudgedFiles, Measured, measure_risk
+from argus.scenarios.needs.measuring import JudgedFiles, Measured, judged_questions, measure_risk
 from argus.scenarios.needs.search import ServedSearch
 from argus.scenarios.needs.served import ServedNeeds, need_queries
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, headline
@@ -78,11 +78,11 @@ def ask_needs(
     drawn count. retriever, asking, encoder: as for `argus.compare_retrievers`. Raises InputError
     for bad input, and ArgusError where the retriever fails on every need.
     """
-    config, judged = config or NeedsConfig(), judged or JudgedFiles()
+    config = config or NeedsConfig()
     source = NeedSource.read(
         corpus, profiles, fields or FieldNames(), limit, None, writes=model is not None
     )
-    questions = judged.read(source, config.parent_field)
+    questions = judged_questions(judged, source, config.parent_field)
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
