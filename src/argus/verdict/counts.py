@@ -36,6 +36,8 @@ QUESTIONS = {
     SUPERSEDED: "Is what is superseded served in place of what is in force?",
 }
 """The four counts, in their order."""
+JUDGE = "argus traffic judge"
+"""The source of a count that judged questions of a log estimate."""
 Source = Callable[[Results], VerdictCount | None]
 
 
@@ -135,7 +137,7 @@ def _judging(results: Results) -> VerdictCount | None:
         name=BY_NEED, question=QUESTIONS[BY_NEED], total=asked, count=round(hit["mean"] * asked),
         unit="real questions", low=hit["low"], high=hit["high"],
         level=bounds.ANSWERED.level(hit["low"], hit["high"]), bounds=bounds.ANSWERED,
-        source="argus traffic judge",
+        source=JUDGE,
         meaning=f"have something relevant in the top {section['k']}, estimated",
         validity=(validity.real_questions(hit["judged"], "judged questions"),),
     )  # fmt: skip

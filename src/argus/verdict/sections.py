@@ -225,11 +225,35 @@ class StaleAsks(TypedDict):
     asks: AsksShare | None
 
 
+class TrafficLog(TypedDict):
+    """What was read."""
+
+    hash_only: bool
+
+
+class LargestDemand(TypedDict):
+    """One cluster of questions that nobody met."""
+
+    words: str
+    questions: int
+    asks: int
+    examples: list[str]
+
+
+class UnmetDemand(TypedDict):
+    """Questions that nobody met; the largest clusters of them."""
+
+    questions: int
+    largest: list[LargestDemand]
+
+
 class TrafficSection(TypedDict):
     """Of `argus traffic`."""
 
     k: int
+    log: TrafficLog
     superseded: StaleAsks | None
+    unmet: UnmetDemand | None
 
 
 class JudgedMean(TypedDict):

@@ -85,7 +85,7 @@ def judge_traffic(
     )
     folder, opened = ArtifactFolder(Path(out), fresh=fresh), open_corpus(corpus)
     path = Path(run) if isinstance(run, (str, Path)) else None
-    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "served": opened.origin})
+    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "corpus": opened.origin})
     check_folder(folder, record)
     documents = opened.documents(fields or FieldNames())
     questions, predictor = predicted(log.questions, documents, encoder)
