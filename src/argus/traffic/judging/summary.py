@@ -123,7 +123,7 @@ def _predictor(predictor: Predictor, questions: int) -> Iterator[str]:
     if predictor["auc"] is not None:
         worth = (
             f"AUC {predictor['auc']:.2f} ({predictor['low']:.2f} to {predictor['high']:.2f}) on "
-            "other collections, not measured here"
+            "other collections"
         )
     yield (
         f"risk: {predictor['source']}, of {predictor['questions']:,} of {questions:,} questions; "
