@@ -224,7 +224,7 @@ def test_a_spreadsheet_of_semicolons_is_read_and_utf_16_says_so(tmp_path):
     asks = pq.read_table(tmp_path / "out" / "questions.parquet")["text"].to_pylist()
     assert "the river Aare, and its bridges" in asks
     path.write_text("query,results\nBern,d2\n", "utf-16")
-    with pytest.raises(InputError, match="UTF-16.*iconv"):
+    with pytest.raises(InputError, match=r"UTF-16.*iconv"):
         run(path, tmp_path / "out2")
     path.write_text("")
     with pytest.raises(NothingMeasured, match="it is empty"):
