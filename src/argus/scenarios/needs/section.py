@@ -11,6 +11,7 @@ from argus.data.types import State
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.reports.slices import slices_table
+from argus.scenarios.needs.risk_section import risk_table
 from argus.scenarios.needs.summary import Figure, MeanDifference, NeedsSummary, brief
 
 _COLOURS = {"M": "#d9a21b", "I": "#c8442a", "E": "#2a6fb0", "M+E": "#2b2f36", "I+E": "#7a5195"}
@@ -45,6 +46,7 @@ def section(folder: Path, needs: NeedsSummary) -> Section:
     if len({cell["lambda"] for cell in needs["grid"]}) > 1:
         plots["needs_grid"] = _lines(needs)
     tables = {"needs_documents": _documents(measured), "needs_grid": _grid(needs)}
+    tables |= risk_table(folder, "needs", needs)
     if "slices" in needs:
         tables["needs_slices"] = slices_table(folder, "needs_slices")
     return Section(plots, tables, brief(needs))

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 from argus.data.types import State
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.reports.slices import slices_table
+from argus.scenarios.needs.risk_section import risk_table
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, brief
 
 
@@ -36,6 +37,7 @@ def section(folder: Path, needs: ServedNeedsSummary) -> Section:
         for row in rows[:MAX_ROWS]
     ]  # fmt: skip
     tables = {"needs_served": table(columns, shown, total=len(rows))}
+    tables |= risk_table(folder, "needs_served", needs)
     if "slices" in needs:
         tables["needs_served_slices"] = slices_table(folder, "needs_served_slices")
     return Section({}, tables, brief(needs))

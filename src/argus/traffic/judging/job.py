@@ -26,7 +26,7 @@ from argus.traffic.judging.figures import Draw, Judged, judging_summary, judging
 from argus.traffic.judging.picking import extended, pick_to_judge
 from argus.traffic.judging.plan import read_plan, write_plan
 from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
-from argus.traffic.judging.risk import predicted
+from argus.traffic.judging.risk import predicted, worth_of_log
 from argus.traffic.judging.summary import JudgingSummary, headline
 from argus.traffic.judging.table import ToGrade, read_tables, write_table
 
@@ -85,10 +85,11 @@ def judge_traffic(
     )
     folder, opened = ArtifactFolder(Path(out), fresh=fresh), open_corpus(corpus)
     path = Path(run) if isinstance(run, (str, Path)) else None
-    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "served": opened.origin})
+    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "corpus": opened.origin})
     check_folder(folder, record)
     documents = opened.documents(fields or FieldNames())
     questions, predictor = predicted(log.questions, documents, encoder)
+    predictor = worth_of_log(predictor, source)
     draw = _draw(questions, config, folder, documents)
     belonging = {row.pair: row for row in draw.rows}
     paths = [Path(answer) for answer in answers] or _own_table(folder)
