@@ -16,7 +16,7 @@ from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer, answers_of
+from argus.retrievers.asking import Answerer, answers_of, require_known
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import note_of
 from argus.scenarios.document_types import type_slicings
@@ -64,8 +64,8 @@ def ask_needs(
     """Ask a retriever for every document by its own information needs, as it serves them.
 
     corpus, profiles, out: as for `argus.audit_needs`; of config, k and by count. retriever, asking,
-    encoder: as for `argus.compare_retrievers`. Raises InputError for bad input, and ArgusError
-    where the retriever fails on every need.
+    encoder: as for `argus.compare_retrievers`. Raises InputError for bad input and where no
+    result is a document of the corpus, and ArgusError where the retriever fails on every need.
     """
     config = config or NeedsConfig()
     source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, None)
@@ -83,6 +83,7 @@ def ask_needs(
             Answerer(retriever, None, asking, encoder), [query for _, query in queries],
             config.k, documents=source.documents, folder=folder, record=record, what="needs",
         )  # fmt: skip
+    require_known(answers.run, dict.fromkeys(d.id for d in source.documents), name)
     served = ServedNeeds.of(source, queries, answers, config.k)
     table, needs = served.table(), served.needs_table()
     summary: ServedNeedsSummary = {
