@@ -55,7 +55,7 @@ def parse_store(text: str) -> StoreSpec:
         )
     if kind == "faiss":
         return StoreSpec(kind, rest, "")
-    place, slash, collection = rest.rpartition("/")
+    place, slash, collection = _of_database(rest) if kind == "pgvector" else rest.rpartition("/")
     if not slash or not place or not collection:
         raise InputError(
             f"{shown(text)!r} names no collection",
@@ -64,6 +64,16 @@ def parse_store(text: str) -> StoreSpec:
             where="STORE",
         )
     return StoreSpec(kind, place, collection)
+
+
+def _of_database(rest: str) -> tuple[str, str, str]:
+    """Take the table off a PostgreSQL address, which may stand before parameters or at the end."""
+    head, question, parameters = rest.partition("?")
+    start, slash, table = head.rpartition("/")
+    has_database = re.match(r"[a-z]+://[^/]*/[^/]+$", start) is not None
+    if question and has_database and table:
+        return f"{start}?{parameters}", slash, table
+    return rest.rpartition("/")
 
 
 def shown(place: str) -> str:
