@@ -3,7 +3,7 @@
 * An OpenAI-compatible vector store: https://platform.openai.com/docs/api-reference/vector-stores/search
 * LangChain: `RemoteLangChainRetriever` of langchain-community reads the answer as it is; so does
   `Document(**one)`.
-* LlamaIndex: `NodeWithScore.from_dict(one)`.
+* LlamaIndex: `TextNode.from_dict(one["node"])`, and its score.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class FoundNode(TypedDict):
 
 
 class ScoredNode(TypedDict):
-    """A node with its score, as `NodeWithScore.from_dict` reads it."""
+    """A node, which `TextNode.from_dict` reads, and its score."""
 
     class_name: Literal["NodeWithScore"]
     node: FoundNode
