@@ -16,7 +16,7 @@ class Client(TestClient):
     def open(self, path):
         """Open a page as a browser: what changes something is sent with its token from then on."""
         page = self.get(path, headers={"accept": "text/html"})
-        found = re.search(r'"?X-CSRF-Token"?: ?"([0-9a-f]+)"', page.text.replace("&#34;", '"'))
-        if found:
-            self.headers["X-CSRF-Token"] = found[1]
+        token = re.search(r'name="csrf" content="([0-9a-f]+)"', page.text)
+        if token:
+            self.headers["X-CSRF-Token"] = token[1]
         return page

@@ -53,6 +53,7 @@ def render(request: Request, template: str, tab: str, folder: str, **values: Any
         "tab": tab,
         "folder": folder,
         "workplace": service_of(request).workplace,
+        "csrf": request.state.csrf,
     }
     text = environment().get_template(template).render(**shared, **values)
     return HTMLResponse(text)
