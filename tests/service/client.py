@@ -1,8 +1,13 @@
-"""A client of the service in this process."""
+"""Clients of the service in this process, and a server of it."""
 
 import re
+import threading
+from contextlib import contextmanager
 
+import uvicorn
 from starlette.testclient import TestClient
+
+from argus.service.running import allow_files, listening, uvicorn_config
 
 ADDRESS = "http://127.0.0.1:8765"
 
@@ -20,3 +25,19 @@ class Client(TestClient):
         if token:
             self.headers["X-CSRF-Token"] = token[1]
         return page
+
+
+@contextmanager
+def run_in_a_thread(app, config):
+    """Yield the port of an application that uvicorn serves as the command does."""
+    listener = listening(config)
+    allow_files(config.max_connections)
+    server = uvicorn.Server(uvicorn_config(app, config))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()

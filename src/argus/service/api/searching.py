@@ -36,11 +36,8 @@ async def search_by_body(asked: Search, service: ServiceOf) -> SearchResults:
 @router.post("/search/batch")
 async def search_batch(asked: Batch, service: ServiceOf) -> BatchResults:
     """Answer several questions at once."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(service.answer(asked.question(text))) for text in asked.queries
-        ]
-    return {"answers": [task.result() for task in tasks]}
+    questions = [asked.question(text) for text in asked.queries]
+    return {"answers": await asyncio.gather(*map(service.answer, questions))}
 
 
 @router.get("/explain")
