@@ -2,7 +2,6 @@
 
 import pytest
 
-
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 from tests.runs.test_record import expose

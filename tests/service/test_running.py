@@ -98,7 +98,7 @@ def test_a_folder_that_cannot_be_written_is_served_all_the_same(report, monkeypa
 def test_a_port_that_is_taken_is_said():
     with (
         socket.create_server(("127.0.0.1", 0)) as taken,
-        pytest.raises(InputError, match="--port.*cannot be listened on"),
+        pytest.raises(InputError, match=r"--port.*cannot be listened on"),
     ):
         listening(ServeConfig(port=taken.getsockname()[1]))
 

@@ -67,7 +67,7 @@ def test_a_token_is_made_where_none_is_chosen(make, capsys):
 
 
 def test_no_token_beyond_loopback_is_refused():
-    with pytest.raises(InputError, match="--no-token.*reached from other machines"):
+    with pytest.raises(InputError, match=r"--no-token.*reached from other machines"):
         ServeConfig(host="0.0.0.0", no_token=True)
     assert not ServeConfig(host="::1", no_token=True).needs_token
 

@@ -1,4 +1,4 @@
-"""What is kept of requests: figures, a log without texts, and spans that the traffic audit reads."""
+"""What is kept of requests: figures, a log without texts, spans for the traffic audit."""
 
 import io
 import json

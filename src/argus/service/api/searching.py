@@ -75,7 +75,9 @@ def _explained(service: Service, asked: Explain) -> Explained:
     if isinstance(source, IndexSource):
         config = ExplainConfig(k=asked.k)
         retriever = source.retriever
-        return explain_index(asked.query, asked.id, retriever, config, authority=authority).as_dict()
+        return explain_index(
+            asked.query, asked.id, retriever, config, authority=authority
+        ).as_dict()
     of_retriever = RunConfig(k=asked.k, corpus=service.workplace.corpus)
     return explain_retriever(
         asked.query, asked.id, service.searcher, of_retriever, authority=authority

@@ -132,9 +132,7 @@ class RetrieverSource:
     def __post_init__(self) -> None:
         self._texts = {one.id: (one.title, one.text) for one in self.documents}
         self._open = self._stack.enter_context(
-            opened(
-                self.name, documents=self.documents, config=self.asking, encoder=self.encoder
-            )
+            opened(self.name, documents=self.documents, config=self.asking, encoder=self.encoder)
         )
 
     def answer(self, texts: Sequence[str], k: int) -> list[Answered]:
