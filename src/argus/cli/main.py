@@ -23,6 +23,7 @@ RESEARCH = "For researchers and large jobs"
 
 COMMANDS = (
     Entry("demo", "demo:demo", "Everything below, on Python's documentation.", START),
+    Entry("serve", "serve:serve", "A page and a service over your results.", START),
     Entry("audit", "audit:audit", "How reachable entities are (RPS).", FIND),
     Entry("reach", "reach:reach", "Which stored records a store does not find.", FIND),
     Entry("exposure", "exposure:exposure", "How reachable documents are.", FIND),

@@ -1,0 +1,27 @@
+"""The routes of all pages, and the static files beside them."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import RedirectResponse
+from fastapi.staticfiles import StaticFiles
+
+from argus.service.page.overview import router as overview
+from argus.service.page.rendering import HERE
+from argus.service.state import ServiceOf
+
+ROUTERS: tuple[APIRouter, ...] = (overview,)
+"""A page each."""
+
+
+def mount_pages(app: FastAPI) -> None:
+    """Give an application its pages; `/` leads to the first folder's overview."""
+    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    app.add_api_route("/", _start, include_in_schema=False)
+    for router in ROUTERS:
+        app.include_router(router, include_in_schema=False)
+
+
+def _start(service: ServiceOf) -> RedirectResponse:
+    results = service.workplace.results
+    return RedirectResponse(f"/page/{results[0].name if results else '-'}/overview")
