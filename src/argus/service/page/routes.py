@@ -7,10 +7,11 @@ from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from argus.service.page.overview import router as overview
-from argus.service.page.rendering import HERE
+from argus.service.page.rendering import HERE, NO_FOLDER
+from argus.service.page.why_not.routes import router as why_not
 from argus.service.state import ServiceOf
 
-ROUTERS: tuple[APIRouter, ...] = (overview,)
+ROUTERS: tuple[APIRouter, ...] = (overview, why_not)
 """A page each."""
 
 
@@ -24,4 +25,4 @@ def mount_pages(app: FastAPI) -> None:
 
 def _start(service: ServiceOf) -> RedirectResponse:
     results = service.workplace.results
-    return RedirectResponse(f"/page/{results[0].name if results else '-'}/overview")
+    return RedirectResponse(f"/page/{results[0].name if results else NO_FOLDER}/overview")
