@@ -26,7 +26,12 @@ def serve(
     config: o.Config = None,
 ) -> None:
     """Open a page and a service over FOLDERS: see the verdict, ask why not, repair, undo."""
+    from argus.cli.startable import ArgusCommands
     from argus.service.running import run_service
     from argus.service.workplace import open_workplace
 
-    run_service(open_workplace(folders, index=index, retriever=retriever, store=store), serving)
+    run_service(
+        open_workplace(folders, index=index, retriever=retriever, store=store),
+        serving,
+        ArgusCommands(),
+    )

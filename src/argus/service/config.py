@@ -27,6 +27,7 @@ class ServeConfig:
     )
     max_body_mb: Annotated[float, Gt(0), Doc("Size of a request at most, in megabytes.")] = 10.0
     timeout_s: Annotated[float, Gt(0), Doc("Seconds that a request may take.")] = 60.0
+    jobs_at_once: Annotated[int, Ge(1), Doc("Jobs that run at the same time.")] = 2
     log_texts: Annotated[bool, Doc("Keep texts of questions and documents in the log.")] = False
 
     def __post_init__(self) -> None:

@@ -8,15 +8,18 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 
 from argus.service.config import ServeConfig
+from argus.service.jobs.queue import Jobs
 from argus.service.workplace import Workplace
 
 
-@dataclass(frozen=True)
+@dataclass
 class Service:
     """The service: its workplace, its settings, and what it keeps warm."""
 
     workplace: Workplace
     config: ServeConfig
+    jobs: Jobs | None = None
+    """Commands that were started; None where none can be."""
 
 
 def service_of(request: Request) -> Service:

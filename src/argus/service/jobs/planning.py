@@ -65,7 +65,9 @@ def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> P
     declared = commands.declared(words)
     values = _by_name(request.options, declared, request.command)
     _check_homes(values, declared)
-    named, alone, writes = [], [], []
+    named: list[str] = []
+    alone: list[str] = []
+    writes: list[Path] = []
     for one in declared:
         if (value := values.get(one.name)) is None:
             continue

@@ -1,4 +1,4 @@
-"""One job as a process of its own: its progress, the end of what it printed, and how it is ended."""
+"""One job as a process of its own: its progress, what it printed last, and how it is stopped."""
 
 from __future__ import annotations
 
@@ -84,9 +84,7 @@ class Running:
             await asyncio.sleep(grace)
 
 
-async def start_process(
-    words: Sequence[str], arguments: Sequence[str], held: Path
-) -> Running:
+async def start_process(words: Sequence[str], arguments: Sequence[str], held: Path) -> Running:
     """Start a command of Argus. held: a file whose lock is held as long as the process lives."""
     lock = take_lock(held, busy=f"{held}: this job runs already.")
     with lock:

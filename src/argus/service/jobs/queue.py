@@ -36,7 +36,7 @@ EVERY_S = 1.0
 """Seconds between two steps of one job that are kept."""
 AGAIN_S = 1.0
 """Seconds until what could not be written is tried again."""
-WELL = {("gate",): (0, 1), ("history",): (0, 1)}
+WELL: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",): (0, 1)}
 """Exit codes of commands that end well with others than 0: a check that failed is an answer."""
 
 
@@ -69,7 +69,7 @@ class Jobs:
         )
         try:
             self.home.mkdir(exist_ok=True)
-            self._lock = take_lock(self.home / "lock", busy=busy)
+            self._lock = take_lock(self.home / "jobs.lock", busy=busy)
         except OSError as error:
             raise ArgusError(
                 f"{self.home}: jobs cannot be kept there ({error.strerror or error}). Serve a "
@@ -215,9 +215,8 @@ class Jobs:
             again = tuple(a for a in job.arguments if a != "--fresh" or job.attempt == 1)
             running = await start_process(job.words, again, self._held(job.id))
         except (OSError, ArgusError) as error:
-            await self._insist(
-                lambda: self.table.end(job.id, JobState.FAILED, None, "", f"{error}\n")
-            )
+            why = f"{error}\n"
+            await self._insist(lambda: self.table.end(job.id, JobState.FAILED, None, "", why))
             return
         self._processes[job.id] = running
         if job.id in self._unwanted or self._closing:

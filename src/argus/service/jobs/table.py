@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.data.provenance import utc_now
 from argus.errors import ArgusError
@@ -178,7 +177,7 @@ class JobTable:
             for row in rows
         ]
 
-    def _record(self, row: Mapping[str, Any]) -> JobRecord:
+    def _record(self, row: sqlite3.Row) -> JobRecord:
         state = JobState(row["state"])
         last = self._rows(
             "SELECT progress FROM events WHERE job = ? AND progress IS NOT NULL "
@@ -211,59 +210,31 @@ class JobTable:
         with self._written():
             return self._sql.execute(query, values).fetchall()
 
-    def _written(self) -> _Written:
-        return _Written(self.path)
-
-    def _changing(self) -> _Changing:
-        return _Changing(self._sql, self.path)
-
-
-def _progress(row: Mapping[str, Any]) -> JobProgress | None:
-    return None if row["progress"] is None else json.loads(row["progress"])
-
-
-class _Written:
-    """Turns what SQLite raises into an error that says what to do."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, sqlite3.Error):
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Turn what SQLite raises into an error that says what to do."""
+        try:
+            yield
+        except sqlite3.Error as error:
             raise ArgusError(
                 f"{self.path}: the table of jobs cannot be read or written ({error}). Mend that "
                 "(space on the disk, rights, a damaged file) and try again; no job was lost."
             ) from error
 
-
-class _Changing(_Written):
-    """A transaction."""
-
-    def __init__(self, sql: sqlite3.Connection, path: Path) -> None:
-        super().__init__(path)
-        self.sql = sql
-
-    def __enter__(self) -> None:
-        with _Written(self.path):
-            self.sql.execute("BEGIN IMMEDIATE")
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if error is None:
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Make the changes of a block whole, or not at all."""
+        with self._written():
+            self._sql.execute("BEGIN IMMEDIATE")
             try:
-                with _Written(self.path):
-                    self.sql.execute("COMMIT")
-            except ArgusError:
-                self._undo()
+                yield
+                self._sql.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    if self._sql.in_transaction:
+                        self._sql.execute("ROLLBACK")
                 raise
-            return
-        self._undo()
-        super().__exit__(kind, error, trace)
 
-    def _undo(self) -> None:
-        with suppress(sqlite3.Error):
-            if self.sql.in_transaction:
-                self.sql.execute("ROLLBACK")
 
+def _progress(row: sqlite3.Row) -> JobProgress | None:
+    return None if row["progress"] is None else json.loads(row["progress"])
