@@ -164,7 +164,8 @@ class Jobs:
     async def changed(self, timeout_s: float) -> bool:
         """Wait until something happens to any job; return False where the time was over first."""
         try:
-            await asyncio.wait_for(self._changed.wait(), max(timeout_s, 0))
+            async with asyncio.timeout(max(timeout_s, 0)):
+                await self._changed.wait()
         except TimeoutError:
             return False
         return True

@@ -71,7 +71,8 @@ async def _gone(receive: Receive) -> None:
 
 async def _block(send: Send, text: str, *, more: bool = True) -> None:
     message = {"type": "http.response.body", "body": text.encode(), "more_body": more}
-    await asyncio.wait_for(send(message), SEND_S)
+    async with asyncio.timeout(SEND_S):
+        await send(message)
 
 
 def _as_text(event: JobEvent) -> str:
