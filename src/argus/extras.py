@@ -23,6 +23,7 @@ EXTRAS = {
     "mteb": "mteb",
     "mwparserfromhell": "kb",
     "numba": "encode",
+    "opentelemetry": "serve",
     "orjson": "kb",
     "peft": "distill",
     "plotly": "plotly",

@@ -14,7 +14,8 @@ from argus.indexes.job import (
     compact_index,
     delete_documents,
 )
-from argus.indexes.retriever import IndexRetriever, open_retriever, search_index
+from argus.indexes.answering import search_index
+from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.config import PAPER
 from argus.remedies.repair.config import ReferenceConfig

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from argus.data.manifest import MANIFEST
+from argus.authority.jobs.config import AuthoritySource
+from argus.corpora.names import NamedCorpus
+from argus.data.artifacts import ArtifactFolder
+from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.records import read_record
 from argus.errors import InputError
 from argus.indexes.header import FILE as INDEX_FILE
+from argus.retrievers.config import AskingConfig
 from argus.verdict.reading import SUMMARY, Results
+
+STATE = ".argus-serve"
+"""The service's own files, in the first folder: jobs, records that came, the lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +38,18 @@ class Workplace:
 
     Nothing outside `folders` is read or written for a request. index: PATH or PATH@STATE.
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
+    encoder: of the questions of a store. corpus: whose texts a retriever's documents have. asking:
+    how a retriever is asked. authority: the records that say what controls.
     """
 
     folders: tuple[Path, ...]
     index: str | None = None
     retriever: str | None = None
     store: str | None = None
+    encoder: str | None = None
+    corpus: NamedCorpus | None = None
+    asking: AskingConfig | None = None
+    authority: AuthoritySource | None = None
     results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
 
     def folder(self, name: str) -> ResultsFolder:
@@ -50,6 +64,20 @@ class Workplace:
             where="folder",
         )
 
+    @property
+    def state(self) -> Path:
+        """The folder that the service keeps its own files in."""
+        return self.folders[0] / STATE
+
+    @property
+    def searches(self) -> str | None:
+        """The name of what is searched; None where nothing is."""
+        return self.retriever or self.store or self.index
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a file or folder is there, in one of the folders."""
+        return path.exists() and self.contains(path)
+
     def contains(self, path: Path) -> bool:
         """Return whether a path, links followed, lies in one of the folders."""
         real = path.resolve()
@@ -62,12 +90,24 @@ def open_workplace(
     index: str | None = None,
     retriever: str | None = None,
     store: str | None = None,
+    encoder: str | None = None,
+    corpus: NamedCorpus | None = None,
+    asking: AskingConfig | None = None,
+    authority: AuthoritySource | None = None,
 ) -> Workplace:
     """Return the workplace over some folders: of results, of an index, or of several of these.
 
-    Where no index is named, the first folder that is one is searched. Raises InputError for a
-    folder that is not there, or where there is nothing to serve.
+    Where no index is named, the first folder that is one is searched. Where no records are named,
+    those count that a folder of results was audited with, if they lie in the folders. Raises
+    InputError for a folder that is not there, or where there is nothing to serve.
     """
+    if retriever is not None and store is not None:
+        raise InputError(
+            "--retriever and --store",
+            expected="one thing to search",
+            fix="Leave one of them out.",
+            where="--store",
+        )
     for folder in folders:
         if not folder.is_dir():
             raise InputError(
@@ -86,7 +126,39 @@ def open_workplace(
             fix="Run `argus demo`, or name an index with --index.",
             where=folders[0] if folders else None,
         )
-    return Workplace(tuple(folders), index, retriever, store, results)
+    place = Workplace(
+        tuple(folders), index, retriever, store, encoder, corpus, asking, authority, results
+    )
+    return place if authority is not None else replace(place, authority=_audited(place))
+
+
+def _audited(place: Workplace) -> AuthoritySource | None:
+    """Return the records that a folder of results was audited with, where they lie in the folders.
+
+    Nothing else is read for what a manifest says: it may be a stranger's.
+    """
+    for results in place.results:
+        manifest = ArtifactFolder(results.path).read_json(MANIFEST)
+        if "authority" not in manifest:
+            continue
+        section = read_record(
+            ManifestSection, manifest["authority"], where=results.path / MANIFEST, section="authority"
+        )
+        inputs = {name: Path(one["file"]) for name, one in section["inputs"].items()}
+        files = {name: _inside(place, results.path, path) for name, path in inputs.items()}
+        records = files.get("records") or files.get("corpus")
+        edges, rules = files.get("edges"), files.get("rules")
+        if records is not None and (edges or rules):
+            return AuthoritySource(
+                records=records, edges=edges, rules=None if rules is None else str(rules)
+            )
+    return None
+
+
+def _inside(place: Workplace, results: Path, path: Path) -> Path | None:
+    """Return where an input lies in the folders now, which may have been moved; None elsewhere."""
+    tails = (results.joinpath(*path.parts[-n:]) for n in range(1, 1 + min(3, len(path.parts))))
+    return next((one for one in (path, *tails) if place.holds(one)), None)
 
 
 def _places(folder: Path) -> Iterator[Path]:

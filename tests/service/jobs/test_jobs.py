@@ -15,8 +15,8 @@ from argus.data.locks import take_lock
 from argus.errors import ArgusError
 from argus.service.jobs import stream
 from argus.service.jobs.process import end_leftover
-from argus.service.jobs.queue import HOME
 from argus.service.jobs.stream import EventStream
+from argus.service.workplace import STATE
 from tests.service.jobs.conftest import events, judging, serving, start, wait
 
 
@@ -127,6 +127,13 @@ def test_a_second_service_over_a_folder_says_so(client, work):
         serving(work),
     ):
         pass
+
+
+def test_a_folder_that_cannot_be_written_is_served_without_jobs(work):
+    (work / STATE).write_text("no folder")
+    with serving(work) as client:
+        answer = client.get("/jobs")
+        assert answer.status_code == 503 and "cannot be kept there" in answer.text
 
 
 def test_a_full_disk_refuses_new_jobs_and_ends_none(client, work):
@@ -276,7 +283,7 @@ def test_the_service_is_killed_while_a_job_runs_and_nothing_is_lost(finished, wo
             id_, killed = start(client, judging(work)), 0
     job = wait(client, id_)
     assert job["state"] == "done", job
-    assert not list((work / HOME).glob("job-*.lock"))
+    assert not list((work / STATE).glob("job-*.lock"))
     client.close()
     process.terminate()
     assert process.wait(60) in (0, -signal.SIGTERM)

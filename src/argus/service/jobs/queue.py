@@ -28,8 +28,6 @@ from argus.service.jobs.summary import (
 from argus.service.jobs.table import JobTable, Queued
 from argus.service.workplace import Workplace
 
-HOME = ".argus-serve"
-"""Folder in the first folder of the workplace for what the service keeps."""
 MOST_WAITING = 200
 """Jobs that may wait at once."""
 EVERY_S = 1.0
@@ -43,13 +41,13 @@ WELL: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",):
 class Jobs:
     """The jobs of one service; all of it runs in the event loop of that.
 
-    at_once: jobs that run at the same time. Raises ArgusError where another service has the folder,
-    or where its table cannot be written.
+    at_once: jobs that run at the same time. Where the first folder cannot be written, whatever is
+    asked of jobs raises an ArgusError that says so; the service runs without.
     """
 
     def __init__(self, workplace: Workplace, commands: Commands, at_once: int) -> None:
         self.workplace, self.commands, self.at_once = workplace, commands, at_once
-        self.home = workplace.folders[0] / HOME
+        self.home = workplace.state
         self._lock: IO[str] | None = None
         self._table: JobTable | None = None
         self._processes: dict[int, Running] = {}
@@ -58,11 +56,13 @@ class Jobs:
         self._unwanted: set[int] = set()
         self._changed = asyncio.Event()
         self._closing = False
+        self._why = "the jobs are not open; start the service first."
 
-    def open(self) -> None:
-        """Take the folder, and note as interrupted what ran when the last service ended."""
-        if self._table is not None:
-            return
+    def _open(self) -> None:
+        """Take the folder, and note as interrupted what ran when the last service ended.
+
+        Raises ArgusError where another service keeps jobs there.
+        """
         busy = (
             f"{self.home} is used by another argus serve; two of them on one folder would start "
             "each job twice. Use that one, or serve other folders."
@@ -71,19 +71,21 @@ class Jobs:
             self.home.mkdir(exist_ok=True)
             self._lock = take_lock(self.home / "jobs.lock", busy=busy)
         except OSError as error:
-            raise ArgusError(
+            self._why = (
                 f"{self.home}: jobs cannot be kept there ({error.strerror or error}). Serve a "
                 "folder that can be written first."
-            ) from error
+            )
+            return
         self._table = JobTable(self.home)
         for id_, pid in self._table.running().items():
             end_leftover(self._held(id_), pid)
             self._table.end(id_, JobState.INTERRUPTED, None)
 
     def start(self) -> None:
-        """Begin to run what waits."""
-        self.open()
-        self._schedule()
+        """Take the folder and begin to run what waits; ArgusError where another service has it."""
+        self._open()
+        if self._table is not None:
+            self._schedule()
 
     async def close(self) -> None:
         """Stop what runs, which can be resumed, and let go of the folder."""
@@ -100,9 +102,9 @@ class Jobs:
 
     @property
     def table(self) -> JobTable:
-        """The table; ArgusError before it is open."""
+        """The table; ArgusError where there is none."""
         if self._table is None:
-            raise ArgusError("the table of jobs is not open; start the service first.")
+            raise ArgusError(self._why)
         return self._table
 
     def add(self, request: JobRequest) -> JobRecord:
