@@ -55,7 +55,7 @@ def work(finished, tmp_path):
 def serving(work, **settings):
     """Run the service in this process; yield its client."""
     app = create_app(open_workplace([work]), ServeConfig(**settings), ArgusCommands())
-    with TestClient(app) as client:
+    with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
 
 
