@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.indexes.header import FILE as INDEX_FILE
+from argus.service.page.documents.catalog import SOURCES
 from argus.service.workplace import Workplace
 
 
@@ -45,15 +46,21 @@ def _has_results(_: Workplace, folder: Path | None) -> bool:
     return folder is not None
 
 
-TABLES = ("exposure.parquet", "retrievability.parquet", "documents.parquet")
+def _has_authority(workplace: Workplace, folder: Path | None) -> bool:
+    return workplace.authority is not None or any_of("authority.parquet")(workplace, folder)
+
+
+TABLES = tuple(f"{source.file}.parquet" for source in SOURCES)
 """Tables with a row per document or entity."""
+QUESTIONS = ("traffic.parquet", "questions.parquet", "per_query.parquet", "judging.parquet")
+"""Tables of questions."""
 TABS = (
     Tab("overview", "Overview", _has_results),
     Tab("why-not", "Why not?", has_index),
     Tab("documents", "Documents", any_of(*TABLES)),
-    Tab("questions", "Questions", any_of("traffic.parquet", "questions.parquet", "per_query.parquet", "judging.parquet")),
+    Tab("questions", "Questions", any_of(*QUESTIONS)),
     Tab("repairs", "Repairs", has_index),
-    Tab("authority", "Current or superseded", any_of("authority.parquet", "lint.parquet")),
+    Tab("authority", "Current or superseded", _has_authority),
     Tab("compare", "Compare", lambda w, f: has_index(w, f) or any_of("comparison.parquet")(w, f)),
     Tab("generative", "Generative", any_of("generative_search.parquet", "failures.parquet")),
     Tab("map", "Map", any_of("retrievability.parquet")),

@@ -12,6 +12,8 @@ from fastapi import Depends, Request
 from argus.errors import InputError
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.spec import IndexSpec, parse_index_spec
+from argus.service.searching.sources import IndexSource
+from argus.service.state import Service, service_of
 from argus.service.workplace import Workplace
 
 if TYPE_CHECKING:
@@ -41,9 +43,11 @@ def index_of(workplace: Workplace, folder: Path | None) -> IndexSpec:
 class WarmIndexes:
     """Indexes by folder, one encoder for all that were made with it.
 
-    lock: held while one is searched: reading a state into memory twice at once would double it.
+    The index that the service itself searches is held once, by its searcher. lock: held while
+    another is opened: reading a state into memory twice at once would double it.
     """
 
+    service: Service
     lock: RLock = field(default_factory=RLock)
     _opened: dict[IndexSpec, IndexRetriever] = field(default_factory=dict)
     _encoders: dict[str, Encoder] = field(default_factory=dict)
@@ -53,17 +57,32 @@ class WarmIndexes:
         from argus.indexes.retriever import IndexRetriever, encoder_of
         from argus.indexes.views import ViewIndex
 
+        place = self.service.workplace
+        if place.index is not None and spec == parse_index_spec(place.index):
+            source = None if place.retriever or place.store else self.service.searcher.source()
+            if isinstance(source, IndexSource):
+                return source.retriever
         with self.lock:
             kept = self._opened.get(spec)
             if kept is not None:
                 kept.index.refresh()
                 return kept
             index = ViewIndex.open(spec.path)
+            self._take_over()
             encoder = self._encoders.get(index.fingerprint)
             if encoder is None:
                 encoder = self._encoders[index.fingerprint] = encoder_of(index)
             made = self._opened[spec] = IndexRetriever(index, encoder, spec.as_of)
             return made
+
+    def _take_over(self) -> None:
+        """Share the encoder that the service's own searcher has loaded."""
+        if self.service.workplace.searches is None:
+            return
+        source = self.service.searcher.source()
+        if isinstance(source, IndexSource):
+            held = source.retriever
+            self._encoders.setdefault(held.index.fingerprint, held.encoder)
 
     def snapshot(self, spec: IndexSpec) -> Snapshot:
         """Return the state of an index in memory."""
@@ -75,7 +94,7 @@ def warm_indexes(request: Request) -> WarmIndexes:
     """Return the service's warm indexes."""
     state = request.app.state
     if not hasattr(state, "warm_indexes"):
-        state.warm_indexes = WarmIndexes()
+        state.warm_indexes = WarmIndexes(service_of(request))
     return cast(WarmIndexes, state.warm_indexes)
 
 

@@ -56,6 +56,7 @@ def render(
         "folder": folder,
         "workplace": workplace,
         "has_jobs": _has_jobs(request),
+        "csrf": getattr(request.state, "csrf", ""),
     }
     text = environment().get_template(template).render(**shared, **values)
     return HTMLResponse(text, status)

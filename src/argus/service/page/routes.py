@@ -6,12 +6,25 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+from argus.service.page.authority.routes import router as authority
+from argus.service.page.compare.routes import router as compare
+from argus.service.page.documents.routes import router as documents
+from argus.service.page.generative.routes import router as generative
+from argus.service.page.map.routes import router as map_of
 from argus.service.page.overview import router as overview
 from argus.service.page.rendering import HERE, NO_FOLDER
 from argus.service.page.why_not.routes import router as why_not
 from argus.service.state import ServiceOf
 
-ROUTERS: tuple[APIRouter, ...] = (overview, why_not)
+ROUTERS: tuple[APIRouter, ...] = (
+    overview,
+    why_not,
+    documents,
+    authority,
+    compare,
+    generative,
+    map_of,
+)
 """A page each."""
 
 

@@ -38,6 +38,17 @@
     for (const list of document.querySelectorAll(".pick .choices"))
       if (!list.parentElement.contains(event.target)) list.replaceChildren();
   });
+  document.addEventListener("input", (event) => {  // a slider of days moves the date beside it
+    const slider = event.target.closest("[data-slides]");
+    if (!slider) return;
+    const date = new Date(slider.value * 864e5).toISOString().slice(0, 10);
+    document.getElementById(slider.dataset.slides).value = date;
+    slider.setAttribute("aria-valuetext", date);
+  }, true);
+  document.addEventListener("htmx:configRequest", (event) => {
+    const token = document.querySelector("meta[name=csrf]")?.content;
+    if (token) event.detail.headers["x-csrf-token"] = token;
+  });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       const menu = event.target.closest?.("details.menu[open]");
@@ -53,7 +64,7 @@
   document.addEventListener("DOMContentLoaded", () => {
     const here = document.querySelector(".pages a[aria-current]");
     const list = document.querySelector(".pages");
-    if (here && list.scrollWidth > list.clientWidth)
+    if (here && getComputedStyle(list).display === "flex")
       list.scrollLeft = here.offsetLeft - (list.clientWidth - here.offsetWidth) / 2;
   });
 }

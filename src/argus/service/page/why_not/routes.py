@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from argus.data.types import Query as Topic
 from argus.explanation.config import ExplainConfig
 from argus.explanation.job import explain
 from argus.explanation.types import Explanation, Finding, Verdict
@@ -19,9 +20,7 @@ from argus.service.page.rendering import PageRoute, folder_path, fragment, is_fr
 from argus.service.page.titles import text_of, titled
 from argus.service.page.why_not.examples import failed_questions
 from argus.service.page.why_not.fixes import previews, repair_of
-from argus.service.state import ServiceOf
-from argus.service.workplace import Workplace
-from argus.verdict.reading import Results
+from argus.service.state import Service, ServiceOf
 
 router = APIRouter(route_class=PageRoute)
 MOST_K = 1000
@@ -50,8 +49,7 @@ def why_not(
     spec = index_of(service.workplace, path)
     answer = None
     if q.strip() and doc.strip():
-        config = ExplainConfig(k=k, supersedes=_edges(service.workplace, path))
-        answer = _answer(warm, spec, q, doc, config)
+        answer = _answer(service, warm, spec, Asking(q, doc, k))
     if is_fragment(request):
         return fragment("why_not_answer.html.j2", answer=answer, **asking)
     examples = failed_questions(path)
@@ -73,32 +71,31 @@ def titles(folder: str, service: ServiceOf, warm: Warm, doc: Words = "") -> HTML
     return fragment("titles.html.j2", documents=titled(warm.snapshot(spec), doc))
 
 
-def _edges(workplace: Workplace, folder: Path | None) -> Path | None:
-    """Return the file of what supersedes what that a folder's results were made with."""
-    if folder is None:
-        return None
-    section = Results.of(folder).places.manifest.get("authority")
-    named = section["inputs"].get("edges") if section else None
-    path = Path(named["file"]) if named else None
-    return path if path is not None and path.is_file() and workplace.contains(path) else None
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question, the document that should come back, and within how many."""
+
+    question: str
+    document: str
+    k: int
 
 
-def _answer(
-    warm: WarmIndexes, spec: IndexSpec, q: str, doc: str, config: ExplainConfig
-) -> dict[str, Any]:
+def _answer(service: Service, warm: WarmIndexes, spec: IndexSpec, asking: Asking) -> dict[str, Any]:
     """Return what the template shows: an explanation, or the documents that may be meant."""
-    with warm.lock:
-        snapshot = warm.snapshot(spec)
-        if doc not in snapshot:
-            meant = titled(snapshot, doc)
-            alike = [one for one in meant if one.title.casefold() == doc.strip().casefold()]
-            if len(alike) != 1 and meant:
-                return {"meant": meant}
-            doc = alike[0].id if alike else doc
-        retriever = warm.retriever(spec)
-        explanation = explain(q, doc, retriever, config)
-        rival = _rival(explanation, retriever.search_views([q], config.k + 1).doc_ids[0])
-        analyzer = retriever.lexical().analyzer
+    q, doc = asking.question, asking.document
+    snapshot = warm.snapshot(spec)
+    if doc not in snapshot:
+        meant = titled(snapshot, doc)
+        alike = [one for one in meant if one.title.casefold() == doc.strip().casefold()]
+        if len(alike) != 1 and meant:
+            return {"meant": meant}
+        doc = alike[0].id if alike else doc
+    retriever = warm.retriever(spec)
+    authority = None if service.authority is None else service.authority.around(doc)
+    explanation = explain(q, doc, retriever, ExplainConfig(k=asking.k), authority=authority)
+    ranked = retriever.search([Topic("query", q)], asking.k + 1)["query"]
+    rival = _rival(explanation, list(ranked))
+    analyzer = retriever.lexical().analyzer
     own = text_of(snapshot, doc)
     other = text_of(snapshot, rival) if rival is not None else None
     texts = [text for text in (own, other) if text is not None]
