@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from argus.corpora.stored import Origin
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
@@ -97,9 +98,12 @@ def repair_index(
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     of_people = None if judged is None else of_judged(judged, [d.id for d in originals(opened)])
+    inputs = _files(queries=queries, qrels=qrels, profiles=profiles)
+    if reference is not None:
+        inputs |= reference.inputs()
     if isinstance(profiles, (str, Path)):
         profiles = read_profiles(profiles)
-    record = Record(JOB, {"index": str(index), **asdict(config)}, {})
+    record = Record(JOB, {"index": str(index), **asdict(config)}, inputs)
     record.encoder["fingerprint"] = model.fingerprint
     folder = ArtifactFolder(out or opened.path / HOME)
     record.open(folder, about=(opened.path,))
@@ -123,6 +127,11 @@ def repair_index(
     folder.write_section("manifest.json", JOB, record.manifest({"questions": trials.questions}))
     opened.refresh()
     return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
+
+
+def _files(**sources: object) -> dict[str, Origin | None]:
+    """Return those that are files."""
+    return {n: Path(one) for n, one in sources.items() if isinstance(one, (str, Path))}
 
 
 def _written(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import RLock
 
 from argus.data.provenance import utc_now
 from argus.errors import ArgusError
@@ -50,15 +51,15 @@ class Queued:
 
 
 class JobTable:
-    """Jobs and what happened to them. Of one thread; each change is whole or not there.
+    """Jobs and what happened to them. Each change is whole or not there, of whatever thread.
 
     Raises ArgusError where the file cannot be read or written, a full disk among the reasons.
     """
 
     def __init__(self, home: Path) -> None:
-        self.path = home / FILE
+        self.path, self._lock = home / FILE, RLock()
         with self._written():
-            self._sql = sqlite3.connect(self.path, isolation_level=None)
+            self._sql = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
             self._sql.row_factory = sqlite3.Row
             self._sql.execute(f"PRAGMA busy_timeout={BUSY_MS}")
             self._sql.execute("PRAGMA journal_mode=WAL")
@@ -214,7 +215,8 @@ class JobTable:
     def _written(self) -> Iterator[None]:
         """Turn what SQLite raises into an error that says what to do."""
         try:
-            yield
+            with self._lock:
+                yield
         except sqlite3.Error as error:
             raise ArgusError(
                 f"{self.path}: the table of jobs cannot be read or written ({error}). Mend that "

@@ -13,6 +13,7 @@ from argus.service.page.generative.routes import router as generative
 from argus.service.page.map.routes import router as map_of
 from argus.service.page.overview import router as overview
 from argus.service.page.rendering import HERE, NO_FOLDER
+from argus.service.page.repairs.routes import router as repairs
 from argus.service.page.why_not.routes import router as why_not
 from argus.service.state import ServiceOf
 
@@ -20,6 +21,7 @@ ROUTERS: tuple[APIRouter, ...] = (
     overview,
     why_not,
     documents,
+    repairs,
     authority,
     compare,
     generative,
