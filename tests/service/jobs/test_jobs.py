@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import httpx
 import pytest
 
 from argus.data.locks import take_lock
@@ -18,6 +19,7 @@ from argus.service.jobs.process import end_leftover
 from argus.service.jobs.stream import EventStream
 from argus.service.workplace import STATE
 from tests.service.jobs.conftest import events, judging, serving, start, wait
+from tests.support.served import free_port, start_service
 
 
 def test_a_job_runs_as_on_the_command_line_and_is_watched(client, work):
@@ -221,33 +223,6 @@ def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
     other.wait()
 
 
-def serve_process(work, port):
-    """Start a real `argus serve`, and wait until it answers."""
-    import httpx
-
-    process = subprocess.Popen(
-        [sys.executable, "-m", "argus", "serve", str(work), "--port", str(port)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
-    until = time.monotonic() + 90
-    while True:
-        try:
-            client.get("/jobs")
-            return process, client
-        except httpx.TransportError:
-            assert process.poll() is None and time.monotonic() < until
-            time.sleep(0.1)
-
-
-def free_port():
-    import socket
-
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def files(folder):
     """Return what a judging job leaves that does not hold a time."""
     names = ("draw.json", "to_judge.tsv", "judging.csv")
@@ -264,16 +239,16 @@ def test_the_service_is_killed_while_a_job_runs_and_nothing_is_lost(finished, wo
     rng, port = random.Random(os.environ.get("ARGUS_SERVE_SEED", "7")), free_port()
     with serving(shutil.copytree(finished, tmp_path / "whole")) as client:
         assert wait(client, start(client, judging(tmp_path / "whole")))["state"] == "done"
-    process, client = serve_process(work, port)
+    process, url = start_service(work, port=port)
+    client = httpx.Client(base_url=url, timeout=60)
     id_ = start(client, judging(work))
     killed = 0
     for _ in range(KILLS):
         wait(client, id_, ("running", "done", "failed"))
         time.sleep(rng.uniform(0, 2))
-        client.close()
         process.kill()
         process.wait()
-        process, client = serve_process(work, port)
+        process, _ = start_service(work, port=port)
         job = client.get(f"/jobs/{id_}").json()
         assert job["state"] in ("interrupted", "done"), job
         if job["state"] == "interrupted":

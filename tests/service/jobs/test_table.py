@@ -66,7 +66,7 @@ def test_a_full_disk_is_told_and_what_was_there_stays(table):
     id_ = table.add(JOB)
     (pages,) = table._sql.execute("PRAGMA page_count").fetchone()
     table._sql.execute(f"PRAGMA max_page_count={pages}")
-    with pytest.raises(ArgusError, match="disk is full.*no job was lost"):
+    with pytest.raises(ArgusError, match=r"disk is full.*no job was lost"):
         for _ in range(200):
             table.add(JOB)
     assert not table._sql.in_transaction
