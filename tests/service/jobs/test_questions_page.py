@@ -139,6 +139,11 @@ def test_what_cannot_be_graded_is_refused(place):
 
     _, url, _ = place
     at = f"{url}/page/traffic/questions/judge"
-    for body in ({"question": "nothing", "documents": ["d"], "grade": 1},
-                 {"question": "nothing", "grade": 1}, {"question": "q", "grade": 9}, {}):  # fmt: skip
+    bodies = (
+        {"question": "nothing", "documents": ["d"], "grade": 1},
+        {"question": "nothing", "grade": 1},
+        {"question": "q", "grade": 9},
+        {},
+    )
+    for body in bodies:
         assert httpx.post(at, json=body, timeout=60).status_code == 422

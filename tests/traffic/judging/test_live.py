@@ -6,10 +6,13 @@ import threading
 
 import pytest
 
+from argus.data.types import Document
 from argus.errors import InputError
 from argus.traffic.judging import job as module
+from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.job import judge_traffic
 from argus.traffic.judging.live import LiveJudging
+from argus.traffic.judging.questions import ServedQuestion
 from tests.traffic.judging.test_job import DOCUMENTS, TWO, fails, log
 
 
@@ -103,6 +106,24 @@ def test_a_table_that_lost_rows_is_refused(folder):
     table.write_text("".join(lines[:10]), encoding="utf-8")
     with pytest.raises(InputError, match="not in the table"):
         LiveJudging.of(folder)
+
+
+def test_quotes_in_ids_and_texts_stay_as_they_are_however_often_it_is_written(tmp_path):
+    documents = [Document(f'd"{i}', f'"text" of ""{i}""') for i in range(12)]
+    questions = [
+        ServedQuestion(f'"q{i}"', f'say "{i}" again', (f'd"{i}', f'd"{i + 1}')) for i in range(11)
+    ]
+    config = JudgingConfig(budget=5)
+    judge_traffic(questions, corpus=documents, out=tmp_path, config=config)
+    live = LiveJudging.of(tmp_path)
+    row = live.draw.rows[0]
+    assert row.question_id.startswith('"q') and row.text.startswith('"text" of ""')
+    for grade in (1, 2, 3):
+        live = live.graded({row.pair: grade})
+    again = LiveJudging.of(tmp_path)
+    assert again.draw.rows == live.draw.rows and again.grades == {row.pair: 3}
+    result = judge_traffic(questions, corpus=documents, out=tmp_path, config=config)
+    assert result.summary["graded"] == 1
 
 
 def test_writing_a_table_again_changes_nothing_of_it(folder):

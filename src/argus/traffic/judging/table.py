@@ -89,7 +89,7 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
     """
     rows = []
     for row in read_rows(path):
-        values = {name: str(row.values.get(name) or "") for name in COLUMNS}
+        values = {name: _cell(row, name) for name in COLUMNS}
         if not (values["rank"].isdigit() and all(values[name] for name in KEY)):
             raise InputError(
                 "is no row to grade", expected=", ".join(COLUMNS),
@@ -151,7 +151,7 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
             fix="Save it with tabs between columns (.tsv), its first line as it was.",
             where=row.at(),
         )
-    question, document = (str(row.values[name] or "").strip() for name in KEY)
+    question, document = (_cell(row, name).strip() for name in KEY)
     if (question, document) not in belonging:
         raise InputError(
             f"document {document!r} for question {question!r}",
@@ -160,6 +160,13 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
             where=row.at(KEY[1]),
         )
     return question, document
+
+
+def _cell(row: Row, name: str) -> str:
+    """Return a cell as it was before it was quoted: other files with tabs know no quotes."""
+    text = str(row.values.get(name) or "")
+    quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
+    return text[1:-1].replace('""', '"') if quoted else text
 
 
 def _grade(row: Row) -> int | None:

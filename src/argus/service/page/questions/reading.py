@@ -65,15 +65,14 @@ def likely_failures(folder: Path) -> Likely | None:
                 sql, "questions"
             ):
                 return None
-            probability = "NULL::DOUBLE"
+            sql.execute("CREATE VIEW judged AS SELECT '' AS query_id, NULL::DOUBLE AS probability")
             if judged.is_file():
-                sql.read_parquet(str(judged)).create_view("judged")
-                probability = "(SELECT probability FROM judged WHERE query_id = question)"
+                sql.read_parquet(str(judged)).create_view("judged", replace=True)
             (predicted,) = sql.execute("SELECT count(risk) FROM questions").fetchone() or (0,)
             cursor = sql.execute(
-                f"SELECT question, text, asks, risk, {probability} AS probability, top, unmet "
-                "FROM questions WHERE risk IS NOT NULL ORDER BY coalesce(probability, risk) DESC, "
-                "asks DESC, question LIMIT ?",
+                "SELECT question, text, q.asks, q.risk, probability, top, unmet FROM questions q "
+                "LEFT JOIN judged ON query_id = question WHERE q.risk IS NOT NULL "
+                "ORDER BY coalesce(probability, q.risk) DESC, q.asks DESC, question LIMIT ?",
                 [SHOWN],
             )
             names = [column[0] for column in cursor.description or ()]
