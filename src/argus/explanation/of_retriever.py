@@ -63,7 +63,9 @@ def explain_retriever(
         scores = _scores(source, question.text, doc_id, config.k)
     check_corpus(documents, list(scores), config.corpus, RetrieverExplanation.source)
     case = RunCase(question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source)
-    return explained(RetrieverExplanation, case, question.id, source.name, config, authority=authority)
+    return explained(
+        RetrieverExplanation, case, question.id, source.name, config, authority=authority
+    )
 
 
 def question_of(query: str, file: Path | None) -> Query:

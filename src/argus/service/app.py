@@ -64,12 +64,12 @@ def create_app(
 
 
 def _protect(app: FastAPI, service: Service) -> None:
-    """Put what keeps it safe around an application; the last one is asked first."""
+    """Put what keeps it safe around an application; the last is the outermost."""
     app.add_middleware(Limits, service.config)
     app.add_middleware(Access, service.gate)
     app.add_middleware(HostCheck, service.config)
-    app.add_middleware(SecurityHeaders)
     app.add_middleware(Observed, service.metrics, service.log)
+    app.add_middleware(SecurityHeaders)
 
 
 @asynccontextmanager

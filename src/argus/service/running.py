@@ -44,7 +44,7 @@ def run_service(
     with folders_locked(workplace):
         app = create_app(workplace, config, commands)
         listener = listening(config)
-        _allow_files(config.max_connections)
+        allow_files(config.max_connections)
         for line in _greeting(app.state.service, listener):
             say(line)
         with suppress(KeyboardInterrupt):
@@ -87,6 +87,7 @@ def folders_locked(workplace: Workplace) -> Iterator[None]:
 
 def listening(config: ServeConfig) -> socket.socket:
     """Return a socket that listens; InputError where the address is taken or is not ours."""
+    listener: socket.socket | None = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             config.host, config.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -96,6 +97,8 @@ def listening(config: ServeConfig) -> socket.socket:
         listener.bind(address)
         listener.listen(WAITING)
     except OSError as error:
+        if listener is not None:
+            listener.close()
         raise InputError(
             f"{config.host}:{config.port} cannot be listened on ({error.strerror})",
             expected="an address of this machine, and a port that is free",
@@ -105,7 +108,7 @@ def listening(config: ServeConfig) -> socket.socket:
     return listener
 
 
-def _allow_files(connections: int) -> None:
+def allow_files(connections: int) -> None:
     """Allow as many open files as there may be connections, as far as the system lets us."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + SPARE_FILES

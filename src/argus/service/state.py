@@ -53,7 +53,7 @@ class Service:
         self.gate = Gate(token, Sessions(token))
         self.log = Log(config.log_texts)
         self.tracing = Tracing(config.spans, config.log_texts)
-        self.searcher = Searcher(place, self.metrics.batches.observe)
+        self.searcher = Searcher(place, self.metrics.batches.observe, self.log)
         self.authority = _authority(place)
         self.explaining = CapacityLimiter(EXPLAINING)
 

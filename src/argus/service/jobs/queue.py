@@ -26,6 +26,7 @@ from argus.service.jobs.summary import (
     JobState,
 )
 from argus.service.jobs.table import JobTable, Queued
+from argus.service.jobs.typing import NAME, as_request
 from argus.service.workplace import Workplace
 
 MOST_WAITING = 200
@@ -109,6 +110,9 @@ class Jobs:
 
     def add(self, request: JobRequest) -> JobRecord:
         """Queue a command; InputError for one that may not be started, or where too many wait."""
+        if request.command.startswith(f"{NAME} "):
+            typed = as_request(request.command, self.commands)
+            request = JobRequest(command=typed.command, options={**typed.options, **request.options})
         planned = plan_job(request, self.workplace, self.commands)
         if len(self.table.queued()) >= MOST_WAITING:
             raise InputError(

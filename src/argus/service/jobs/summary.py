@@ -28,13 +28,14 @@ RESUMABLE = (JobState.FAILED, JobState.CANCELLED, JobState.INTERRUPTED)
 
 
 class JobRequest(BaseModel):
-    """A command to start. options: by the option's name, dashes or underscores.
+    """A command to start: "repair" with its options apart, or "argus repair --only-try" as typed.
 
-    "served" for an index, a retriever or a store is what the service was started over.
+    options: by the option's name, dashes or underscores. "served" for an index, a retriever or a
+    store is what the service was started over.
     """
 
     model_config = ConfigDict(extra="forbid")
-    command: str = Field(max_length=100, examples=["repair"])
+    command: str = Field(max_length=2 * LONGEST, examples=["repair"])
     options: dict[str, Value | list[Value]] = Field(
         default_factory=dict, max_length=100, examples=[{"index": "served", "only_try": True}]
     )
