@@ -90,6 +90,7 @@ def make(folder: Path, rows: int) -> None:
     audit = {
         "id": ids, "label": labels, "rps": rps, "band": bands.tolist(),
         "related": rng.integers(1, 30, rows), "displaced_by": pa.nulls(rows, pa.string()),
+        "x": rng.normal(rps, 0.5), "y": rng.normal(0, 1, rows),
     }  # fmt: skip
     pq.write_table(pa.table(exposure), folder / "exposure.parquet")
     pq.write_table(pa.table(audit), folder / "retrievability.parquet")

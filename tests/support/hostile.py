@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+
 import argus
-from argus.data.types import Query
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import Document, Query, Topic
 from argus.encoders import EncoderConfig
-from argus.generative.decode.settings import Decoding
-from argus.generative.failures.jobs.analyse import analyse_failures
-from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig
-from argus.generative.jobs.search import search_ngrams
-from argus.generative.jobs.settings import NgramSearchConfig
-from argus.generative.settings import Scoring
+from argus.evaluation.compare.answers import compare_retrievers
+from argus.generative.answer import Answer, Hit, HitKey
+from argus.generative.failures.jobs.files import PRUNED, PRUNED_SCHEMA
+from argus.generative.jobs.answers import FILE, AnswerFile
+from argus.generative.jobs.outputs import TABLE, Results, questions_table
 from argus.indexes.job import build_index
+from argus.jobs.workspace import Record
 from argus.remedies.blend.job import blend_index
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit
 from argus.service.workplace import Workplace, open_workplace
-from tests.support.ngrams import make_ready
 from tests.support.sentence_models import make_model
 from tests.support.words import ByWords, corpus
 
@@ -29,7 +32,7 @@ ATTACKS = (
     "\"><img src=x onerror='window.attacked = 1'>",
     "</title></option></textarea><svg onload=window.attacked=1>",
     "javascript:window.attacked=1//{{ 7 * 7 }}${7 * 7}",
-    "' onfocus=window.attacked=1 autofocus x-data x-init=window.attacked=1 hx-on:load=window.attacked=1 '",
+    "' onfocus=window.attacked=1 autofocus hx-on:load=window.attacked=1 hx-get=/ hx-trigger=load '",
 )
 """Each sets a flag where it is run."""
 ID = "<b onclick=window.attacked=1>&'\"/?#%2e%2e"
@@ -37,7 +40,7 @@ ID = "<b onclick=window.attacked=1>&'\"/?#%2e%2e"
 FIELD = "kind"
 
 
-def documents():
+def documents() -> list[Document]:
     """Return forty plain documents, of which some are attacks in title, text and payload."""
     plain = [replace(d, metadata={FIELD: d.id.split("-")[1]}) for d in corpus()]
     hostile = [
@@ -65,7 +68,8 @@ def make_place(root: Path) -> Workplace:
     build_index(file, out=report, encoder=encoder)
     blend_index(report, encoder=encoder, out=report)
     exposed = argus.ExposureConfig(k=5, by=(FIELD,))
-    argus.exposure(file, out=report, retriever=ByWords(everything, lost=(ID,)), config=exposed)
+    lost = [d.id for d in everything if d.id.endswith("-mill") or d.id == ID]
+    argus.exposure(file, out=report, retriever=ByWords(everything, lost=lost), config=exposed)
     source = argus.KnowledgeSource(relations=_relations(root / "relations.tsv", everything))
     audit(file, out=report, source=source, encoder=encoder, config=AuditConfig(k=(2,), pool=(8,)))
     _generative(place)
@@ -74,12 +78,12 @@ def make_place(root: Path) -> Workplace:
     return open_workplace([place], index=str(report), authority=records)
 
 
-def _row(document) -> dict[str, object]:
+def _row(document: Document) -> dict[str, object]:
     return {"_id": document.id, "title": document.title, "text": document.text,
             "metadata": dict(document.metadata)}  # fmt: skip
 
 
-def _relations(path: Path, everything) -> Path:
+def _relations(path: Path, everything: Sequence[Document]) -> Path:
     """Write triples between documents of one subject."""
     ids = [d.id for d in everything]
     pairs = zip(ids, [*ids[1:], ids[0]], strict=True)
@@ -88,37 +92,34 @@ def _relations(path: Path, everything) -> Path:
 
 
 def _generative(place: Path) -> None:
-    """Search with a small model, and replay what its beam dropped."""
-    (place.parent / "ngrams").mkdir()
-    ready = make_ready(place.parent / "ngrams")
-    out = place / "generative"
-    decoding = Decoding(beams=2, body_tokens=3, title_tokens=4, query_tokens=4)
-    config = NgramSearchConfig(
-        model=ready.model, k=3, decoding=decoding, scoring=Scoring(smoothing=0.05)
-    )
-    asked = ready.questions
-    rows = [json.loads(line) for line in asked.read_text().splitlines()]
-    rows[1]["text"] += f" {ATTACKS[0]}"
-    asked.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    search_ngrams(ready.index, asked, config=config, out=out)
-    qrels = place.parent / "qrels.tsv"
-    qrels.write_text("query-id\tcorpus-id\tscore\nq1\tbern\t1\nq2\tada\t1\n")
-    replayed = FailureConfig(index=ready.index, replay=ReplayConfig(model=ready.model))
-    analyse_failures([out], config=replayed, out=place / "failures", qrels=qrels)
+    """Write answers and what a replay lost, as a search and an analysis leave them."""
+    folder = ArtifactFolder(place / "generative")
+    folder.open()
+    keys = [HitKey(" river", 12, 4.5, "body"), HitKey(ATTACKS[0], 3, 2.25, "title")]
+    hit = Hit(ID, 6.75, ATTACKS[1], f"By the river. {ATTACKS[0]}", keys)
+    answers = {q.id: Answer(q.id, [hit]) for q in QUESTIONS}
+    with AnswerFile(folder / FILE, {"mode": "seal"}, "</s>").appending() as file:
+        for question in QUESTIONS:
+            file.add(question, answers[question.id])
+    topics = [Topic(question) for question in QUESTIONS]
+    results = Results(topics, lambda topic: answers[topic.query.id], {})
+    folder.write_table(TABLE, questions_table(results))
+    lost = [
+        {"system": "seal", "query_id": q.id, "ngram": ATTACKS[0], "view": "body", "weight": 1.5,
+         "left_at": 2, "rank": 31, "kept_by": 30}
+        for q in QUESTIONS
+    ]  # fmt: skip
+    folder.write_table(PRUNED, pa.Table.from_pylist(lost, PRUNED_SCHEMA))
+    folder.write_section("summary.json", "generative_search", {"k": 1})
+    record = Record("generative_search", {}, {}).manifest({"total": len(QUESTIONS)})
+    folder.write_section("manifest.json", "generative_search", record)
 
 
-def _compared(place: Path, everything) -> None:
+def _compared(place: Path, everything: Sequence[Document]) -> None:
     """Compare two retrievers, of which the second loses documents."""
     lost = [everything[0].id, ID]
-    runs = []
-    for name, retriever in (("before", ByWords(everything)), ("after", ByWords(everything, lost))):
-        run = {q.id: dict(retriever.search(q.text, 5)) for q in QUESTIONS}
-        path = place.parent / f"{name}.json"
-        path.write_text(json.dumps(run))
-        runs.append(path)
-    queries = place.parent / "queries.jsonl"
-    queries.write_text("".join(json.dumps({"_id": q.id, "text": q.text}) + "\n" for q in QUESTIONS))
-    argus.compare_runs(tuple(runs), out=place / "comparison", queries=queries)
+    both = [ByWords(everything), ByWords(everything, lost)]
+    compare_retrievers(both, queries=QUESTIONS, out=place / "comparison", k=5)
 
 
 def _records(folder: Path) -> argus.AuthoritySource:
@@ -132,6 +133,4 @@ def _records(folder: Path) -> argus.AuthoritySource:
     (folder / "rules.yaml").write_text(
         "rules:\n  - {name: newer, superseding: release, superseded: release, scope: [name]}\n"
     )
-    return argus.AuthoritySource(
-        records=folder / "records.jsonl", rules=str(folder / "rules.yaml")
-    )
+    return argus.AuthoritySource(records=folder / "records.jsonl", rules=str(folder / "rules.yaml"))

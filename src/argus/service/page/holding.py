@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from argus.encoders import Encoder
     from argus.indexes.retriever import IndexRetriever
     from argus.indexes.snapshot import Snapshot
+    from argus.indexes.views import ViewIndex
 
 
 def index_of(workplace: Workplace, folder: Path | None) -> IndexSpec:
@@ -51,43 +52,62 @@ class WarmIndexes:
     lock: RLock = field(default_factory=RLock)
     _opened: dict[IndexSpec, IndexRetriever] = field(default_factory=dict)
     _encoders: dict[str, Encoder] = field(default_factory=dict)
+    _read: dict[IndexSpec, ViewIndex] = field(default_factory=dict)
+    """Those that only texts were read of: no encoder is loaded for these."""
 
     def retriever(self, spec: IndexSpec) -> IndexRetriever:
         """Return what searches an index, as it is now."""
         from argus.indexes.retriever import IndexRetriever, encoder_of
-        from argus.indexes.views import ViewIndex
 
-        place = self.service.workplace
-        if place.index is not None and spec == parse_index_spec(place.index):
-            source = None if place.retriever or place.store else self.service.searcher.source()
-            if isinstance(source, IndexSource):
-                return source.retriever
+        if (held := self._of_searcher(spec, opens=True)) is not None:
+            return held
         with self.lock:
             kept = self._opened.get(spec)
             if kept is not None:
                 kept.index.refresh()
                 return kept
-            index = ViewIndex.open(spec.path)
-            self._take_over()
+            index = self._index(spec)
+            if (held := self._of_searcher(None, opens=True)) is not None:
+                self._encoders.setdefault(held.index.fingerprint, held.encoder)
             encoder = self._encoders.get(index.fingerprint)
             if encoder is None:
                 encoder = self._encoders[index.fingerprint] = encoder_of(index)
             made = self._opened[spec] = IndexRetriever(index, encoder, spec.as_of)
             return made
 
-    def _take_over(self) -> None:
-        """Share the encoder that the service's own searcher has loaded."""
-        if self.service.workplace.searches is None:
-            return
-        source = self.service.searcher.source()
-        if isinstance(source, IndexSource):
-            held = source.retriever
-            self._encoders.setdefault(held.index.fingerprint, held.encoder)
-
     def snapshot(self, spec: IndexSpec) -> Snapshot:
-        """Return the state of an index in memory."""
+        """Return the state of an index in memory; no encoder is loaded for it."""
+        if (held := self._of_searcher(spec, opens=False)) is not None:
+            self._read.pop(spec, None)
+            return held.index.snapshot(held.as_of)
         with self.lock:
-            return self.retriever(spec).index.snapshot(spec.as_of)
+            index = self._index(spec)
+            index.refresh()
+            return index.snapshot(spec.as_of)
+
+    def _index(self, spec: IndexSpec) -> ViewIndex:
+        from argus.indexes.views import ViewIndex
+
+        if spec in self._opened:
+            return self._opened[spec].index
+        if spec not in self._read:
+            self._read[spec] = ViewIndex.open(spec.path)
+        return self._read[spec]
+
+    def _of_searcher(self, spec: IndexSpec | None, *, opens: bool) -> IndexRetriever | None:
+        """Return what the service's own searcher holds, if that is this index (None: any).
+
+        opens: whether it is opened for that.
+        """
+        place, searcher = self.service.workplace, self.service.searcher
+        if place.index is None or place.retriever or place.store:
+            return None
+        if spec is not None and spec != parse_index_spec(place.index):
+            return None
+        if not opens and not searcher.is_warm:
+            return None
+        source = searcher.source()
+        return source.retriever if isinstance(source, IndexSource) else None
 
 
 def warm_indexes(request: Request) -> WarmIndexes:

@@ -28,7 +28,8 @@ def show(request: Request, folder: str, service: ServiceOf, tables: Tables) -> H
     path = folder_path(service.workplace, folder)
     is_there = path is not None and any_of(*TABLES)(service.workplace, path)
     table = tables.of(path) if path is not None and is_there else None
-    bands = table.count_by("band") if table is not None and has_points(table) else {}
+    counts = table.count_by("band") if table is not None and has_points(table) else {}
+    bands = {name: counts[name] for name in BANDS if name in counts}
     return render(request, "map.html.j2", "map", folder, bands=bands)
 
 

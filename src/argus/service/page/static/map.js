@@ -197,6 +197,6 @@ document.addEventListener("DOMContentLoaded", () => {
     const n = new DataView(bytes).getUint32(0, true);
     xs = new Float32Array(bytes, 4, n); ys = new Float32Array(bytes, 4 + 4 * n, n); bands = new Uint8Array(bytes, 4 + 8 * n, n);
     fit(); view = { ...home }; prepare(); changed();
-    canvas.dataset.points = String(n);
+    canvas.dataset.count = String(n);
   })();
 });
