@@ -6,6 +6,7 @@ from argus.cli.startable import ArgusCommands
 from argus.errors import InputError
 from argus.service.jobs.planning import STARTABLE, plan_job
 from argus.service.jobs.summary import JobRequest
+from argus.service.jobs.typing import as_request, may_start
 from argus.service.workplace import Workplace
 
 
@@ -112,3 +113,38 @@ def test_an_index_elsewhere_is_read_but_not_changed(place, tmp_path):
     assert f"--index={tmp_path / 'outside'}@original" in planned.arguments
     with pytest.raises(InputError, match="outside the folders"):
         plan(other, "repair", index="served")
+
+
+def test_a_command_as_it_is_typed_is_the_same_request(place):
+    inside = place.folders[0]
+    line = f"argus repair --index served --queries '{inside}/a b.jsonl' --folds=3 --only-try"
+    typed = as_request(line, ArgusCommands())
+    assert typed.command == "repair"
+    assert typed.options == {
+        "index": "served", "queries": f"{inside}/a b.jsonl", "folds": "3", "only_try": True,
+    }  # fmt: skip
+    planned = plan_job(typed, place, ArgusCommands())
+    assert f"--queries={inside.resolve()}/a b.jsonl" in planned.arguments
+    gate = as_request(f"argus gate {inside} {inside}/ix --min-ndcg 0.3", ArgusCommands())
+    assert gate.options == {"folders": [str(inside), f"{inside}/ix"], "min_ndcg": "0.3"}
+    undone = as_request("argus remedy rollback --index=served -- --odd", ArgusCommands())
+    assert undone.options == {"index": "served", "remedy": "--odd"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "argus", "rm -rf /", "argus serve x", "argus index build --corpus c", "argus repair 'x",
+     "argus index build --out i && argus repair --index i", "argus repair | tee"],
+)  # fmt: skip
+def test_what_may_not_be_started_is_not_offered(line):
+    assert not may_start(line)
+    with pytest.raises(InputError):
+        as_request(line, ArgusCommands())
+
+
+@pytest.mark.parametrize(
+    "line", ["argus repair --nothing 1", "argus repair x", "argus repair --index"]
+)
+def test_a_typed_option_that_there_is_not_is_refused(line):
+    with pytest.raises(InputError):
+        as_request(line, ArgusCommands())

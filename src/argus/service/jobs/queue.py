@@ -112,7 +112,9 @@ class Jobs:
         """Queue a command; InputError for one that may not be started, or where too many wait."""
         if request.command.startswith(f"{NAME} "):
             typed = as_request(request.command, self.commands)
-            request = JobRequest(command=typed.command, options={**typed.options, **request.options})
+            request = JobRequest(
+                command=typed.command, options={**typed.options, **request.options}
+            )
         planned = plan_job(request, self.workplace, self.commands)
         if len(self.table.queued()) >= MOST_WAITING:
             raise InputError(

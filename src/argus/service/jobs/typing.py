@@ -77,9 +77,7 @@ def _values(words: Sequence[str], declared: Sequence[Declared]) -> Iterator[tupl
             )
 
 
-def _option(
-    word: str, rest: list[str], declared: Sequence[Declared]
-) -> tuple[Declared, Value]:
+def _option(word: str, rest: list[str], declared: Sequence[Declared]) -> tuple[Declared, Value]:
     name, equals, value = word.partition("=")
     for one in declared:
         if one.kind == "flag" and word in (one.option, one.off):
