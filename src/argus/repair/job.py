@@ -112,6 +112,7 @@ def repair_index(
         profiles = _written(opened, writer, config, folder.path / SAMPLE)
     own = _of_index(profiles, opened) if profiles is not None else None
     questions, materials = _questions(of_people, own, model, reference, config)
+    there = [remedy.id for remedy in opened.remedies()]
     with record.timed("trying candidates"):
         trials = _try(opened.path, questions, materials, config)
     remedies = []
@@ -121,7 +122,7 @@ def repair_index(
             same = next(c for c in whole if c.name == trials.winner.name)
             remedies = same.apply(opened.path)
     summary = _summary(opened, trials, remedies, time.perf_counter() - start)
-    summary["only_try"] = config.only_try
+    summary |= {"in_index": there, "only_try": config.only_try}
     _keep_table(folder, trials.table)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest({"questions": trials.questions}))

@@ -42,6 +42,8 @@ class RepairSummary(TypedDict):
     kept: str
     remedies: list[str]
     """Ids of what was added to the index."""
+    in_index: NotRequired[list[str]]
+    """Ids of the remedies that were in the index when candidates were tried."""
     only_try: NotRequired[bool]
     """Whether nothing was to be added."""
     seconds: float

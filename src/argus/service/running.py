@@ -38,8 +38,8 @@ def run_service(
 ) -> None:
     """Listen, and serve until a signal comes; say: what tells a person where.
 
-    commands: those of Argus, which requests may start as jobs. Raises ArgusError where another service runs over one of the folders, InputError for an address
-    that cannot be listened on.
+    commands: those of Argus, which requests may start as jobs. Raises ArgusError where another
+    service runs over one of the folders, InputError for an address that cannot be listened on.
     """
     with folders_locked(workplace):
         app = create_app(workplace, config, commands)

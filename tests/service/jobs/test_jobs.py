@@ -40,6 +40,14 @@ def test_a_job_runs_as_on_the_command_line_and_is_watched(client, work):
     assert listed["jobs"] == [job] and listed["before"] is None
 
 
+def test_a_typed_command_is_started(client, work):
+    job = wait(client, start(client, {"command": f"argus report {work / 'report'}"}))
+    assert job["state"] == "done" and job["output"].startswith("report: ")
+    assert job["writes"] == [str((work / "report").resolve())]
+    page = client.get("/page/report/overview", headers={"accept": "text/html"}).text
+    assert job["command"] in page and "data-start" in page
+
+
 def test_what_a_command_refuses_is_told_by_the_job(client, work):
     (work / "log.jsonl").write_text('{"id": "q"}\n')
     job = wait(client, start(client, judging(work)))

@@ -4,9 +4,9 @@ import pytest
 
 from argus.cli.startable import ArgusCommands
 from argus.errors import InputError
+from argus.service.jobs.lines import as_request, may_start
 from argus.service.jobs.planning import STARTABLE, plan_job
 from argus.service.jobs.summary import JobRequest
-from argus.service.jobs.typing import as_request, may_start
 from argus.service.workplace import Workplace
 
 

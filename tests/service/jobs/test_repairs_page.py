@@ -63,13 +63,15 @@ def test_a_repair_is_tried_applied_and_undone(place):
         page.get_by_role("button", name="Apply blend").click()
         page.get_by_role("button", name="Undo blend").wait_for()
         (remedy,) = state(work)[1]
-        assert page.get_by_text("The index was changed since").is_visible()
+        assert page.get_by_text("Other remedies are in the index now").is_visible()
+        assert not page.get_by_role("button", name="Apply blend").count()
         page.locator("summary", has_text="Receipt").click()
         receipt = page.locator(f"[id='{remedy}']")
         assert receipt.locator("tbody tr").count() >= 1
         keep_pictures(page, "repairs-applied")
         page.get_by_role("button", name=f"Undo {remedy}").click()
         page.get_by_text("No remedy: it is searched as it was built.").wait_for()
+        assert page.get_by_role("button", name="Apply blend").is_enabled()
     assert state(work)[1] == []
 
 

@@ -13,6 +13,7 @@ from typing import IO
 from argus.data.locks import take_lock
 from argus.errors import ArgusError, InputError
 from argus.service.jobs.declared import Commands
+from argus.service.jobs.lines import NAME, as_request
 from argus.service.jobs.planning import plan_job
 from argus.service.jobs.process import Ended, Running, end_leftover, start_process
 from argus.service.jobs.summary import (
@@ -26,7 +27,6 @@ from argus.service.jobs.summary import (
     JobState,
 )
 from argus.service.jobs.table import JobTable, Queued
-from argus.service.jobs.typing import NAME, as_request
 from argus.service.workplace import Workplace
 
 MOST_WAITING = 200

@@ -14,7 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from argus.errors import ArgusError, InputError
-from argus.service.jobs.typing import may_start
+from argus.service.jobs.lines import may_start
 from argus.service.page.availability import shown_tabs
 from argus.service.state import service_of
 from argus.service.workplace import Workplace

@@ -62,7 +62,7 @@ class Changes:
 
 @dataclass(frozen=True)
 class Tried:
-    """The last trial of an index. is_old: the index was changed since."""
+    """The last trial of an index. is_old: other remedies are in it now."""
 
     summary: RepairSummary
     at: str
@@ -100,16 +100,13 @@ def read_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) ->
     candidate = candidate if candidate in names else best
     inputs = {name: one["file"] for name, one in manifest["inputs"].items()}
     return Tried(
-        summary, manifest["finished"], _changed_since(index, remedies, manifest["finished"]),
+        summary, manifest["finished"], _ids(remedies) != summary.get("in_index", []),
         candidate, Changes.of(list(_of_trial(folder.path, candidate))), inputs,
     )  # fmt: skip
 
 
-def _changed_since(index: Path, remedies: Sequence[ListedRemedy], at: str) -> bool:
-    if any((remedy["at"] or "") > at for remedy in remedies):
-        return True
-    notes = (index / REMEDIES).glob("*/rolled_back.json")
-    return any(ArtifactFolder(n.parent).read_json(n.name).get("at", "") > at for n in notes)
+def _ids(remedies: Sequence[ListedRemedy]) -> list[str]:
+    return [remedy["id"] for remedy in remedies]
 
 
 def _of_trial(folder: Path, candidate: str) -> Iterator[ChangedQuestion]:

@@ -57,7 +57,7 @@ def repairs(
         request, "repairs.html.j2", "repairs", folder,
         index=str(index), can_write=place.contains(index), what=WHAT, nothing=NOTHING,
         tried=tried, inputs=inputs, trial=trial(option, {}),
-        apply={} if tried is None else _applying(tried, option, place),
+        apply={} if tried is None or tried.is_old else _applying(tried, option, place),
         receipts=[
             (receipt, undoing(option, receipt.remedy["id"]))
             for receipt in read_receipts(index, [one.path for one in place.results])

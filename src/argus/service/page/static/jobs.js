@@ -46,7 +46,12 @@
     printed.hidden = !text;
   }
 
+  const MOST = 4;  // a browser keeps six connections to a service, streams among them
+  let followed = 0;
+
   function follow(card) {
+    if (followed >= MOST) return;
+    followed += 1;
     const events = new EventSource(`/jobs/${card.dataset.job}/events`);
     events.addEventListener("job", (event) => {
       const { job, state, progress } = JSON.parse(event.data);
@@ -54,6 +59,7 @@
     });
     events.addEventListener("end", (event) => {
       events.close();
+      followed -= 1;
       const job = JSON.parse(event.data);
       show(card, job);
       say(`Job ${job.id} is ${job.state}.`);
