@@ -130,11 +130,12 @@ class ArtifactFolder:
     def write_table(self, name: str, table: pa.Table, *, csv: bool = False) -> Path:
         """Write `name.parquet`, and `name.csv` beside it on request."""
         import pyarrow.csv
-        import pyarrow.parquet
+
+        from argus.data.parquet import write_table
 
         path = self.own(f"{name}.parquet")
         with replacing(path) as temporary:
-            pyarrow.parquet.write_table(table, temporary, compression="zstd")
+            write_table(table, temporary)
         if csv:
             with replacing(self.own(f"{name}.csv")) as temporary:
                 pyarrow.csv.write_csv(table, temporary)

@@ -11,10 +11,10 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import open_corpus
+from argus.data.parquet import read_table
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries
@@ -74,7 +74,7 @@ class RepairResult(RemedyResult[RemedySummary]):
     @property
     def table(self) -> pa.Table:
         """One row per entity at risk."""
-        return pq.read_table(self.folder / "receipt.parquet")
+        return read_table(self.folder / "receipt.parquet")
 
     def _receipt(self) -> Iterator[str]:
         return headline(self.summary)
