@@ -202,11 +202,9 @@ def _sibling(path: Path) -> tuple[Path, IO[bytes]]:
 
 def _remove_leftovers(path: Path) -> None:
     with suppress(OSError):
-        names = os.listdir(path.parent)
-        start = f".{path.name}."
-        for name in names:
-            if name.startswith(start) and name.endswith(".partial"):
-                _remove_unlocked(path.with_name(name))
+        for entry in os.scandir(path.parent):
+            if entry.name.startswith(f".{path.name}.") and entry.name.endswith(".partial"):
+                _remove_unlocked(Path(entry.path))
 
 
 def _remove_unlocked(leftover: Path) -> None:

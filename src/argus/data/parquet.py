@@ -120,8 +120,8 @@ def read_records(kind: type[R], path: Path, *, fix: str = WRITTEN) -> list[R]:
     """
     schema = open_parquet(path, fix=fix).schema_arrow
     hints = get_type_hints(kind)
-    extras = get_type_hints(kind, include_extras=True)
-    columns = [n for n in hints if get_origin(extras[n]) is not NotRequired or n in schema.names]
+    needs = get_type_hints(kind, include_extras=True)
+    columns = [n for n in hints if n in schema.names or not _may_lack(needs[n])]
     table = read_table(path, columns, fix=fix)
     for name in columns:
         if not _holds(table.schema.field(name).type, hints[name]):
@@ -145,6 +145,12 @@ def _require(path: Path, columns: Sequence[str] | None, schema: pa.Schema, fix: 
     missing = [name for name in columns or () if name not in schema.names]
     if missing:
         raise _damaged(path, f"no column {missing[0]!r} among {', '.join(schema.names)}", fix)
+
+
+def _may_lack(hint: Any) -> bool:
+    """Return whether a TypedDict's key is NotRequired; as text, annotations hide that from it."""
+    origin: Any = get_origin(hint)
+    return origin is NotRequired
 
 
 def _holds(type_: pa.DataType, hint: Any) -> bool:

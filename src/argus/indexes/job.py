@@ -15,6 +15,7 @@ from argus.corpora.opening import CorpusSource, open_corpus
 from argus.corpora.stored import StoredCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.storage import bytes_in
 from argus.data.types import Document, FloatArray, View
 from argus.encoders import (
@@ -81,6 +82,7 @@ class _Originals:
     """Where the vectors came from a file or a store."""
 
 
+@one_writer
 def build_index(
     corpus: Corpus,
     *,
@@ -136,6 +138,7 @@ def build_index(
     return _built(index, folder, record, _counts(documents, originals))
 
 
+@one_writer
 def add_documents(
     index: Path | str,
     corpus: Corpus,

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -66,6 +67,7 @@ class _Trials:
     winner: Candidate | None
 
 
+@one_writer
 def repair_index(
     index: Path | str,
     *,

@@ -25,6 +25,7 @@ from argus.authority.benchmarks.tables import ScoredSystem, question_table, summ
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.jobs.result import Result
@@ -54,6 +55,7 @@ class ScoreResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def score_systems(
     benchmark: Benchmark | Path | str,
     *,

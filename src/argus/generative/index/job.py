@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.records import read_record
 from argus.data.types import Document
 from argus.errors import InputError
@@ -47,6 +48,7 @@ class BuildResult(Result):
         return build_headline(self.summary)
 
 
+@one_writer
 def build_ngrams(
     corpus: Corpus,
     *,

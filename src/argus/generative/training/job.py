@@ -12,6 +12,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.parquet import read_table
 from argus.data.provenance import content_hash
 from argus.devices import check_device
@@ -59,6 +60,7 @@ class GenerativeTrainResult(Result):
         yield f"model: {self.model} ({self.summary['weights'] / 1e6:.1f} million weights)"
 
 
+@one_writer
 def train_generative(
     corpus: Corpus,
     *,

@@ -12,6 +12,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.parquet import read_table
 from argus.data.provenance import content_hash
 from argus.devices import check_device
@@ -63,6 +64,7 @@ class GenerativeTuneResult(Result):
         yield f"model: {self.model}"
 
 
+@one_writer
 def tune_generative(
     corpus: Corpus,
     *,

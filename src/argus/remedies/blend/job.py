@@ -10,6 +10,7 @@ import numpy as np
 
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.provenance import utc_now
 from argus.data.records import record_of
 from argus.data.types import Document, FloatArray, Qrels, Query
@@ -60,6 +61,7 @@ class _Opened:
     record: Record
 
 
+@one_writer
 def blend_index(
     index: Path | str,
     blend: Blend | None = None,

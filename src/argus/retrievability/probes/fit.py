@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.parquet import read_table
 from argus.extras import naming_extras
 from argus.jobs.result import Result
@@ -74,6 +75,7 @@ class ProbeResult(Result):
 
 
 @naming_extras()
+@one_writer
 def fit_probe(
     audit: Path | str,
     *,

@@ -12,6 +12,7 @@ import numpy as np
 
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.provenance import content_hash, utc_now
 from argus.data.records import read_record
 from argus.data.types import Document, IntArray, Qrels, Query
@@ -86,6 +87,7 @@ class _Made:
     correction: QueryCorrection | None
 
 
+@one_writer
 def adapt_index(
     index: Path | str,
     *,

@@ -11,6 +11,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.parquet import read_table
 from argus.devices import check_device
 from argus.errors import InputError
@@ -62,6 +63,7 @@ class DistillResult(Result):
             yield f"merged model: {self.merged} (--model local:{self.merged})"
 
 
+@one_writer
 def distill(
     corpus: Corpus,
     *,

@@ -12,6 +12,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
@@ -48,6 +49,7 @@ class ServedNeedsResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def ask_needs(
     corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled],

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.provenance import content_hash, utc_now
 from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query
@@ -56,6 +57,7 @@ class _Profiles:
     """Documents of the index without scenarios, by why: they score by their own text."""
 
 
+@one_writer
 def add_scenarios(
     index: Path | str,
     profiles: Path | str | Mapping[str, Profiled],

@@ -13,6 +13,7 @@ from argus.cores import available_cores
 from argus.corpora.names import NamedCorpus, named
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.parquet import read_table
 from argus.data.qrels import read_qrels
 from argus.errors import ArgusError, InputError
@@ -100,6 +101,7 @@ class _Analysis:
     unjudged: str | None = None
 
 
+@one_writer
 def analyse_failures(
     outputs: Path | str | Sequence[Path | str],
     *,
