@@ -94,7 +94,6 @@ def build_ngrams(
 class _Built:
     """An index, what came to it, and the markers its tokenizer had to be given.
 
-
     addition: None for a new index.
     """
 
