@@ -10,11 +10,16 @@ Advance = Callable[[int], None]
 
 def announce(step: str) -> None:
     """Say what begins, on a terminal; a pipe and a Python caller hear nothing."""
+    remark(f"{step} ...")
+
+
+def remark(text: str) -> None:
+    """Say something on a terminal; a pipe and a Python caller hear nothing."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if console.is_terminal:
-        console.print(f"{step} ...", style="dim", highlight=False)
+        console.print(text, style="dim", highlight=False, markup=False)
 
 
 @contextmanager

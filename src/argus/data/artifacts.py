@@ -17,8 +17,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from argus.data.csv_cells import harmless_table
 from argus.data.locks import hold, waiting_for
 from argus.errors import InputError
+from argus.progress import remark
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,7 +154,7 @@ class ArtifactFolder:
             ) from error
 
     def write_table(self, name: str, table: pa.Table, *, csv: bool = False) -> Path:
-        """Write `name.parquet`, and `name.csv` beside it on request."""
+        """Write `name.parquet`, and `name.csv` beside it on request, its cells harmless."""
         import pyarrow.csv
 
         from argus.data.parquet import write_table
@@ -161,8 +163,14 @@ class ArtifactFolder:
         with replacing(path) as temporary:
             write_table(table, temporary)
         if csv:
+            shown, changed = harmless_table(table)
             with replacing(self.own(f"{name}.csv")) as temporary:
-                pyarrow.csv.write_csv(table, temporary)
+                pyarrow.csv.write_csv(shown, temporary)
+            if changed:
+                remark(
+                    f"{name}.csv: {changed:,} cells that a spreadsheet would compute begin with "
+                    "an apostrophe (argus --raw-csv writes them as they are)"
+                )
         return path
 
 

@@ -256,7 +256,7 @@ def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> Ng
     index, manifest = built.index, manifest_of(home)
     counts = manifest.counts
     size = sum(index.bytes().values())
-    return {
+    summary: NgramBuildSummary = {
         "index": str(home),
         "passages": {
             "total": index.n_documents,
@@ -277,10 +277,12 @@ def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> Ng
         "bytes": size,
         "bytes_per_token": round(size / index.n_tokens, 3),
         "seconds": round(sum(record.timings_s.values()), 2),
-        **({} if built.addition is None else {"added": built.addition}),
         "pseudo_queries": _queries(queries),
         "markers_added": built.markers_added,
     }
+    if built.addition is not None:
+        summary["added"] = built.addition
+    return summary
 
 
 def _queries(queries: OfCorpus) -> CorpusQueries | None:

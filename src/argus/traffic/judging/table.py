@@ -9,6 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from argus.data.artifacts import replacing
+from argus.data.csv_cells import as_written, harmless
 from argus.data.rows import Row, read_rows
 from argus.errors import InputError
 from argus.traffic.judging.config import HIGHEST
@@ -17,8 +18,6 @@ COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document"
 KEY = ("question_id", "document_id")
 Pair = tuple[str, str]
 """Ids of a question and of a document."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula at the beginning of a cell."""
 _WORDS = {"": None, "?": None, "no": 0, "n": 0, "yes": HIGHEST, "y": HIGHEST}
 _NOT_THERE = "(not in the corpus)"
 
@@ -51,7 +50,8 @@ def write_table(path: Path, rows: Iterable[ToGrade], grades: Mapping[Pair, int])
         text = _NOT_THERE if row.text is None else _one_line(row.text)
         grade = grades.get(row.pair, "")
         question = _one_line(row.question)
-        write([row.question_id, row.rank, row.document_id, grade, question, text])
+        question_id, document_id = harmless(row.question_id), harmless(row.document_id)
+        write([question_id, row.rank, document_id, grade, question, text])
     with replacing(path) as temporary:
         temporary.write_text("\ufeff" + out.getvalue(), encoding="utf-8", newline="")
 
@@ -102,7 +102,7 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
             fix="Save it with tabs between columns (.tsv), its first line as it was.",
             where=row.at(),
         )
-    question, document = (str(row.values[name] or "").strip() for name in KEY)
+    question, document = (as_written(str(row.values[name] or "").strip()) for name in KEY)
     if (question, document) not in belonging:
         raise InputError(
             f"document {document!r} for question {question!r}",
@@ -130,5 +130,4 @@ def _grade(row: Row) -> int | None:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return f"'{line}" if line.startswith(_FORMULA) else line
+    return harmless(" ".join(text.split()))
