@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 from argus.data.csv_cells import harmless_table
 from argus.data.locks import hold, waiting_for
 from argus.errors import InputError
+from argus.hidden import LEAST_IN_FILES, without_known
 from argus.progress import remark
 
 if TYPE_CHECKING:
@@ -125,10 +126,14 @@ class ArtifactFolder:
         return self.path / name
 
     def write_json(self, name: str, value: Any) -> Path:
-        """Write `value` as indented JSON. A NaN is a bug here, never a value: it raises."""
+        """Write `value` as indented JSON, without secrets.
+
+        A NaN is a bug here, never a value: it raises.
+        """
         path = self.own(name)
         with replacing(path) as temporary:
             text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+            text = without_known(text, LEAST_IN_FILES)
             temporary.write_text(text + "\n", encoding="utf-8")
         return path
 
