@@ -71,7 +71,7 @@ def resolve(
 
     run: by query, scores by document, or documents, best first. k: documents per query to return.
     anchors: how many of each ranking are looked at (all). Both None: everything. places, chains:
-    see there. theta: edges of less confidence are not followed (Def. 9). Raises InputError as `trace`.
+    see there. theta: edges of less confidence are not followed (Def. 9). Errors as for `trace`.
     """
     return {
         query: trace(

@@ -19,7 +19,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from argus.data.csv_cells import harmless_table
 from argus.data.locks import hold, waiting_for
-from argus.errors import InputError
+from argus.data.writing import writable
+from argus.errors import InputError, NotWritten
 from argus.hidden import LEAST_IN_FILES, without_known
 from argus.progress import remark
 
@@ -63,21 +64,22 @@ class ArtifactFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             hold(self.path / MARKER, busy=self._busy)
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise NotWritten(self.path, error) from error
         if self.fresh:
             self._clear()
         self.fresh = False
         try:
             self._begin_record()
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise NotWritten(self.path, error) from error
 
     def own(self, name: str) -> Path:
         """Return the path of a file or folder in it, recorded as written by Argus."""
         if name not in self.recorded():
-            self._begin_record()
-            with (self.path / MARKER).open("a", encoding="utf-8") as marker:
-                marker.write(f"{name}\n")  # appended: two jobs may write at once
+            with writable(self.path / MARKER):
+                self._begin_record()
+                with (self.path / MARKER).open("a", encoding="utf-8") as marker:
+                    marker.write(f"{name}\n")  # appended: two jobs may write at once
         return self.path / name
 
     def recorded(self) -> frozenset[str]:
@@ -97,14 +99,6 @@ class ArtifactFolder:
         return (
             f"{self.path} is being written to by another run; wait for it, or give another --out. "
             "Nothing was changed."
-        )
-
-    def _unwritable(self, error: OSError) -> InputError:
-        return InputError(
-            f"cannot be written ({error.strerror})",
-            expected="a folder that can be written",
-            fix="Give another --out.",
-            where=self.path,
         )
 
     def _begin_record(self) -> None:
@@ -185,12 +179,13 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
 
     Several may write one file at once: the last one's stands, whole. What a killed one left is
     removed by the next. durable: it is on the disk before it takes its place, so that no power
-    cut leaves neither; for what cannot be made again.
+    cut leaves neither; for what cannot be made again. Raises NotWritten where the disk is full.
     """
     _remove_leftovers(path)
-    temporary, lock = _sibling(path)
+    with writable(path):
+        temporary, lock = _sibling(path)
     try:
-        with lock:
+        with lock, writable(path):
             yield temporary
             if durable:
                 _sync(temporary)

@@ -11,7 +11,8 @@ from functools import wraps
 from pathlib import Path
 from typing import IO, ParamSpec, TypeVar
 
-from argus.errors import ArgusError
+from argus.data.writing import is_of_disk
+from argus.errors import ArgusError, NotWritten
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -43,7 +44,8 @@ def take_lock(file: Path, *, busy: str) -> IO[str]:
 def one_writer(job: Callable[P, R]) -> Callable[P, R]:
     """Make a function a job: the folders that it opens are its own until it ends.
 
-    A job within it shares them; any other, of this process or another, is refused.
+    A job within it shares them; any other, of this process or another, is refused. A full disk is
+    told as NotWritten, which names the file, or the folder where a library does not say the file.
     """
 
     @wraps(job)
@@ -52,6 +54,11 @@ def one_writer(job: Callable[P, R]) -> Callable[P, R]:
         token = _OF_JOBS.set((*_OF_JOBS.get(), locks))
         try:
             return job(*args, **kwargs)
+        except Exception as error:
+            if is_of_disk(error) and locks:
+                place = getattr(error, "filename", None) or next(iter(locks)).parent
+                raise NotWritten(place, error) from error
+            raise
         finally:
             _OF_JOBS.reset(token)
             for lock in locks.values():
