@@ -112,4 +112,6 @@ class FingerprintMismatch(ArgusError):
 
 def _again(kind: type[ArgusError], args: tuple[Any, ...]) -> ArgusError:
     """Return an error of these arguments, without its constructor, which made them."""
-    return kind.__new__(kind, *args)
+    error = kind.__new__(kind, *args)
+    error.args = args  # which OSError leaves to its constructor
+    return error
