@@ -12,6 +12,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.encoders import Encoder, EncoderConfig
 from argus.evaluation.parents import ParentFold
 from argus.jobs.recorded_model import require_answers
@@ -57,6 +58,7 @@ class ServedNeedsResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def ask_needs(
     corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled] | None,

@@ -12,6 +12,7 @@ from argus.corpora.names import Corpus
 from argus.corpora.opening import open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.runs import read_run
 from argus.data.types import Document, Run
 from argus.encoders import Encoder, EncoderConfig
@@ -54,6 +55,7 @@ class JudgingResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def judge_traffic(
     traffic: Path | str | Sequence[ServedQuestion],
     *,
