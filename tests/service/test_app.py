@@ -1,18 +1,18 @@
 """The service over a real folder of results."""
 
 import pytest
-from starlette.testclient import TestClient
 
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 from tests.runs.test_record import expose
+from tests.service.client import Client
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("work") / "report"
     expose(folder)
-    with TestClient(create_app(open_workplace([folder]))) as client:
+    with Client(create_app(open_workplace([folder]))) as client:
         yield client
 
 

@@ -104,9 +104,10 @@ def explain(
 ) -> Explanation:
     """Say where `doc_id` stands for `query` in one state of an index, and what keeps it there.
 
-    index: `PATH[@as_of]`, or a retriever. authority: what supersedes what, in place of a file. A document that is not in the index is explained, not
-    refused. Raises InputError for an empty query or id, k below 1, a query id that is not in the
-    file, what is no index, broken files; FingerprintMismatch for an encoder or probe of others.
+    index: `PATH[@as_of]`, or a retriever. authority: what supersedes what, in place of a file. A
+    document that is not in the index is explained, not refused. Raises InputError for an empty
+    query or id, k below 1, a query id that is not in the file, what is no index, broken files;
+    FingerprintMismatch for an encoder or probe of others.
     """
     config = config or ExplainConfig()
     check_k(config.k)
@@ -184,9 +185,9 @@ def _findings(
     probe: Probe | str,
 ) -> Findings:
     findings = Findings(
-        presence=check_presence(case, config.corpus),
+        presence=check_presence(case, config.corpus, config.fields),
         approximate=check_approximate(case, place),
-        vector=check_vector(case, place, config.corpus, config.seed),
+        vector=check_vector(case, place, config),
         window=check_window(case, place),
         words=check_words(case, place),
         hubs=check_hubs(case, place, config.seed),

@@ -57,13 +57,15 @@ def explain_retriever(
     config = config or RunConfig()
     check_ids(query, doc_id, config.k)
     question = question_of(query, config.queries)
-    documents = documents_of(config.corpus)
+    documents = documents_of(config)
     known = list((documents or {}).values())
     with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
         scores = _scores(source, question.text, doc_id, config.k)
     check_corpus(documents, list(scores), config.corpus, RetrieverExplanation.source)
     case = RunCase(question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source)
-    return explained(RetrieverExplanation, case, question.id, source.name, config, authority=authority)
+    return explained(
+        RetrieverExplanation, case, question.id, source.name, config, authority=authority
+    )
 
 
 def question_of(query: str, file: Path | None) -> Query:

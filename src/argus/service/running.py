@@ -15,6 +15,7 @@ from argus.errors import InputError
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.connections import closing_idle
+from argus.service.jobs.declared import Commands
 from argus.service.security.sessions import VARIABLE
 from argus.service.state import Service
 from argus.service.workplace import STATE, Workplace
@@ -30,17 +31,20 @@ SPARE_FILES = 256
 
 
 def run_service(
-    workplace: Workplace, config: ServeConfig, say: Callable[[str], object] = print
+    workplace: Workplace,
+    config: ServeConfig,
+    say: Callable[[str], object] = print,
+    commands: Commands | None = None,
 ) -> None:
     """Listen, and serve until a signal comes; say: what tells a person where.
 
-    Raises ArgusError where another service runs over one of the folders, InputError for an address
-    that cannot be listened on.
+    commands: those of Argus, which requests may start as jobs. Raises ArgusError where another
+    service runs over one of the folders, InputError for an address that cannot be listened on.
     """
     with folders_locked(workplace):
-        app = create_app(workplace, config)
+        app = create_app(workplace, config, commands)
         listener = listening(config)
-        _allow_files(config.max_connections)
+        allow_files(config.max_connections)
         for line in _greeting(app.state.service, listener):
             say(line)
         with suppress(KeyboardInterrupt):
@@ -83,6 +87,7 @@ def folders_locked(workplace: Workplace) -> Iterator[None]:
 
 def listening(config: ServeConfig) -> socket.socket:
     """Return a socket that listens; InputError where the address is taken or is not ours."""
+    listener: socket.socket | None = None
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             config.host, config.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -92,6 +97,8 @@ def listening(config: ServeConfig) -> socket.socket:
         listener.bind(address)
         listener.listen(WAITING)
     except OSError as error:
+        if listener is not None:
+            listener.close()
         raise InputError(
             f"{config.host}:{config.port} cannot be listened on ({error.strerror})",
             expected="an address of this machine, and a port that is free",
@@ -101,7 +108,7 @@ def listening(config: ServeConfig) -> socket.socket:
     return listener
 
 
-def _allow_files(connections: int) -> None:
+def allow_files(connections: int) -> None:
     """Allow as many open files as there may be connections, as far as the system lets us."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + SPARE_FILES

@@ -16,6 +16,8 @@ from argus.indexes.header import FILE as INDEX_FILE
 from argus.retrievers.config import AskingConfig
 from argus.verdict.reading import SUMMARY, Results
 
+AUDIT = "authority"
+"""The section of a manifest that says which records were audited."""
 STATE = ".argus-serve"
 """The service's own files, in the first folder: jobs, records that came, the lock."""
 
@@ -139,10 +141,13 @@ def _audited(place: Workplace) -> AuthoritySource | None:
     """
     for results in place.results:
         manifest = ArtifactFolder(results.path).read_json(MANIFEST)
-        if "authority" not in manifest:
+        if AUDIT not in manifest:
             continue
         section = read_record(
-            ManifestSection, manifest["authority"], where=results.path / MANIFEST, section="authority"
+            ManifestSection,
+            manifest["authority"],
+            where=results.path / MANIFEST,
+            section="authority",
         )
         inputs = {name: Path(one["file"]) for name, one in section["inputs"].items()}
         files = {name: _inside(place, results.path, path) for name, path in inputs.items()}

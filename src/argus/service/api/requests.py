@@ -31,9 +31,9 @@ class Times(Body):
     """The time as of which a question is answered; see `argus authority search`."""
 
     as_of: Annotated[Date | None, Field(description="What had taken effect by this date.")] = None
-    known_by: Annotated[
-        Date | None, Field(description="What had been published by this date.")
-    ] = None
+    known_by: Annotated[Date | None, Field(description="What had been published by this date.")] = (
+        None
+    )
 
 
 class Asking(Times):

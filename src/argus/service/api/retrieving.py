@@ -3,7 +3,7 @@
 * An OpenAI-compatible vector store: https://platform.openai.com/docs/api-reference/vector-stores/search
 * LangChain: `RemoteLangChainRetriever` of langchain-community reads the answer as it is; so does
   `Document(**one)`.
-* LlamaIndex: `NodeWithScore.from_dict(one)`.
+* LlamaIndex: `TextNode.from_dict(one["node"])`, and its score.
 """
 
 from __future__ import annotations
@@ -102,11 +102,12 @@ def _refused(message: str, param: str) -> Response:
 
 
 def _file(hit: ServedHit) -> FoundFile:
+    plain = {k: v for k, v in _metadata(hit).items() if isinstance(v, str | float)}
     return {
         "file_id": hit["id"],
         "filename": hit["title"] or hit["id"],
         "score": hit["score"],
-        "attributes": {k: v for k, v in _metadata(hit).items() if isinstance(v, str | float | bool)},
+        "attributes": plain,
         "content": [{"type": "text", "text": hit["text"]}],
     }
 
@@ -156,7 +157,7 @@ class FoundNode(TypedDict):
 
 
 class ScoredNode(TypedDict):
-    """A node with its score, as `NodeWithScore.from_dict` reads it."""
+    """A node, which `TextNode.from_dict` reads, and its score."""
 
     class_name: Literal["NodeWithScore"]
     node: FoundNode
@@ -177,9 +178,7 @@ class LlamaIndexQuestion(Asking):
 
 
 @router.post("/retrieve/llamaindex")
-async def retrieve_for_llamaindex(
-    asked: LlamaIndexQuestion, service: ServiceOf
-) -> LlamaIndexNodes:
+async def retrieve_for_llamaindex(asked: LlamaIndexQuestion, service: ServiceOf) -> LlamaIndexNodes:
     """Return nodes as LlamaIndex has them."""
     k = asked.similarity_top_k or asked.k
     answer = await service.answer(asked.model_copy(update={"k": k}).question(asked.query))
@@ -195,7 +194,9 @@ def _node(hit: ServedHit) -> ScoredNode:
 
 def _metadata(hit: ServedHit) -> dict[str, Any]:
     """Return what an application may want to know of a result; `supersedes`: the chain to it."""
-    steps = [f"{s['superseded']} superseded by {s['superseder']} ({s['rule']})" for s in hit["chain"]]
+    steps = [
+        f"{s['superseded']} superseded by {s['superseder']} ({s['rule']})" for s in hit["chain"]
+    ]
     known = {
         "id": hit["id"], "title": hit["title"], "score": hit["score"], "type": hit["type"],
         "time": hit["time"], "in_place_of": hit["anchor"] if steps else None,

@@ -36,11 +36,8 @@ async def search_by_body(asked: Search, service: ServiceOf) -> SearchResults:
 @router.post("/search/batch")
 async def search_batch(asked: Batch, service: ServiceOf) -> BatchResults:
     """Answer several questions at once."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(service.answer(asked.question(text))) for text in asked.queries
-        ]
-    return {"answers": [task.result() for task in tasks]}
+    questions = [asked.question(text) for text in asked.queries]
+    return {"answers": await asyncio.gather(*map(service.answer, questions))}
 
 
 @router.get("/explain")
@@ -78,7 +75,9 @@ def _explained(service: Service, asked: Explain) -> Explained:
     if isinstance(source, IndexSource):
         config = ExplainConfig(k=asked.k)
         retriever = source.retriever
-        return explain_index(asked.query, asked.id, retriever, config, authority=authority).as_dict()
+        return explain_index(
+            asked.query, asked.id, retriever, config, authority=authority
+        ).as_dict()
     of_retriever = RunConfig(k=asked.k, corpus=service.workplace.corpus)
     return explain_retriever(
         asked.query, asked.id, service.searcher, of_retriever, authority=authority

@@ -36,7 +36,7 @@ async def healthz() -> Health:
 @router.get("/readyz", responses={503: {"model": Readiness}})
 async def readyz(service: ServiceOf, response: Response) -> Readiness:
     """Say whether what is searched is open; who asks has it opened."""
-    state = service.searcher.state(service.log)
+    state = service.searcher.state()
     is_ready = state == "ready"
     response.status_code = 200 if is_ready else 503
     return {"ready": is_ready, "state": state}

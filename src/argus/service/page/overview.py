@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 from argus.evaluation.history.job import run_lines
 from argus.evaluation.history.page import Trend, trends
 from argus.runs import runs_in
+from argus.service.page.job_panel import panel
 from argus.service.page.rendering import PageRoute, folder_path, render
 from argus.service.state import ServiceOf
 from argus.verdict import read_verdict
@@ -28,6 +29,7 @@ def overview(request: Request, folder: str, service: ServiceOf) -> HTMLResponse:
     return render(
         request, "overview.html.j2", "overview", folder,
         verdict=read_verdict(path), slices=_worst_slices(path), trends=_trends(path), path=path,
+        **panel(request, path),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import Response
 
 from argus.errors import ArgusError, InputError
+from argus.service.jobs.lines import may_start
 from argus.service.page.availability import shown_tabs
 from argus.service.state import service_of
 from argus.service.workplace import Workplace
@@ -33,6 +34,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["may_start"] = may_start
     made.filters["percent"] = lambda v: "–" if v is None else f"{100 * v:.1f}%"
     made.filters["thousands"] = lambda v: "–" if v is None else f"{v:,}"
     made.filters["decimals"] = lambda v, n=3: "–" if v is None else f"{v:.{n}f}"

@@ -12,7 +12,10 @@ from argus.service.page.documents.routes import router as documents
 from argus.service.page.generative.routes import router as generative
 from argus.service.page.map.routes import router as map_of
 from argus.service.page.overview import router as overview
+from argus.service.page.questions.judge import router as judge
+from argus.service.page.questions.routes import router as questions
 from argus.service.page.rendering import HERE, NO_FOLDER
+from argus.service.page.repairs.routes import router as repairs
 from argus.service.page.why_not.routes import router as why_not
 from argus.service.state import ServiceOf
 
@@ -20,6 +23,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     overview,
     why_not,
     documents,
+    questions,
+    judge,
+    repairs,
     authority,
     compare,
     generative,

@@ -69,7 +69,7 @@ class ServedAuthority:
             return [_resolved(id_, authority) for id_ in ids]
 
     def around(self, id_: str) -> Authority:
-        """Return the part of the relation that leads on from one document, to be looked at alone."""
+        """Return the part of the relation that leads on from one document, for itself."""
         with self.at() as whole:
             if id_ not in whole:
                 return Authority([])

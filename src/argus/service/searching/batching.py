@@ -90,7 +90,7 @@ class Batcher(Generic[A]):
             thread.join()
 
     def _drained(self) -> list[_Question[A]]:
-        drained = []
+        drained: list[_Question[A]] = []
         while True:
             try:
                 question = self._waiting.get_nowait()

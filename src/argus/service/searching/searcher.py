@@ -30,6 +30,7 @@ class Searcher:
 
     workplace: Workplace
     seen: Callable[[int], None] = lambda size: None
+    log: Log = field(default_factory=Log)
     _source: Source | None = field(default=None, repr=False)
     _opening: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _warming: threading.Thread | None = field(default=None, repr=False)
@@ -58,29 +59,29 @@ class Searcher:
         """Questions that wait now."""
         return self._batcher.waiting
 
-    def state(self, log: Log) -> State:
+    def state(self) -> State:
         """Return whether it is open; where it is not, it is being opened from now on."""
         if self.is_warm or self.workplace.searches is None:
             return "ready"
         if self._warming is None or not self._warming.is_alive():
             failed, self._failed = self._failed, False
-            self._warming = threading.Thread(target=self._warm_up, args=(log,), daemon=True)
+            self._warming = threading.Thread(target=self._warm_up, daemon=True)
             self._warming.start()
             return "failed" if failed else "opening"
         return "opening"
 
-    def _warm_up(self, log: Log) -> None:
+    def _warm_up(self) -> None:
         try:
             self.source()
         except Exception as error:  # whoever asks is told; here nobody does
             self._failed = True
-            log.write("not ready", error=str(error))
+            self.log.write("not ready", error=str(error))
 
     def source(self) -> Source:
         """Return what is searched, opened; other threads wait for the one that opens it."""
         with self._opening:
             if self._source is None:
-                self._source = _open(self.workplace)
+                self._source = _open(self.workplace, self.log)
             return self._source
 
     async def ask(self, text: str, k: int) -> Answered:
@@ -115,7 +116,7 @@ class Searcher:
             self._source.close()
 
 
-def _open(workplace: Workplace) -> Source:
+def _open(workplace: Workplace, log: Log) -> Source:
     """Open what a workplace searches: a retriever or a store before an index."""
     name = workplace.retriever or workplace.store
     if name is None and workplace.index is None:
@@ -126,7 +127,7 @@ def _open(workplace: Workplace) -> Source:
         )
     try:
         if name is None:
-            return IndexSource(str(workplace.index))
+            return IndexSource(str(workplace.index), log)
         corpus = workplace.corpus
         documents = [] if corpus is None else read_corpus(corpus)
         asking = workplace.asking or AskingConfig()

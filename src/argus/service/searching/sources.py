@@ -15,10 +15,10 @@ from argus.indexes.answering import hits_of, own_texts
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.summary import Hit
 from argus.indexes.views import ViewIndex
-from argus.progress import announce
 from argus.retrievers.answering_index import open_answering_index
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import OpenRetriever, opened
+from argus.service.telemetry.log import Log
 
 CHECK_S = 1.0
 """How often it is looked whether an index has changed, at most; it is looked as questions come."""
@@ -59,8 +59,8 @@ class IndexSource:
     takes its place when it is whole. Where it cannot be read, the last one goes on answering.
     """
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, log: Log | None = None) -> None:
+        self._name, self._log = name, log or Log()
         answering = open_answering_index(name)
         self.retriever = _warmed(answering.retriever)
         self._watched = ViewIndex.open(self.retriever.index.path)
@@ -95,7 +95,7 @@ class IndexSource:
         try:
             self.refresh()
         except Exception as error:  # the version in memory goes on answering
-            announce(f"WARNING: the index cannot be read again: {error}")
+            self._log.write("index not read again", error=str(error))
 
     def _read(self) -> IndexRetriever:
         old = self.retriever
@@ -132,9 +132,7 @@ class RetrieverSource:
     def __post_init__(self) -> None:
         self._texts = {one.id: (one.title, one.text) for one in self.documents}
         self._open = self._stack.enter_context(
-            opened(
-                self.name, documents=self.documents, config=self.asking, encoder=self.encoder
-            )
+            opened(self.name, documents=self.documents, config=self.asking, encoder=self.encoder)
         )
 
     def answer(self, texts: Sequence[str], k: int) -> list[Answered]:

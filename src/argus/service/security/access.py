@@ -54,7 +54,9 @@ class Gate:
     def has_token(self, scope: Scope) -> bool:
         """Return whether a request brings the token in its Authorization header."""
         kind, _, value = Headers(scope=scope).get("authorization", "").partition(" ")
-        return self.token is not None and kind.lower() == "bearer" and self.token.fits(value.strip())
+        return (
+            self.token is not None and kind.lower() == "bearer" and self.token.fits(value.strip())
+        )
 
     def is_member(self, scope: Scope) -> bool:
         """Return whether a request may see what the service holds."""
@@ -110,8 +112,8 @@ class Access:
             return None
         return refusal(
             403,
-            f"no {HEADER} of this session; expected the one in the page. Reload the page; a program "
-            "sends no cookie, and the token as Authorization: Bearer where one is wanted",
+            f"no {HEADER} of this session; expected the one in the page. Reload the page; a "
+            "program sends no cookie, and the token as Authorization: Bearer where one is wanted",
         )
 
 

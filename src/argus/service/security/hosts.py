@@ -23,7 +23,9 @@ class HostCheck:
     def __init__(self, app: ASGIApp, config: ServeConfig) -> None:
         self.app, self._beyond = app, config.needs_token
         own: Iterable[str] = (socket.gethostname(), socket.getfqdn()) if self._beyond else ()
-        self._names = {name.lower() for name in ("localhost", config.host, *own, *config.host_names)}
+        self._names = {
+            name.lower() for name in ("localhost", config.host, *own, *config.host_names)
+        }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it."""

@@ -1,4 +1,4 @@
-"""Sessions of browsers: a signed cookie, and the token against forged requests that goes with it."""
+"""Sessions of browsers: a signed cookie, and with it a token against forged requests."""
 
 from __future__ import annotations
 

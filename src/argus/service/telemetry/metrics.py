@@ -23,16 +23,12 @@ class Metrics:
             "argus_request_seconds", "Seconds until a response was whole.", with_route,
             registry=self.registry, buckets=SECONDS,
         )  # fmt: skip
-        self.under_way = Gauge(
-            "argus_requests_under_way", "Requests now.", registry=self.registry
-        )
+        self.under_way = Gauge("argus_requests_under_way", "Requests now.", registry=self.registry)
         self.batches = Histogram(
             "argus_search_batch", "Questions that were searched at once.",
             registry=self.registry, buckets=BATCH,
         )  # fmt: skip
-        self.waiting = Gauge(
-            "argus_search_waiting", "Questions that wait.", registry=self.registry
-        )
+        self.waiting = Gauge("argus_search_waiting", "Questions that wait.", registry=self.registry)
         self.stale = Counter(
             "argus_stale_answers", "Cached answers that records made stale.",
             registry=self.registry,

@@ -1,4 +1,4 @@
-"""Every request is counted, timed and logged; a fault of ours is answered, and its traceback kept."""
+"""Every request is counted, timed and logged; a fault of ours is answered and kept."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class Observed:
         try:
             await self.app(scope, receive, noted)
         except Exception as error:
-            self.log.write("fault", request=number, **_fault(error, self.log))
+            said: dict[str, object] = {"says": str(error)}
+            kind = type(error).__name__
+            self.log.write("fault", said, request=number, error=kind, at=_places(error))
             if status:
                 raise
             await refusal(500, f"a fault of the service; its log says more under {number}")(
@@ -66,9 +68,7 @@ class Observed:
             )  # fmt: skip
 
 
-def _fault(error: Exception, log: Log) -> dict[str, object]:
-    """Return what a log may say of a fault: where it was; what it says may hold texts."""
+def _places(error: Exception) -> list[str]:
+    """Return where a fault was; what it says may hold texts."""
     frames = traceback.extract_tb(error.__traceback__)
-    places = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames[-12:]]
-    facts: dict[str, object] = {"error": type(error).__name__, "at": places}
-    return facts | ({"says": str(error)} if log.with_texts else {})
+    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames[-12:]]

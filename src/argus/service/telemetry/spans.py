@@ -84,7 +84,7 @@ def _writing_to(file: Path) -> TracerProvider:
         lock = threading.Lock()
 
         def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-            lines = "".join(span.to_json(indent=None) + "\n" for span in spans)  # type: ignore[arg-type]
+            lines = "".join(span.to_json(indent=None) + "\n" for span in spans)
             try:
                 with self.lock, file.open("a", encoding="utf-8") as out:
                     out.write(lines)
@@ -93,7 +93,5 @@ def _writing_to(file: Path) -> TracerProvider:
             return SpanExportResult.SUCCESS
 
     provider = TracerProvider(resource=Resource.create({"service.name": NAME}))
-    provider.add_span_processor(
-        BatchSpanProcessor(FileExporter(), schedule_delay_millis=EVERY_MS)
-    )
+    provider.add_span_processor(BatchSpanProcessor(FileExporter(), schedule_delay_millis=EVERY_MS))
     return provider
