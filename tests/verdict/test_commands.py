@@ -93,6 +93,27 @@ def test_what_was_measured_here_decides_what_comes_first(folder, name, title):
     assert argus.read_verdict(folder).actions[0].title.startswith(title)
 
 
+@pytest.mark.parametrize("what", ["corpus", "reach"])
+def test_a_store_is_asked_and_blended_where_it_is(folder, what):
+    """No index is built of it, and it is no file of records."""
+    store, file = "qdrant:http://127.0.0.1:6333/docs", folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    inputs = manifest["exposure"]["inputs"]
+    del manifest["exposure"]["config"]["retrievers"]
+    if what == "corpus":
+        inputs["corpus"]["file"] = store
+    else:
+        del inputs["corpus"]
+        manifest["reach"] = manifest["exposure"] | {"config": {"store": store}}
+    file.write_text(json.dumps(manifest))
+    places = Results.of(folder).places
+    assert places.blending.startswith(f"argus remedy blend --store {store} --encoder ")
+    assert places.evaluating.startswith(f"argus evaluate --retriever {store} --encoder ")
+    assert (places.corpus, places.records) == (store, "RECORDS")
+    for line in (places.blending, *(command(places) for command in MEASURED_BY.values())):
+        parses(line)
+
+
 def test_a_gate_is_told_of_for_what_it_compares():
     from argus.runs.figures import TRACKED
     from argus.verdict.actions import COMPARED

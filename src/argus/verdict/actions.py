@@ -87,7 +87,7 @@ def _superseded(results: Results, counts: dict[str, VerdictCount]) -> VerdictAct
         return None
     return VerdictAction(
         "Serve what is in force: resolve results by the rules",
-        command("authority", "search", "QUESTION", "--records", places.corpus, *places.rules),
+        command("authority", "search", "QUESTION", "--records", places.records, *places.rules),
         "159 security advisories: 26% served what is in force in the top 5, 94% with the second "
         "stage (docs/results.md, Superseded documents)",
         (count.share or 0.0) * _concerned(results) * (0.94 - 0.26) / (1 - 0.26),
@@ -149,11 +149,9 @@ def _blend(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None
     places, done = results.places, {"blend", "repair", "adapt"} & results.sections.keys()
     if done or not _was_searched(results):
         return None
-    index = places.index
-    blending = command("remedy", "blend", "--index", index or places.beside)
     return VerdictAction(
         "Blend sentences, a hub correction and BM25 into the search (no labels, no model)",
-        blending if index else f"{places.indexing} && {blending}",
+        places.blending,
         "nDCG@10 +0.034 on average over 6 collections, +0.001 to +0.075, the interval above zero "
         "on 4 (docs/results.md, Blend)",
         0.034,

@@ -254,7 +254,7 @@ MEASURED_BY: dict[str, Callable[[Places], str]] = {
     ),
     BY_NEED: lambda p: p.evaluating,
     SUPERSEDED: lambda p: command(
-        "authority", "audit", "--records", p.corpus, *p.rules, *p.encoder, "--out", p.out
+        "authority", "audit", "--records", p.records, *p.rules, *p.encoder, "--out", p.out
     ),
 }  # fmt: skip
 """By count, the command that measures it."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
@@ -68,6 +69,7 @@ class NeedsResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def audit_needs(
     corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled] | None = None,

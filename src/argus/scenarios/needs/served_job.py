@@ -12,6 +12,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.encoders import Encoder, EncoderConfig
 from argus.evaluation.parents import ParentFold
 from argus.jobs.recorded_model import require_answers
@@ -19,7 +20,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, keep_input, require_some
 from argus.measures.slices import Slicing
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer
+from argus.retrievers.asking import Answerer, require_known
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
 from argus.retrievers.protocol import note_of
@@ -57,6 +58,7 @@ class ServedNeedsResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def ask_needs(
     corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled] | None,
@@ -76,7 +78,8 @@ def ask_needs(
 
     corpus, profiles, out, model, judged: as for `argus.audit_needs`; of config, k, by and who is
     drawn count. retriever, asking, encoder: as for `argus.compare_retrievers`. Raises InputError
-    for bad input, and ArgusError where the retriever fails on every need.
+    for bad input and where no result is a document of the corpus, ArgusError where the retriever
+    fails on every need.
     """
     config = config or NeedsConfig()
     source = NeedSource.read(
@@ -109,6 +112,7 @@ def ask_needs(
         queries = need_queries(source)
         require_some(len(queries), "needs", "No profile of a document with text has some.")
         answers = search.answers([query for _, query in queries])
+    require_known(answers.run, dict.fromkeys(d.id for d in source.documents), search.name)
     served = ServedNeeds.of(source, queries, answers, config.k)
     result = _finish(folder, record, served, search, measured, slices)
     if model is not None and measured.model is not None:
