@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder, replacing
-from argus.data.locks import take_lock
+from argus.data.locks import one_writer, take_lock
 from argus.data.provenance import content_hash
 from argus.encoders.store import KEY_BYTES
 from argus.engine import Engine, EngineConfig
@@ -76,6 +76,7 @@ class _Run:
     """Cells that an earlier run measured."""
 
 
+@one_writer
 def run_suite(
     suite: Suite | Path | str,
     *,

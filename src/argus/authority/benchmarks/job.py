@@ -24,6 +24,7 @@ from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.tables import ScoredSystem, question_table, summarise_results
 from argus.authority.benchmarks.types import Benchmark
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.jobs.result import Result
@@ -51,6 +52,7 @@ class ScoreResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def score_systems(
     benchmark: Benchmark | Path | str,
     *,
