@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import shlex
 import shutil
+import signal
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -55,6 +60,7 @@ FOLLOWS = {
     "argus gate": "argus audit",
     "argus history": "argus audit",
     "argus report": "argus audit",
+    "argus serve": "argus audit",
     "argus probe fit": "argus audit",
     "argus figures": "argus audit",
     "argus generative train": "argus generative build",
@@ -97,12 +103,43 @@ def after(
             fill_store(folder)
         if name == "argus scenarios preferences":
             fill(folder / "study", folder / "filled", lambda row: row["side"])
-        with contextlib.chdir(folder):
+        with contextlib.chdir(folder), ended(name):
             return invoke(name, folder, url)
 
     with serving(endpoint) as url, pytest.MonkeyPatch.context() as patch:
         patch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
         yield run
+
+
+@contextlib.contextmanager
+def ended(name: str) -> Iterator[None]:
+    """Ask a service for its page as soon as it is there, and end it as a person does."""
+    if name != "argus serve":
+        yield
+        return
+    address = re.search(r"--port (\d+)", EXAMPLES[name])
+    assert address is not None
+    page = f"http://127.0.0.1:{address[1]}/"
+    answers: list[int] = []
+    over = threading.Event()
+
+    def ask() -> None:
+        until = time.monotonic() + 60
+        while not answers and time.monotonic() < until:
+            with contextlib.suppress(httpx.TransportError):
+                answers.append(httpx.get(page, follow_redirects=True).status_code)
+            if over.wait(0.05):
+                return  # it did not even begin
+        os.kill(os.getpid(), signal.SIGINT)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        asking.join()
+    assert answers == [200]
 
 
 def invoke(name: str, folder: Path, url: str) -> Ran:

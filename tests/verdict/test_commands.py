@@ -57,6 +57,11 @@ SECTIONS = {
             {"system": "documents", "component": None, "lambda": None, "comparison": None},
             {"system": "scenarios", "component": "M+E", "lambda": 0.7,
              "comparison": {"mean_difference": 0.2, "low": 0.1, "high": 0.3}}]}}},
+    "a log": {"traffic": {
+        "k": 10, "superseded": None, "log": {"hash_only": False},
+        "unmet": {"questions": 9, "largest": [
+            {"words": "tide, moon", "questions": 4, "asks": 7,
+             "examples": ["why 'spring' tide?"]}]}}},
 }  # fmt: skip
 
 

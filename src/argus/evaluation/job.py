@@ -13,6 +13,7 @@ from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.excluded import Excluded
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
@@ -62,6 +63,7 @@ class EvaluateResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def evaluate(
     queries: Path | str | Sequence[Query],
     qrels: Path | str | Qrels,
@@ -133,6 +135,7 @@ def evaluate(
     return _write(findings, folder, record, about, questions)
 
 
+@one_writer
 def evaluate_states(
     questions: JudgedQueries,
     states: Sequence[IndexRetriever],

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
 from argus.authority.edges import read_authority
+from argus.authority.relation import Authority
 from argus.corpora.names import NamedCorpus, named
 from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, read_run
@@ -162,9 +163,14 @@ def explained(
     name: str,
     config: RunConfig,
     more: Sequence[Finding[Evidence]] = (),
+    authority: Authority | None = None,
 ) -> R:
-    """Check every cause that a ranking lets be checked, and conclude. more: checked elsewhere."""
-    authority = read_authority(config.supersedes) if config.supersedes is not None else None
+    """Check every cause that a ranking lets be checked, and conclude.
+
+    more: checked elsewhere. authority: in place of the file that the config names.
+    """
+    if authority is None and config.supersedes is not None:
+        authority = read_authority(config.supersedes)
     place = _standing(case)
     superseders = superseded(case.doc_id, case.k, place.rank, authority, case.rank, case.source)
     findings: list[Finding[Evidence]] = [

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from argus.errors import InputError
+from argus.hidden import remember
 
 KINDS = ("qdrant", "chroma", "pgvector", "lancedb", "milvus", "faiss", "sqlite-vec")
 EXAMPLES = (
@@ -87,6 +88,13 @@ def secrets(place: str, key: str | None = None) -> tuple[str, ...]:
     values += [m["user"].partition(":")[2] for m in _USER.finditer(place)]
     both = {key or "", *values, *map(unquote, values)} - {""}
     return tuple(sorted(both, key=len, reverse=True))
+
+
+def hide(place: str, key: str | None = None) -> tuple[str, ...]:
+    """Return the same, and have nothing that is printed or stored show them from now on."""
+    hidden = secrets(place, key)
+    remember(keys=hidden, addresses=[place])
+    return hidden
 
 
 def scrubbed(message: str, hidden: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.qrels import read_qrels
 from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Document, Qrels, Query, Run
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
 
 
+@one_writer
 def compare_retrievers(
     retrievers: Sequence[Any] = (),
     *,

@@ -14,6 +14,7 @@ from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -84,6 +85,7 @@ class Comparison:
     slices: ChangesBySlice = NO_SLICES
 
 
+@one_writer
 def compare_folders(
     before: Path,
     after: Path,
@@ -194,6 +196,7 @@ def _no_audit(
     return None
 
 
+@one_writer
 def compare_indexes(
     names: tuple[str, str],
     *,

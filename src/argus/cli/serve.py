@@ -1,0 +1,63 @@
+"""`argus serve`: the service and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
+from argus.corpora.names import CorpusName, NamedCorpus
+from argus.retrievers.config import AskingConfig
+from argus.service.config import ServeConfig
+from argus.service.records_config import RecordsOptions
+from argus.settings import Doc
+
+
+@example("argus serve report/ --port 8765")
+@with_blocks
+def serve(
+    *,
+    folders: Annotated[
+        list[Path], typer.Argument(help="Folders of results or indexes: all that it may touch.")
+    ],
+    serving: ServeConfig,
+    index: Annotated[str | None, Doc("Index to search: PATH or PATH@STATE."), o.INDEX] = None,
+    retriever: o.Retriever = None,
+    store: Annotated[str | None, Doc("Store to search in place: KIND:PLACE/COLLECTION.")] = None,
+    encoder: Annotated[str | None, Doc("Encoder of the questions of a store.")] = None,
+    corpus: Annotated[
+        NamedCorpus | None,
+        Doc("The documents that a retriever or store brings back, for their texts."),
+        CorpusName(),
+    ] = None,
+    asking: AskingConfig,
+    records: RecordsOptions,
+    mcp: Annotated[
+        bool, Doc("Serve tools for agents on standard input and output in place of the page.")
+    ] = False,
+    config: o.Config = None,
+) -> None:
+    """Open a page and a service over FOLDERS: see the verdict, ask why not, repair, undo.
+
+    Without --records, those count that a folder was audited with, where they lie in FOLDERS.
+    """
+    from argus.service.workplace import open_workplace
+
+    place = open_workplace(
+        folders, index=index, retriever=retriever, store=store, encoder=encoder, corpus=corpus,
+        asking=asking, authority=records.source,
+    )  # fmt: skip
+    place = records.over(place)
+    if mcp:
+        from argus.service.mcp import run_mcp
+
+        run_mcp(place, serving)
+        return
+    from argus.cli.startable import ArgusCommands
+    from argus.service.running import run_service
+
+    run_service(place, serving, typer.echo, ArgusCommands())
