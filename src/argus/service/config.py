@@ -21,7 +21,7 @@ WATCHING = "Logs and traces"
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """What the service searches, beside a retriever; None of all: the first index in the folders."""
+    """What is searched, where it is no retriever; without any, the first index in the folders."""
 
     index: Annotated[str | None, Doc("Index to search: PATH or PATH@STATE.")] = None
     store: Annotated[
