@@ -49,6 +49,7 @@ def serve(
 
         run_mcp(place, serving)
         return
+    from argus.cli.startable import ArgusCommands
     from argus.service.running import run_service
 
-    run_service(place, serving, typer.echo)
+    run_service(place, serving, typer.echo, ArgusCommands())

@@ -15,6 +15,9 @@ from argus.service.api.retrieving import router as retrieving
 from argus.service.api.searching import router as searching
 from argus.service.api.telling import router as telling
 from argus.service.config import ServeConfig
+from argus.service.jobs.declared import Commands
+from argus.service.jobs.queue import Jobs
+from argus.service.jobs.routes import router as jobs
 from argus.service.page.routes import mount_pages
 from argus.service.searching.batching import Stopped, TooManyQuestions
 from argus.service.security.access import Access
@@ -32,9 +35,12 @@ ROUTERS = (searching, retrieving, records, telling)
 """What programs ask, in the OpenAPI description."""
 
 
-def create_app(workplace: Workplace, config: ServeConfig | None = None) -> FastAPI:
+def create_app(
+    workplace: Workplace, config: ServeConfig | None = None, commands: Commands | None = None
+) -> FastAPI:
     """Return the ASGI application of a workplace; nothing is loaded before it is asked for.
 
+    commands: those of Argus, which requests may start as jobs; without them there are no jobs.
     Raises InputError for a token in ARGUS_SERVE_TOKEN that can be guessed.
     """
     config = config or ServeConfig()
@@ -49,6 +55,9 @@ def create_app(workplace: Workplace, config: ServeConfig | None = None) -> FastA
     app.add_exception_handler(RequestValidationError, _invalid)
     for router in ROUTERS:
         app.include_router(router)
+    if commands is not None:
+        service.jobs = Jobs(workplace, commands, config.jobs_at_once)
+        app.include_router(jobs)
     app.include_router(login)
     mount_pages(app)
     return app
@@ -65,8 +74,15 @@ def _protect(app: FastAPI, service: Service) -> None:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    yield
-    app.state.service.close()
+    service: Service = app.state.service
+    if service.jobs is not None:
+        service.jobs.start()
+    try:
+        yield
+    finally:
+        if service.jobs is not None:
+            await service.jobs.close()
+        service.close()
 
 
 REFUSALS: dict[type[Exception], int] = {

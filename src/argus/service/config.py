@@ -81,6 +81,9 @@ class ServeConfig:
     idle_s: Annotated[
         int, Ge(1), Doc("Seconds until an idle connection is closed."), Option(panel=LIMITS)
     ] = 10
+    jobs_at_once: Annotated[
+        int, Ge(1), Doc("Jobs that run at the same time."), Option(panel=LIMITS)
+    ] = 2
     log_texts: Annotated[
         bool,
         Doc("Keep texts of questions and documents in the log."),

@@ -15,6 +15,7 @@ from argus.errors import InputError
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.connections import closing_idle
+from argus.service.jobs.declared import Commands
 from argus.service.security.sessions import VARIABLE
 from argus.service.state import Service
 from argus.service.workplace import STATE, Workplace
@@ -30,15 +31,18 @@ SPARE_FILES = 256
 
 
 def run_service(
-    workplace: Workplace, config: ServeConfig, say: Callable[[str], object] = print
+    workplace: Workplace,
+    config: ServeConfig,
+    say: Callable[[str], object] = print,
+    commands: Commands | None = None,
 ) -> None:
     """Listen, and serve until a signal comes; say: what tells a person where.
 
-    Raises ArgusError where another service runs over one of the folders, InputError for an address
-    that cannot be listened on.
+    commands: those of Argus, which requests may start as jobs. Raises ArgusError where another
+    service runs over one of the folders, InputError for an address that cannot be listened on.
     """
     with folders_locked(workplace):
-        app = create_app(workplace, config)
+        app = create_app(workplace, config, commands)
         listener = listening(config)
         allow_files(config.max_connections)
         for line in _greeting(app.state.service, listener):

@@ -11,6 +11,7 @@ from anyio import CapacityLimiter
 from fastapi import Depends, Request
 
 from argus.service.config import ServeConfig
+from argus.service.jobs.queue import Jobs
 from argus.service.searching.answering import Answering, Question
 from argus.service.searching.authority import ServedAuthority
 from argus.service.searching.searcher import Searcher
@@ -43,6 +44,8 @@ class Service:
     """The records that say what controls; None where none are named."""
     explaining: CapacityLimiter = field(init=False)
     """Explanations take a core each for a while: few are made at a time."""
+    jobs: Jobs | None = field(init=False, default=None)
+    """Commands that were started; None where none can be."""
 
     def __post_init__(self) -> None:
         config, place = self.config, self.workplace

@@ -6,11 +6,31 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+from argus.service.page.authority.routes import router as authority
+from argus.service.page.compare.routes import router as compare
+from argus.service.page.documents.routes import router as documents
+from argus.service.page.generative.routes import router as generative
+from argus.service.page.map.routes import router as map_of
 from argus.service.page.overview import router as overview
-from argus.service.page.rendering import HERE
+from argus.service.page.questions.judge import router as judge
+from argus.service.page.questions.routes import router as questions
+from argus.service.page.rendering import HERE, NO_FOLDER
+from argus.service.page.repairs.routes import router as repairs
+from argus.service.page.why_not.routes import router as why_not
 from argus.service.state import ServiceOf
 
-ROUTERS: tuple[APIRouter, ...] = (overview,)
+ROUTERS: tuple[APIRouter, ...] = (
+    overview,
+    why_not,
+    documents,
+    questions,
+    judge,
+    repairs,
+    authority,
+    compare,
+    generative,
+    map_of,
+)
 """A page each."""
 
 
@@ -24,4 +44,4 @@ def mount_pages(app: FastAPI) -> None:
 
 def _start(service: ServiceOf) -> RedirectResponse:
     results = service.workplace.results
-    return RedirectResponse(f"/page/{results[0].name if results else '-'}/overview")
+    return RedirectResponse(f"/page/{results[0].name if results else NO_FOLDER}/overview")
