@@ -53,14 +53,19 @@ class Shown:
         return None if self.at is None else self.rows[self.at][0]
 
 
+def _rows(live: LiveJudging, question: str) -> list[ToGrade]:
+    """Return the documents of a drawn question; InputError for one that was not drawn."""
+    if rows := live.rows_of(question):
+        return rows
+    raise InputError(
+        f"question {question!r}", expected="one that was drawn to be judged",
+        fix="Reload the page.", where="question",
+    )  # fmt: skip
+
+
 def shown(live: LiveJudging, question: str) -> Shown:
     """Return a drawn question as a judge sees it; InputError for one that was not drawn."""
-    rows = [(row, live.grades.get(row.pair)) for row in live.rows_of(question)]
-    if not rows:
-        raise InputError(
-            f"question {question!r}", expected="one that was drawn to be judged",
-            fix="Reload the page.", where="question",
-        )  # fmt: skip
+    rows = [(row, live.grades.get(row.pair)) for row in _rows(live, question)]
     at = next((i for i, (_, grade) in enumerate(rows) if grade is None), None)
     number = live.draw.drawn.index(question) + 1
     return Shown(question, rows[0][0].question, rows, at, number)
@@ -83,7 +88,7 @@ def judge(
 def grade(folder: str, service: ServiceOf, grading: Grading) -> HTMLResponse:
     """Keep grades in the folder's table, and show what comes next."""
     live = _live(folder_path(service.workplace, folder))
-    rows = live.rows_of(grading.question)
+    rows = _rows(live, grading.question)
     documents = grading.documents
     if documents is None:
         documents = [row.document_id for row in rows if row.pair not in live.grades]
