@@ -40,10 +40,12 @@ import sys, uvicorn
 async def app(scope, receive, send):
     if scope["type"] != "http":
         return
-    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    headers = [(b"content-length", b"2")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": b"ok"})
 config = uvicorn.Config(app, port=0, log_level="error", lifespan="off")
 socket = config.bind_socket()
+socket.listen(2048)
 print(f"http://127.0.0.1:{socket.getsockname()[1]}/", flush=True)
 uvicorn.Server(config).run([socket])
 """
