@@ -29,23 +29,29 @@ PAGES = {
     "nothing to show": "/page/generative/documents",
     "a folder that is none": f"/page/{quote(ATTACKS[1], safe='')}/overview",
 }
-MAY_BE_MISSING = {"a folder that is none", "documents, refused", "authority, refused"}
+LOOKED_AT = {
+    "overview", "why not", "documents", "document", "authority", "compare", "generative", "map",
+    "nothing to show",
+}  # fmt: skip
+"""Pages of a layout of their own: axe takes about a second for each."""
+DARK = {"overview", "why not", "authority"}
+"""Those with all colours that there are."""
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_runs_no_script_of_a_text_and_is_accessible_at_every_width(window, name):
+def test_a_page_runs_no_script_of_a_text_and_is_accessible_and_fits_a_telephone(window, name):
     page = window.open(PAGES[name])
     assert page.locator("h1").count() == 1
     assert page.locator("main").count() == page.locator("nav[aria-label=Pages]").count() == 1
     if name == "map":
         page.wait_for_selector("#box table")
-    window.check_accessible()
-    page.emulate_media(color_scheme="dark")
+    if name in LOOKED_AT:
+        window.check_accessible()
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    window.check_accessible()
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1280, "height": 800})
+    if name in DARK:
+        page.emulate_media(color_scheme="dark")
+        window.check_accessible("{runOnly: {type: 'rule', values: ['color-contrast']}}")
     window.check_safe()
 
 
@@ -67,10 +73,10 @@ def test_a_table_is_sorted_and_searched_in_its_place_and_the_address_says_so(win
     page.wait_for_selector("th[aria-sort=descending]")
     assert shown() == scores[::-1]
     page.fill("input[name=q]", "juniper")
-    page.wait_for_function("document.querySelectorAll('#rows tbody tr').length === 4")
+    window.until("document.querySelectorAll('#rows tbody tr').length === 4")
     assert "sort=-rps" in page.url and "q=juniper" in page.url
     page.go_back()
-    page.wait_for_function("document.querySelectorAll('#rows tbody tr').length === 41")
+    window.until("document.querySelectorAll('#rows tbody tr').length === 41")
     window.check_safe()
 
 
@@ -107,9 +113,9 @@ def test_the_date_is_moved_and_the_chain_follows(window):
     assert page.locator(states).all_inner_texts() == ["Superseded", "Superseded", "In force"]
     page.locator("#slide").focus()
     page.keyboard.press("Home")
-    page.wait_for_function(f"document.querySelector('{states}').textContent === 'not yet'")
+    window.until(f"document.querySelector('{states}').textContent === 'not yet'")
     page.fill("#as-of", "2024-02-10")
-    page.wait_for_function(f"document.querySelectorAll('{states}')[1].textContent === 'in force'")
+    window.until(f"document.querySelectorAll('{states}')[1].textContent === 'in force'")
     assert page.locator(states).all_inner_texts() == ["Superseded", "In force", "Not yet"]
     assert "as_of=2024-02-10" in page.url
     window.check_safe()
@@ -125,15 +131,11 @@ def test_the_map_is_moved_by_keys_and_lists_what_is_in_view(window):
     page.wait_for_selector("#point:not([hidden]) a")
     for _ in range(12):
         page.keyboard.press("+")
-    page.wait_for_function(
-        f"!document.querySelector('#box p').textContent.startsWith('{counted} ')"
-    )
+    window.until(f"!document.querySelector('#box p').textContent.startsWith('{counted} ')")
     page.click("[data-band=low]")
     page.wait_for_selector("[data-band=low][aria-pressed=false]")
     page.click("[data-zoom=all]")
-    page.wait_for_function(
-        "![...document.querySelectorAll('#box .band')].some(b => b.textContent === 'low')"
-    )
+    window.until("![...document.querySelectorAll('#box .band')].some(b => b.textContent === 'low')")
     window.check_safe()
 
 
@@ -142,7 +144,7 @@ def test_a_command_is_copied_and_the_folder_is_switched(window):
     page = window.open("/page/report/overview")
     command = page.locator(".todo code").first.inner_text()
     page.locator(".todo [data-do=copy]").first.click()
-    page.wait_for_function("document.getElementById('said').textContent.startsWith('Copied')")
+    window.until("document.getElementById('said').textContent.startsWith('Copied')")
     assert page.evaluate("navigator.clipboard.readText()") == command
     page.locator(".menu summary").press("Enter")
     page.locator(".menu a", has_text="comparison").press("Enter")

@@ -12,7 +12,7 @@ HTML = {"accept": "text/html"}
 PART = {"hx-request": "true"}
 
 
-def get(client, page, folder="report", headers=HTML, **values):
+def get(client, page, folder="report", headers=HTML, /, **values):
     query = urlencode({name: str(value) for name, value in values.items()})
     return client.get(f"/page/{folder}/{page}?{query}", headers=headers)
 
@@ -100,7 +100,9 @@ def test_the_map_and_its_export_hold_what_the_audit_placed(client, place):
     placed = [row for row in table.to_pylist() if row["x"] is not None]
     body = get(client, "map/points").content
     assert int.from_bytes(body[:4], "little") == len(placed) and len(body) == 4 + 9 * len(placed)
-    atlas = pq.read_table(io.BytesIO(get(client, "map/atlas.parquet").content))
+    exported = get(client, "map/atlas.parquet")
+    assert exported.status_code == 200, exported.text
+    atlas = pq.read_table(io.BytesIO(exported.content))
     assert {row["id"]: (row["x"], row["y"]) for row in atlas.to_pylist()} == {
         row["id"]: (row["x"], row["y"]) for row in placed
     }

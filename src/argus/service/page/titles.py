@@ -45,9 +45,15 @@ def titled(snapshot: Snapshot, words: str, most: int = MOST) -> list[Titled]:
     rows = rows.select(["doc_id", "source"]).slice(0, 50 * most)
     pairs = [Titled(r["doc_id"], r["source"] or "") for r in rows.to_pylist()]
     low = wanted.casefold()
-    pairs.sort(key=lambda one: (low not in (one.id.casefold(), one.title.casefold()),
-                                not one.title.casefold().startswith(low), len(one.title), one.id))  # fmt: skip
+    pairs.sort(key=lambda one: _nearness(one, low))
     return pairs[:most]
+
+
+def _nearness(one: Titled, low: str) -> tuple[bool, bool, int, str]:
+    """Return what sorts whole titles and ids first, then beginnings, then short ones."""
+    title = one.title.casefold()
+    is_whole = low in (one.id.casefold(), title)
+    return not is_whole, not title.startswith(low), len(one.title), one.id
 
 
 def text_of(snapshot: Snapshot, doc_id: str) -> DocumentText:

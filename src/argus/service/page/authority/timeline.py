@@ -58,7 +58,8 @@ def _span(chains: Chains, day: int | None) -> tuple[float, float] | None:
     days = chains.days
     if days is None:
         return None
-    first, last = min(days[0], *([day] if day else [])), max(days[1], *([day] if day else []))
+    seen = [*days, *([] if day is None else [day])]
+    first, last = min(seen), max(seen)
     room = max(30, (last - first) * 0.06)
     return first - room, last + room
 

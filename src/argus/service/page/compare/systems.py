@@ -1,6 +1,4 @@
-"""What can be asked side by side: indexes in their states, fused with BM25 or not, and what the
-service itself searches.
-"""
+"""What can be asked side by side: indexes in their states, and what the service itself searches."""
 
 from __future__ import annotations
 

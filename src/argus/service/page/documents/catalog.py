@@ -27,7 +27,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A Parquet file with a row per document. id, label: its columns of these, label "" for none."""
+    """A Parquet file with a row per document. id, label: their columns; label "" for none."""
 
     file: str
     columns: tuple[Column, ...]
@@ -66,7 +66,7 @@ SOURCES = (
         "needs_served",
         (
             Column("needs", "needs", "Needs", "count", "what it is needed for, as was written"),
-            Column("needs_met", "found", "Needs met", "share", "of these, those that bring it back"),
+            Column("needs_met", "found", "Needs met", "share", "those of them that bring it back"),
         ),
     ),
     Source(

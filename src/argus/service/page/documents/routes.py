@@ -50,7 +50,7 @@ def documents(
         "page": table.page(filters),
     }  # fmt: skip
     if is_fragment(request):
-        return fragment("documents_rows.html.j2", **shown)
+        return fragment("documents_part.html.j2", **shown)
     del shown["folder"]
     return render(
         request, "documents.html.j2", "documents", folder,

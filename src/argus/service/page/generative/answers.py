@@ -59,7 +59,7 @@ def shown_hits(stored: StoredAnswer) -> list[ShownHit]:
     """Return the passages of an answer as they are shown."""
     border = (stored.border or "").strip()
     return [
-        ShownHit(hit, _keys(hit), tuple(_pieces(hit.text, hit.keys, border)))
+        ShownHit(hit, _keys(hit), tuple(pieces_of(hit.text, hit.keys, border)))
         for hit in stored.answer.hits
     ]
 
@@ -70,7 +70,7 @@ def _keys(hit: Hit) -> tuple[ShownKey, ...]:
     return tuple(ShownKey(key, key.weight / most if most > 0 else 0.0) for key in heaviest)
 
 
-def _pieces(text: str, keys: list[HitKey], border: str) -> list[tuple[str, bool]]:
+def pieces_of(text: str, keys: list[HitKey], border: str) -> list[tuple[str, bool]]:
     """Return a text in pieces; a piece that an n-gram of its body says is true."""
     said = bytearray(len(text))
     for key in keys:

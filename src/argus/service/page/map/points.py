@@ -95,9 +95,8 @@ def atlas(table: DocumentTable, texts: Mapping[str, str]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    points = table.connection.cursor().execute(
-        f"SELECT id, label, x, y, band, rps FROM {PLACED} ORDER BY id"
-    ).to_arrow_table()  # fmt: skip
+    sql = f"SELECT id, label, x, y, band, rps FROM {PLACED} ORDER BY id"
+    points = table.connection.cursor().sql(sql).to_arrow_table()
     labels = points["label"].to_pylist()
     own = [
         texts.get(i) or label or i

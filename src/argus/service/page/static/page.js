@@ -48,6 +48,9 @@
   document.addEventListener("htmx:configRequest", (event) => {
     const token = document.querySelector("meta[name=csrf]")?.content;
     if (token) event.detail.headers["x-csrf-token"] = token;
+    if (event.detail.verb !== "get") return;
+    for (const [name, value] of Object.entries(event.detail.parameters))  // short addresses
+      if (value === "") delete event.detail.parameters[name];
   });
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
