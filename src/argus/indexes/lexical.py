@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from argus.data.parquet import read_table, write_table
 from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
 from argus.indexes.postings import K1, B, PostingArrays, Postings, inverse_frequency
@@ -168,7 +169,7 @@ class LexicalIndex:
                 self._bm25.save(temporary, show_progress=False)
             names = pa.table({"id": pa.array(self.ids, pa.string())})
             about = {MADE_OF: self.made_of, ANALYZER: self.analyzer.name}
-            pq.write_table(names.replace_schema_metadata(about), temporary / IDS)
+            write_table(names.replace_schema_metadata(about), temporary / IDS)
             np.save(temporary / STARTS, self._starts)
             _put(temporary, folder)
         finally:
@@ -181,7 +182,7 @@ class LexicalIndex:
             bm25 = None
             if (folder / POSTINGS).exists():  # first: were the folder removed now, ids are missed
                 bm25 = _bm25s().BM25.load(folder, mmap=True, show_progress=False)
-            names = pq.read_table(folder / IDS)
+            names = read_table(folder / IDS, fix="Build it again.")
             ids = names["id"].to_pylist()
             starts = np.load(folder / STARTS)
             analyzer = ANALYZERS[_about(names.schema, ANALYZER) or SURFACE.name]

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from argus.corpora.stored import Origin
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -70,6 +71,7 @@ class _Trials:
     winner: Candidate | None
 
 
+@one_writer
 def repair_index(
     index: Path | str,
     *,

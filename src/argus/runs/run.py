@@ -14,6 +14,7 @@ from zlib import crc32
 from typing_extensions import TypedDict
 
 from argus.data.manifest import ManifestSection
+from argus.data.parquet import WRITTEN, open_parquet, read_batches, read_table
 from argus.data.records import read_record
 from argus.errors import InputError, Location
 from argus.runs.figures import TRACKED, Tracked, Values
@@ -70,11 +71,10 @@ class JobRun:
         if self._items is not None:
             return self._items
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         path = self.place / ITEMS
         try:
-            table = pq.read_table(path)
+            table = read_table(path)
             ids = table[ID].to_pylist()
             return {
                 name: dict(zip(ids, table[name].to_pylist(), strict=True))
@@ -123,13 +123,11 @@ def run_of_results(
 def _parts(path: Path, tracked: Tracked) -> Iterator[tuple[list[str], pa.Table]]:
     """Yield the ids and rows of a table that could be measured, piece by piece."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path)
-    step = 1
-    while file.metadata.num_rows > MOST * step:
+    n_rows, step = open_parquet(path, fix=WRITTEN).metadata.num_rows, 1
+    while n_rows > MOST * step:
         step *= 2  # so that a part of a larger table lies within that of a smaller one
-    for batch in file.iter_batches(batch_size=MOST):
+    for batch in read_batches(path, rows=MOST, fix=WRITTEN):
         table = pa.Table.from_batches([batch])
         columns = [table[name].to_pylist() for name in tracked.id]
         ids = [" → ".join(map(str, row)) for row in zip(*columns, strict=True)]

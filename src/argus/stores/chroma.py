@@ -13,7 +13,7 @@ import numpy as np
 from argus.data.types import FloatArray
 from argus.stores.errors import no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import secrets, shown
+from argus.stores.spec import hide, shown
 from argus.stores.vectors import stacked
 from argus.stores.writable import MARK, Entries, sibling_name
 
@@ -176,7 +176,7 @@ def open_chroma(place: str, collection: str, key: str | None) -> ChromaStore:
     import chromadb
     from chromadb.config import Settings
 
-    name, hidden = f"chroma:{shown(place)}/{collection}", secrets(place, key)
+    name, hidden = f"chroma:{shown(place)}/{collection}", hide(place, key)
     settings = Settings(anonymized_telemetry=False)
     if place.startswith(("http://", "https://")):
         url = urlsplit(place)

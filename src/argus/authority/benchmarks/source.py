@@ -49,8 +49,12 @@ class Source:
     queries: Path | None = None
 
 
+NamedSource = Benchmark | Source | Path | str
+"""A benchmark, where it came from, or its name."""
+
+
 def open_benchmark(
-    benchmark: Benchmark | Path | str,
+    benchmark: NamedSource,
     queries: Path | str | None = None,
     rules: Path | str | None = None,
     *,
@@ -67,19 +71,21 @@ def open_benchmark(
 
 
 def _source(
-    benchmark: Benchmark | Path | str,
+    benchmark: NamedSource,
     queries: Path | str | None,
     seed: int,
     contaminated: bool,
 ) -> Source:
     is_name = isinstance(benchmark, str) and benchmark in MAKERS
-    if queries is not None and (is_name or isinstance(benchmark, Benchmark)):
+    if queries is not None and (is_name or isinstance(benchmark, Benchmark | Source)):
         raise InputError(
             f"questions {str(queries)!r} for a benchmark that has its own",
             expected="--queries with a folder",
             fix="Leave it out.",
             where="--queries",
         )
+    if isinstance(benchmark, Source):
+        return benchmark
     if isinstance(benchmark, Benchmark):
         return Source(benchmark)
     if is_name:
@@ -88,7 +94,7 @@ def _source(
     if not folder.is_dir():
         raise InputError(
             f"no benchmark or folder {str(benchmark)!r}",
-            expected=f"one of {', '.join(MAKERS)}, or a folder",
+            expected=f"one of {', '.join(MAKERS)}, a folder, or car:FILE for a released file",
             fix="Check the name.",
             where="--benchmark",
         )

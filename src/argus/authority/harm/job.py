@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from argus.authority.benchmarks.metrics import share
 from argus.authority.benchmarks.score import as_json
-from argus.authority.benchmarks.source import open_benchmark
+from argus.authority.benchmarks.source import NamedSource, open_benchmark
 from argus.authority.benchmarks.types import Benchmark
 from argus.authority.harm.config import AnyModel, HarmConfig
 from argus.authority.harm.contexts import Context, contexts, serve, shown
 from argus.authority.harm.prompts import Judgement, answer_prompt, judge_prompt
 from argus.authority.harm.summary import ArmFigures, HarmSummary, harm_lines
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.jobs.recorded_model import RecordedModel
@@ -58,8 +59,9 @@ class JudgedAnswer:
     reason: str = ""
 
 
+@one_writer
 def measure_harm(
-    benchmark: Benchmark | Path | str,
+    benchmark: NamedSource,
     *,
     config: HarmConfig,
     out: Path | str,

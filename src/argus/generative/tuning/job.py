@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
+from argus.data.parquet import read_table
 from argus.data.provenance import content_hash
 from argus.devices import check_device
 from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
@@ -55,7 +56,7 @@ class GenerativeTuneResult(Result):
     @property
     def losses(self) -> pa.Table:
         """One row per step."""
-        return pq.read_table(self.folder / f"{LOSSES}.parquet")
+        return read_table(self.folder / f"{LOSSES}.parquet")
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -63,6 +64,7 @@ class GenerativeTuneResult(Result):
         yield f"model: {self.model}"
 
 
+@one_writer
 def tune_generative(
     corpus: Corpus,
     *,

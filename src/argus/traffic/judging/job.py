@@ -12,6 +12,7 @@ from argus.corpora.names import Corpus
 from argus.corpora.opening import open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.runs import read_run
 from argus.data.types import Document, Run
 from argus.encoders import Encoder, EncoderConfig
@@ -26,7 +27,7 @@ from argus.traffic.judging.figures import Draw, Judged, judging_summary, judging
 from argus.traffic.judging.picking import extended, pick_to_judge
 from argus.traffic.judging.plan import read_plan, write_plan
 from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
-from argus.traffic.judging.risk import predicted
+from argus.traffic.judging.risk import predicted, worth_of_log
 from argus.traffic.judging.summary import JudgingSummary, headline
 from argus.traffic.judging.table import ToGrade, changing_table, read_tables, write_table
 
@@ -54,6 +55,7 @@ class JudgingResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def judge_traffic(
     traffic: Path | str | Sequence[ServedQuestion],
     *,
@@ -85,10 +87,11 @@ def judge_traffic(
     )
     folder, opened = ArtifactFolder(Path(out), fresh=fresh), open_corpus(corpus)
     path = Path(run) if isinstance(run, (str, Path)) else None
-    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "served": opened.origin})
+    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "corpus": opened.origin})
     check_folder(folder, record)
     documents = opened.documents(fields or FieldNames())
     questions, predictor = predicted(log.questions, documents, encoder)
+    predictor = worth_of_log(predictor, source)
     draw = _draw(questions, config, folder, documents)
     belonging = {row.pair: row for row in draw.rows}
     paths = [Path(answer) for answer in answers] or _own_table(folder)

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import csv
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 from argus.data.artifacts import replacing
-from argus.data.locks import take_lock
+from argus.data.csv_cells import as_written, harmless
+from argus.data.locks import waiting_for
 from argus.data.rows import Row, read_rows
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.traffic.judging.config import HIGHEST
 
 COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document")
 KEY = ("question_id", "document_id")
 Pair = tuple[str, str]
 """Ids of a question and of a document."""
-WAIT_S = 10.0
-"""Seconds that a change of the table waits for another one."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula at the beginning of a cell."""
 _WORDS = {"": None, "?": None, "no": 0, "n": 0, "yes": HIGHEST, "y": HIGHEST}
 _NOT_THERE = "(not in the corpus)"
 
@@ -56,30 +52,19 @@ def write_table(path: Path, rows: Iterable[ToGrade], grades: Mapping[Pair, int])
         text = _NOT_THERE if row.text is None else _one_line(row.text)
         grade = grades.get(row.pair, "")
         question = _one_line(row.question)
-        write([row.question_id, row.rank, row.document_id, grade, question, text])
+        question_id, document_id = harmless(row.question_id), harmless(row.document_id)
+        write([question_id, row.rank, document_id, grade, question, text])
     with replacing(path) as temporary:
         temporary.write_text("\ufeff" + out.getvalue(), encoding="utf-8", newline="")
 
 
-@contextmanager
-def changing_table(path: Path) -> Iterator[None]:
+def changing_table(path: Path) -> AbstractContextManager[None]:
     """Hold a table while it is read, changed and written again, so that no grade is lost.
 
-    Raises ArgusError where another process holds it for longer than WAIT_S.
+    Raises ArgusError where another process holds it for a minute.
     """
-    until = time.monotonic() + WAIT_S
-    file = path.with_name(f".{path.name}.lock")
-    while True:
-        try:
-            lock = take_lock(file, busy=f"{path} is being written to by others; try again.")
-        except ArgusError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.02)
-        else:
-            break
-    with lock:
-        yield
+    lock = path.with_name(f".{path.name}.lock")
+    return waiting_for(lock, busy=f"{path} is being written to by others; try again.")
 
 
 def read_rows_to_grade(path: Path) -> list[ToGrade]:
@@ -89,7 +74,7 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
     """
     rows = []
     for row in read_rows(path):
-        values = {name: _cell(row, name) for name in COLUMNS}
+        values = {name: as_written(_cell(row, name)) for name in COLUMNS}
         if not (values["rank"].isdigit() and all(values[name] for name in KEY)):
             raise InputError(
                 "is no row to grade", expected=", ".join(COLUMNS),
@@ -151,7 +136,7 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
             fix="Save it with tabs between columns (.tsv), its first line as it was.",
             where=row.at(),
         )
-    question, document = (_cell(row, name).strip() for name in KEY)
+    question, document = (as_written(_cell(row, name).strip()) for name in KEY)
     if (question, document) not in belonging:
         raise InputError(
             f"document {document!r} for question {question!r}",
@@ -186,5 +171,4 @@ def _grade(row: Row) -> int | None:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return f"'{line}" if line.startswith(_FORMULA) else line
+    return harmless(" ".join(text.split()))

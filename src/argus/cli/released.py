@@ -1,0 +1,26 @@
+"""A benchmark as a command names it, released files of CAR included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argus.authority.benchmarks.source import Source
+
+CAR = "car:"
+
+
+def benchmark_of(name: str) -> Source | str:
+    """Return a released file, by `car:FILE,setting=value` or its path; another name as it is.
+
+    Raises InputError as `argus.open_task` does.
+    """
+    if not name.startswith(CAR) and not Path(name).is_file():
+        return name
+    from argus.authority.benchmarks.source import Source
+    from argus.tasks.opening import open_task
+
+    task = open_task(CAR + name.removeprefix(CAR))
+    assert task.benchmark is not None
+    return Source(task.benchmark, task.files["benchmark"])
