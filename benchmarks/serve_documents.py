@@ -76,8 +76,8 @@ def make(folder: Path, rows: int) -> None:
     rng = np.random.default_rng(0)
     words = np.array(["river", "castle", "mill", "bridge", "tower", "market", "harbour", "abbey"])
     ids = [f"d{i:07d}" for i in range(rows)]
-    labels = [f"The {w} {n}" for w, n in zip(words[rng.integers(0, 8, rows)].tolist(),
-                                             rng.integers(0, rows, rows).tolist(), strict=True)]  # fmt: skip
+    named, numbers = words[rng.integers(0, 8, rows)], rng.integers(0, rows, rows)
+    labels = [f"The {w} {n}" for w, n in zip(named.tolist(), numbers.tolist(), strict=True)]
     ranks, rps = rng.geometric(0.05, rows), rng.random(rows)
     exposure = {
         "id": ids, "label": labels, "title_rank": ranks,

@@ -1,1 +1,1 @@
-"""The page to work in: server-rendered, htmx and Alpine beside it, nothing from elsewhere."""
+"""The page to work in: server-rendered, htmx beside it, nothing from elsewhere."""

@@ -33,7 +33,7 @@ class SliceLabels:
             section = Results.of(folder).places.manifest.get(job)
             fields = section["config"].get("by") if section else None
             corpus = section["inputs"].get("corpus") if section else None
-            if fields and corpus:
+            if isinstance(fields, list | tuple) and fields and corpus:
                 return cls(Path(corpus["file"]), tuple(map(str, fields)))
         raise InputError(
             "no slices",

@@ -167,7 +167,8 @@ class DocumentTable:
 
     def _where(self, filters: Filters) -> tuple[str, list[object]]:
         """Return the condition and what is bound in it."""
-        conditions, values = [], []
+        conditions: list[str] = []
+        values: list[object] = []
         if filters.q:
             conditions.append("contains(words, ?)")
             values.append(filters.q.lower())

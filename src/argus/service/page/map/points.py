@@ -60,7 +60,8 @@ def as_bytes(table: DocumentTable) -> bytes:
     step = 1 + len(columns["x"]) // MOST
     x, y = (np.asarray(columns[name], "<f4")[::step] for name in ("x", "y"))
     band = np.asarray(columns["band"], np.uint8)[::step]
-    return np.uint32(len(x)).astype("<u4").tobytes() + x.tobytes() + y.tobytes() + band.tobytes()
+    head = len(x).to_bytes(4, "little")
+    return b"".join((head, x.tobytes(), y.tobytes(), band.tobytes()))
 
 
 def in_box(table: DocumentTable, box: Box) -> InBox:
