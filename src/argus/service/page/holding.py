@@ -62,10 +62,10 @@ class WarmIndexes:
         if (held := self._of_searcher(spec, opens=True)) is not None:
             return held
         with self.lock:
-            kept = self._opened.get(spec)
-            if kept is not None:
-                kept.index.refresh()
-                return kept
+            retriever = self._opened.get(spec)
+            if retriever is not None:
+                retriever.index.refresh()
+                return retriever
             index = self._index(spec)
             if (held := self._of_searcher(None, opens=True)) is not None:
                 self._encoders.setdefault(held.index.fingerprint, held.encoder)

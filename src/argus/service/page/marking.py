@@ -35,5 +35,5 @@ def marked(text: str, terms: frozenset[str], analyzer: Analyzer) -> list[Piece]:
 
 def shared_terms(question: str, texts: list[str], analyzer: Analyzer) -> frozenset[str]:
     """Return the terms of a question that one of some texts says."""
-    said = {term for text in texts for term in analyzer.documents(text)}
-    return frozenset(term for term in analyzer.query_forms(question) if term in said)
+    vocabulary = {term for text in texts for term in analyzer.documents(text)}
+    return frozenset(term for term in analyzer.query_forms(question) if term in vocabulary)

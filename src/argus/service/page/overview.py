@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -13,6 +12,7 @@ from argus.evaluation.history.page import Trend, trends
 from argus.runs import runs_in
 from argus.service.page.job_panel import panel
 from argus.service.page.rendering import PageRoute, folder_path, render
+from argus.service.page.rows import Rows
 from argus.service.state import ServiceOf
 from argus.verdict import read_verdict
 
@@ -33,11 +33,11 @@ def overview(request: Request, folder: str, service: ServiceOf) -> HTMLResponse:
     )  # fmt: skip
 
 
-def _worst_slices(folder: Path) -> list[dict[str, Any]]:
+def _worst_slices(folder: Path) -> Rows:
     """Return the slices that are surely worse than the whole, worst first, of all jobs."""
     import pyarrow.parquet as pq
 
-    rows: list[dict[str, Any]] = []
+    rows: Rows = []
     for path in sorted(folder.glob("*slices.parquet")):
         rows += pq.read_table(path, filters=[("worse_by", ">", 0)]).to_pylist()
     return sorted(rows, key=lambda row: -row["worse_by"])[:MOST_SLICES]

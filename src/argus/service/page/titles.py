@@ -36,15 +36,15 @@ def titled(snapshot: Snapshot, words: str, most: int = MOST) -> list[Titled]:
     if not words.strip():
         return []
     columns = snapshot.columns
-    wanted = words.strip()
+    text = words.strip()
     is_one = pc.or_(
-        pc.match_substring(columns["source"], wanted, ignore_case=True),
-        pc.match_substring(columns["doc_id"], wanted, ignore_case=True),
+        pc.match_substring(columns["source"], text, ignore_case=True),
+        pc.match_substring(columns["doc_id"], text, ignore_case=True),
     )
     rows: pa.Table = columns.filter(pc.and_(is_one, pc.equal(columns["kind"], ORIGINAL)))
     rows = rows.select(["doc_id", "source"]).slice(0, 50 * most)
     pairs = [Titled(r["doc_id"], r["source"] or "") for r in rows.to_pylist()]
-    low = wanted.casefold()
+    low = text.casefold()
     pairs.sort(key=lambda one: _nearness(one, low))
     return pairs[:most]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
@@ -13,6 +13,7 @@ from argus.errors import InputError
 from argus.service.page.authority.chains import Chains, chains_around, date_of, day_of, heads
 from argus.service.page.authority.timeline import timeline
 from argus.service.page.rendering import PageRoute, folder_path, fragment, is_fragment, render
+from argus.service.page.rows import Rows, Values
 from argus.service.searching.authority import ServedAuthority
 from argus.service.state import ServiceOf
 
@@ -29,21 +30,21 @@ def authority(
 ) -> HTMLResponse:  # fmt: skip
     """Show the chains of a relation, and one of them at a date."""
     path = folder_path(service.workplace, folder)
-    shown: dict[str, Any] = {"q": q, "id": id, "as_of": as_of, "pairs": _pairs(path, q)}
+    shown: Values = {"q": q, "id": id, "as_of": as_of, "pairs": _pairs(path, q)}
     if service.authority is None:
         template = "authority_pairs.html.j2"
         return render(request, template, "authority", folder, **shown)
     with service.authority.at() as now:
         shown["heads"] = heads(now, q, MOST)
         shown["counts"] = {"records": len(now), "chains": len(shown["heads"])}
-    chosen = id or (shown["heads"][0].id if shown["heads"] else "")
-    shown |= {"id": chosen, **_chosen(service.authority, chosen, as_of)}
+    focus = id or (shown["heads"][0].id if shown["heads"] else "")
+    shown |= {"id": focus, **_chain(service.authority, focus, as_of)}
     if is_fragment(request) and request.headers.get("hx-target") == "chain":
         return fragment("authority_chain.html.j2", folder=folder, **shown)
     return render(request, "authority.html.j2", "authority", folder, **shown)
 
 
-def _chosen(served: ServedAuthority, id_: str, as_of: str) -> dict[str, Any]:
+def _chain(served: ServedAuthority, id_: str, as_of: str) -> Values:
     """Return one record's chains at a date, drawn."""
     if not id_:
         return {"chains": None, "drawing": None, "days": None, "day": None, "title": ""}
@@ -84,7 +85,7 @@ def _days(chains: Chains) -> tuple[int, int, str, str] | None:
     return first, last, str(date_of(first)), str(date_of(last))
 
 
-def _pairs(folder: Path | None, words: str) -> list[dict[str, Any]]:
+def _pairs(folder: Path | None, words: str) -> Rows:
     """Return what an audit found of superseded documents, those that reach least first."""
     import pyarrow.parquet as pq
 
@@ -94,7 +95,7 @@ def _pairs(folder: Path | None, words: str) -> list[dict[str, Any]]:
     columns = ["superseded", "controlling", "superseded_title", "controlling_title", "rule",
                "hops", "title_rank", "text_rank"]  # fmt: skip
     low = words.strip().casefold()
-    rows: list[dict[str, Any]] = [
+    rows: Rows = [
         row
         for row in pq.read_table(path, columns=columns).to_pylist()
         if not low or any(low in str(row[name]).casefold() for name in columns[:4])

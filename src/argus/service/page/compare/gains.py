@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.evaluation.compare.rows import SAME
 from argus.evaluation.compare.summary import ComparisonSummary, only_one, relevant_sides
+from argus.service.page.rows import Rows
 from argus.verdict.reading import Results
 
 MOST = 200
@@ -20,8 +20,8 @@ class Gains:
 
     summary: ComparisonSummary
     sentences: tuple[str, ...]
-    rows: list[dict[str, Any]]
-    questions: list[dict[str, Any]]
+    rows: Rows
+    questions: Rows
 
 
 def gains_of(folder: Path | None) -> Gains | None:
@@ -35,7 +35,7 @@ def gains_of(folder: Path | None) -> Gains | None:
         return None
     rows = pq.read_table(folder / "comparison.parquet", filters=[("verdict", "!=", SAME)])
     path = folder / "comparison_queries.parquet"
-    questions: list[dict[str, Any]] = []
+    questions: Rows = []
     if path.is_file():
         changed = pq.read_table(path, filters=[("changed", ">", 0)])
         questions = changed.sort_by([("changed", "descending")]).slice(0, MOST).to_pylist()
@@ -43,9 +43,9 @@ def gains_of(folder: Path | None) -> Gains | None:
 
 
 def _sentences(summary: ComparisonSummary) -> list[str]:
-    told = list(summary["notes"])
+    sentences = list(summary["notes"])
     if "only_before" in summary:
-        told.append(only_one(summary))
+        sentences.append(only_one(summary))
     if "judged" in summary:
-        told.append(relevant_sides(summary["judged"]))
-    return told
+        sentences.append(relevant_sides(summary["judged"]))
+    return sentences

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from argus.service.page.compare.gains import gains_of
 from argus.service.page.compare.side_by_side import side_by_side
-from argus.service.page.compare.systems import chosen, systems
+from argus.service.page.compare.systems import system_named, systems
 from argus.service.page.holding import Warm
 from argus.service.page.rendering import PageRoute, folder_path, fragment, is_fragment, render
+from argus.service.page.rows import Values
 from argus.service.state import ServiceOf
 
 router = APIRouter(route_class=PageRoute)
@@ -27,8 +28,8 @@ def compare(
     path = folder_path(service.workplace, folder)
     offered = systems(service.workplace)
     default = next((i for i, one in enumerate(offered) if one.title.endswith("all repairs")), 1)
-    one, two = chosen(a, offered, default), chosen(b, offered, 0)
-    shown: dict[str, Any] = {"q": q, "k": k, "one": one, "two": two, "answers": []}
+    one, two = system_named(a, offered, default), system_named(b, offered, 0)
+    shown: Values = {"q": q, "k": k, "one": one, "two": two, "answers": []}
     if q.strip() and one is not None and two is not None:
         shown["answers"] = side_by_side(q, (one, two), k, warm)
     if is_fragment(request):

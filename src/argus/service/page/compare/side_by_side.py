@@ -56,8 +56,8 @@ def _ask(question: str, system: System, k: int, warm: WarmIndexes) -> Found:
         (answer,) = warm.service.searcher.answer([question], k)
         rows = [(h["id"], h["title"], h["text"], h["score"]) for h in answer.hits]
         return answer.ranked_by, rows
-    kept = warm.retriever(system.spec)
-    retriever = IndexRetriever(kept.index, kept.encoder, kept.as_of, system.hybrid)
+    held = warm.retriever(system.spec)
+    retriever = IndexRetriever(held.index, held.encoder, held.as_of, system.hybrid)
     scores = retriever.search([Query("query", question)], k)["query"]
     snapshot = warm.snapshot(system.spec)
     texts = {id_: text_of(snapshot, id_) for id_ in scores}

@@ -64,7 +64,7 @@ def _indexes(workplace: Workplace) -> list[Path]:
     return list({path.resolve(): path for path in places}.values())
 
 
-def chosen(name: str, offered: list[System], default: int) -> System | None:
+def system_named(name: str, offered: list[System], default: int) -> System | None:
     """Return the system of a name; without one the default; InputError for an unknown one."""
     if not name:
         return offered[min(default, len(offered) - 1)] if offered else None

@@ -5,29 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.data.types import View
 from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.remedies.repair.remedy import REMEDIES
+from argus.service.page.rows import Rows
 
 MOST = 100
 """Rows of each part that are shown."""
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
     """A document: its views, and the rows of the folder's tables that speak of it.
 
-    asked: questions that want it, with the rank that it had; misses: its own probes that failed;
+    questions: those that want it, with the rank that it had; misses: its own probes that failed;
     needs: what it is needed for; related: entities that should bring it; chain: what supersedes
     it, and what it supersedes; receipts: what repairs did to it.
     """
 
     views: list[View]
-    asked: Rows
+    questions: Rows
     misses: Rows
     needs: Rows
     related: Rows
@@ -51,7 +50,7 @@ def known_of(folder: Path | None, snapshot: Snapshot | None, id_: str) -> Known:
         return Known(views, [], [], [], [], [], [], [])
     return Known(
         views,
-        asked=_asked(folder, id_),
+        questions=_questions(folder, id_),
         misses=_rows(folder / "misses.parquet", ("probe", "query", "rank", "displaced_by"), id=id_),
         needs=_needs(folder, id_),
         related=_rows(
@@ -67,7 +66,7 @@ CHAIN = ("superseded", "controlling", "superseded_title", "controlling_title", "
          "title_rank", "text_rank")  # fmt: skip
 
 
-def _asked(folder: Path, id_: str) -> Rows:
+def _questions(folder: Path, id_: str) -> Rows:
     """Return the judged questions that want a document."""
     rows = _rows(folder / "questions.parquet", ("question", "rank", "first"), wanted=id_)
     return rows or _rows(folder / "comparison_only.parquet", ("text", "rank", "only"), doc_id=id_)
@@ -106,6 +105,6 @@ def _rows(path: Path, columns: Sequence[str], **equals: str) -> Rows:
     if not equals.keys() <= names:
         return []
     filters = [(name, "=", value) for name, value in equals.items()]
-    wanted = [name for name in columns if name in names]
-    rows: Rows = pq.read_table(path, columns=wanted, filters=filters).slice(0, MOST).to_pylist()
+    present = [name for name in columns if name in names]
+    rows: Rows = pq.read_table(path, columns=present, filters=filters).slice(0, MOST).to_pylist()
     return rows

@@ -13,6 +13,7 @@ from argus.errors import InputError
 from argus.service.page.documents.catalog import CAUSES, SOURCES, WHOLE, Column, Source
 from argus.service.page.documents.filters import ROWS, Filters
 from argus.service.page.documents.slicing import SliceLabels
+from argus.service.page.rows import Row, Rows
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -31,7 +32,7 @@ Stamp = tuple[tuple[str, int, int], ...]
 class Page:
     """A page of the table: rows by column, and how many there are in all."""
 
-    rows: list[dict[str, Any]]
+    rows: Rows
     total: int
 
 
@@ -133,12 +134,12 @@ class DocumentTable:
             self._orders.move_to_end(key)
         return [int(place) for place in order[start : start + ROWS]]
 
-    def _dicts(self, sql: str, values: Sequence[object]) -> list[dict[str, Any]]:
+    def _dicts(self, sql: str, values: Sequence[object]) -> Rows:
         rows = self.connection.cursor().execute(sql, list(values))
         heads = [entry[0] for entry in rows.description]
         return [dict(zip(heads, row, strict=True)) for row in rows.fetchall()]
 
-    def row(self, id_: str) -> dict[str, Any] | None:
+    def row(self, id_: str) -> Row | None:
         """Return the row of one document; None where there is none."""
         rows = self._dicts("SELECT * FROM documents WHERE id = ?", [id_])
         return rows[0] if rows else None
@@ -239,7 +240,7 @@ class DocumentTables:
     def of(self, folder: Path) -> DocumentTable:
         """Return the table of a folder."""
         with self._lock:
-            kept = self._tables.get(folder)
-            if kept is None or kept.stamp != stamp_of(folder):
-                kept = self._tables[folder] = DocumentTable(folder)
-            return kept
+            table = self._tables.get(folder)
+            if table is None or table.stamp != stamp_of(folder):
+                table = self._tables[folder] = DocumentTable(folder)
+            return table

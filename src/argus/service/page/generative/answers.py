@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.generative.answer import Hit, HitKey
 from argus.generative.failures.jobs.files import PRUNED
 from argus.generative.jobs.answers import FILE, StoredAnswer, find_answer
 from argus.generative.jobs.outputs import TABLE
+from argus.service.page.rows import Rows
 
 MOST = 100
 """Questions that are listed."""
 MOST_KEYS = 20
 """N-grams of a passage that are shown, the heaviest first."""
-Rows = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,18 +71,18 @@ def _keys(hit: Hit) -> tuple[ShownKey, ...]:
 
 def pieces_of(text: str, keys: list[HitKey], border: str) -> list[tuple[str, bool]]:
     """Return a text in pieces; a piece that an n-gram of its body says is true."""
-    said = bytearray(len(text))
+    marks = bytearray(len(text))
     for key in keys:
         words = key.text.replace(border, "").strip() if border else key.text.strip()
         start = text.find(words) if words else -1
         while start >= 0:
-            said[start : start + len(words)] = b"\x01" * len(words)
+            marks[start : start + len(words)] = b"\x01" * len(words)
             start = text.find(words, start + 1)
     pieces: list[tuple[str, bool]] = []
     begin = 0
     for end in range(1, len(text) + 1):
-        if end == len(text) or said[end] != said[begin]:
-            pieces.append((text[begin:end], bool(said[begin])))
+        if end == len(text) or marks[end] != marks[begin]:
+            pieces.append((text[begin:end], bool(marks[begin])))
             begin = end
     return pieces
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from argus.service.page.documents.filters import BANDS, ROWS
 from argus.service.page.documents.table import DocumentTable
+from argus.service.page.rows import Row, Rows
 
 MOST = 200_000
 """Points that are sent to a browser; of more, every so manieth."""
@@ -33,7 +33,7 @@ class Box:
 class InBox:
     """Documents of a rectangle, the least reachable first, and how many there are."""
 
-    rows: list[dict[str, Any]]
+    rows: Rows
     total: int
 
 
@@ -79,7 +79,7 @@ def in_box(table: DocumentTable, box: Box) -> InBox:
     return InBox(shown, int(counted[0]) if counted else 0)
 
 
-def nearest(table: DocumentTable, x: float, y: float) -> dict[str, Any] | None:
+def nearest(table: DocumentTable, x: float, y: float) -> Row | None:
     """Return the document that is nearest to a place of the map; None of an empty one."""
     rows = table.connection.cursor().execute(
         f"SELECT id, label, rps, band FROM {PLACED} ORDER BY (x - ?) ** 2 + (y - ?) ** 2 LIMIT 1",

@@ -47,9 +47,9 @@ def box(
     bands: Annotated[str, Query(max_length=40)] = ",".join(BANDS),
 ) -> HTMLResponse:  # fmt: skip
     """List the documents of a rectangle. bands: with commas between."""
-    chosen = tuple(name for name in bands.split(",") if name in BANDS)
-    found = in_box(_table(folder, service, tables), Box(x0, x1, y0, y1, chosen))
-    return fragment("map_box.html.j2", folder=folder, documents=found)
+    shown = tuple(name for name in bands.split(",") if name in BANDS)
+    documents = in_box(_table(folder, service, tables), Box(x0, x1, y0, y1, shown))
+    return fragment("map_box.html.j2", folder=folder, documents=documents)
 
 
 @router.get("/page/{folder}/map/nearest")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from argus.service.page.rows import Rows
 
 MOST = 8
 DEPTH = 10
@@ -28,16 +29,16 @@ def failed_questions(folder: Path | None, most: int = MOST) -> list[FailedQuesti
     import pyarrow.parquet as pq
 
     rows: list[FailedQuestion] = []
-    for name, question, wanted in SOURCES if folder else ():
+    for name, question, target in SOURCES if folder else ():
         path = folder / f"{name}.parquet"  # type: ignore[operator]
-        if not path.is_file() or not {question, wanted, "rank"} <= set(pq.read_schema(path).names):
+        if not path.is_file() or not {question, target, "rank"} <= set(pq.read_schema(path).names):
             continue
-        table: list[dict[str, Any]] = pq.read_table(
-            path, columns=[question, wanted, "rank"], filters=[("rank", ">", DEPTH)]
+        table: Rows = pq.read_table(
+            path, columns=[question, target, "rank"], filters=[("rank", ">", DEPTH)]
         ).to_pylist()
         table.sort(key=lambda row: row["rank"])
         rows += [
-            FailedQuestion(row[question], str(row[wanted]).split(", ")[0], row["rank"])
+            FailedQuestion(row[question], str(row[target]).split(", ")[0], row["rank"])
             for row in table[: most - len(rows)]
         ]
     return rows

@@ -17,6 +17,7 @@ from argus.service.page.availability import has_index
 from argus.service.page.holding import Warm, WarmIndexes, index_of
 from argus.service.page.marking import marked, shared_terms
 from argus.service.page.rendering import PageRoute, folder_path, fragment, is_fragment, render
+from argus.service.page.rows import Values
 from argus.service.page.titles import text_of, titled
 from argus.service.page.why_not.examples import failed_questions
 from argus.service.page.why_not.fixes import previews, repair_of
@@ -41,7 +42,7 @@ def why_not(
 ) -> HTMLResponse:  # fmt: skip
     """Ask why a document does not come back for a question; with both, answer."""
     path = folder_path(service.workplace, folder)
-    asking: dict[str, Any] = {"q": q, "doc": doc, "k": k, "folder": folder}
+    asking: Values = {"q": q, "doc": doc, "k": k, "folder": folder}
     if not has_index(service.workplace, path):
         return render(
             request, "why_not.html.j2", "why-not", folder, index=None, **asking_only(asking)
@@ -59,7 +60,7 @@ def why_not(
     )  # fmt: skip
 
 
-def asking_only(asking: dict[str, Any]) -> dict[str, Any]:
+def asking_only(asking: Values) -> Values:
     """Return what was typed, without the folder, which every page has."""
     return {name: value for name, value in asking.items() if name != "folder"}
 
@@ -80,7 +81,7 @@ class Asking:
     k: int
 
 
-def _answer(service: Service, warm: WarmIndexes, spec: IndexSpec, asking: Asking) -> dict[str, Any]:
+def _answer(service: Service, warm: WarmIndexes, spec: IndexSpec, asking: Asking) -> Values:
     """Return what the template shows: an explanation, or the documents that may be meant."""
     q, doc = asking.question, asking.document
     snapshot = warm.snapshot(spec)
