@@ -112,12 +112,16 @@ def _file(hit: ServedHit) -> FoundFile:
     }
 
 
+Metadata = dict[str, str | float]
+"""Of a document, by name; what is not known is left out."""
+
+
 class FoundDocument(TypedDict):
     """A document in LangChain's shape."""
 
     id: str
     page_content: str
-    metadata: dict[str, Any]
+    metadata: Metadata
 
 
 class LangChainDocuments(TypedDict):
@@ -151,7 +155,7 @@ class FoundNode(TypedDict):
     class_name: Literal["TextNode"]
     id_: str
     text: str
-    metadata: dict[str, Any]
+    metadata: Metadata
 
 
 class ScoredNode(TypedDict):
@@ -190,7 +194,7 @@ def _node(hit: ServedHit) -> ScoredNode:
     return {"class_name": "NodeWithScore", "node": node, "score": hit["score"]}
 
 
-def _metadata(hit: ServedHit) -> dict[str, Any]:
+def _metadata(hit: ServedHit) -> Metadata:
     """Return what an application may want to know of a result; `supersedes`: the chain to it."""
     steps = [
         f"{s['superseded']} superseded by {s['superseder']} ({s['rule']})" for s in hit["chain"]
@@ -199,5 +203,5 @@ def _metadata(hit: ServedHit) -> dict[str, Any]:
         "id": hit["id"], "title": hit["title"], "score": hit["score"], "type": hit["type"],
         "time": hit["time"], "in_place_of": hit["anchor"] if steps else None,
     }  # fmt: skip
-    metadata: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+    metadata: Metadata = {name: value for name, value in known.items() if value is not None}
     return metadata | ({"supersedes": "; ".join(steps)} if steps else {})
