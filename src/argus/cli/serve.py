@@ -10,9 +10,8 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.corpora.names import CorpusName, NamedCorpus
 from argus.retrievers.config import AskingConfig
-from argus.service.config import ServeConfig
+from argus.service.config import Searched, ServeConfig
 from argus.service.records_config import RecordsOptions
 from argus.settings import Doc
 
@@ -25,15 +24,8 @@ def serve(
         list[Path], typer.Argument(help="Folders of results or indexes: all that it may touch.")
     ],
     serving: ServeConfig,
-    index: Annotated[str | None, Doc("Index to search: PATH or PATH@STATE."), o.INDEX] = None,
+    searched: Searched,
     retriever: o.Retriever = None,
-    store: Annotated[str | None, Doc("Store to search in place: KIND:PLACE/COLLECTION.")] = None,
-    encoder: Annotated[str | None, Doc("Encoder of the questions of a store.")] = None,
-    corpus: Annotated[
-        NamedCorpus | None,
-        Doc("The documents that a retriever or store brings back, for their texts."),
-        CorpusName(),
-    ] = None,
     asking: AskingConfig,
     records: RecordsOptions,
     mcp: Annotated[
@@ -48,8 +40,8 @@ def serve(
     from argus.service.workplace import open_workplace
 
     place = open_workplace(
-        folders, index=index, retriever=retriever, store=store, encoder=encoder, corpus=corpus,
-        asking=asking, authority=records.source,
+        folders, index=searched.index, retriever=retriever, store=searched.store,
+        encoder=searched.encoder, corpus=searched.corpus, asking=asking, authority=records.source,
     )  # fmt: skip
     place = records.over(place)
     if mcp:

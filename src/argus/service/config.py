@@ -7,6 +7,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
+from argus.corpora.names import CorpusName, NamedCorpus
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Gt, Le, Option, check_settings
 
@@ -16,6 +17,22 @@ LIMITS = "Limits"
 """Heading of the options that bound a request."""
 WATCHING = "Logs and traces"
 """Heading of the options that say what is kept of requests."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """What is searched, where it is no retriever; without any, the first index in the folders."""
+
+    index: Annotated[str | None, Doc("Index to search: PATH or PATH@STATE.")] = None
+    store: Annotated[
+        str | None, Doc("Store to search in place: KIND:PLACE/COLLECTION, with --encoder.")
+    ] = None
+    encoder: Annotated[str | None, Doc("Encoder of the questions of a store.")] = None
+    corpus: Annotated[
+        NamedCorpus | None,
+        Doc("The documents that a retriever or store brings back, for their texts."),
+        CorpusName(),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,11 +111,11 @@ def listening(config: ServeConfig) -> socket.socket:
 def allow_files(connections: int) -> None:
     """Allow as many open files as there may be connections, as far as the system lets us."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + SPARE_FILES
+    files = connections + SPARE_FILES
     if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    if soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        files = min(files, hard)
+    if soft < files:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
 
 
 def _greeting(service: Service, listener: socket.socket) -> Iterator[str]:

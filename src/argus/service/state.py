@@ -88,5 +88,10 @@ def service_of(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-ServiceOf = Annotated[Service, Depends(service_of)]
+async def _service_of(request: Request) -> Service:
+    """Return the service in the loop itself: what is not async costs a thread for every request."""
+    return service_of(request)
+
+
+ServiceOf = Annotated[Service, Depends(_service_of)]
 """A handler's parameter: the service."""

@@ -13,6 +13,8 @@ from argus.data.manifest import MANIFEST, ManifestSection
 from argus.data.records import read_record
 from argus.errors import InputError
 from argus.indexes.header import FILE as INDEX_FILE
+from argus.indexes.header import read_header
+from argus.indexes.spec import parse_index_spec
 from argus.retrievers.config import AskingConfig
 from argus.verdict.reading import SUMMARY, Results
 
@@ -110,6 +112,8 @@ def open_workplace(
             fix="Leave one of them out.",
             where="--store",
         )
+    if index is not None:
+        read_header(parse_index_spec(index).path)
     for folder in folders:
         if not folder.is_dir():
             raise InputError(

@@ -148,3 +148,8 @@ def test_what_may_not_be_started_is_not_offered(line):
 def test_a_typed_option_that_there_is_not_is_refused(line):
     with pytest.raises(InputError):
         as_request(line, ArgusCommands())
+
+
+def test_what_a_person_has_to_fill_in_is_not_offered():
+    assert may_start("argus gate report/ --against before/")
+    assert not may_start("argus gate NEW --against report/")

@@ -13,7 +13,7 @@ from argus.indexes.views import ViewIndex
 from argus.retrievers.config import AskingConfig
 from argus.service.searching import sources
 from argus.service.searching.searcher import Searcher
-from argus.service.searching.sources import IndexSource, RetrieverSource
+from argus.service.searching.sources import IndexSource, ServedRetriever
 from argus.service.workplace import Workplace, open_workplace
 
 QUESTION = "archives that write outside of their folder"
@@ -113,4 +113,4 @@ def test_nothing_to_search_is_said(tmp_path):
 
 def test_a_retriever_that_cannot_be_opened_is_no_fault_of_the_question(tmp_path):
     with pytest.raises(ArgusError, match="names no retriever"):
-        RetrieverSource("nonsense", AskingConfig())
+        ServedRetriever("nonsense", AskingConfig())

@@ -19,7 +19,7 @@ from typing_extensions import TypedDict
 from argus.authority.benchmarks.metrics import share
 from argus.authority.benchmarks.okapi import Okapi, okapi_words
 from argus.authority.benchmarks.score import as_json
-from argus.authority.benchmarks.source import NamedSource, open_benchmark
+from argus.authority.benchmarks.source import open_benchmark
 from argus.authority.benchmarks.summary import ShareFigures
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.errors import InputError
@@ -50,7 +50,7 @@ class GapSummary(TypedDict):
 
 
 def vocabulary_gap(
-    benchmark: NamedSource, *, queries: Path | str | None = None, seed: int = 0
+    benchmark: Benchmark | Path | str, *, queries: Path | str | None = None, seed: int = 0
 ) -> GapSummary:
     """Measure the vocabulary gap of a benchmark (CAR Table 4).
 

@@ -18,7 +18,7 @@ from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.loading import retrieve_all, retriever_file, retriever_of
 from argus.authority.benchmarks.metrics import Judge
 from argus.authority.benchmarks.score import score
-from argus.authority.benchmarks.source import NamedSource, Source, make_benchmark, open_benchmark
+from argus.authority.benchmarks.source import Source, make_benchmark, open_benchmark
 from argus.authority.benchmarks.summary import ScoringSummary, headline
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.tables import ScoredSystem, question_table, summarise_results
@@ -54,7 +54,7 @@ class ScoreResult(Result):
 
 @one_writer
 def score_systems(
-    benchmark: NamedSource,
+    benchmark: Benchmark | Path | str,
     *,
     out: Path | str,
     config: ScoreConfig | None = None,

@@ -49,12 +49,8 @@ class Source:
     queries: Path | None = None
 
 
-NamedSource = Benchmark | Source | Path | str
-"""A benchmark, where it came from, or its name."""
-
-
 def open_benchmark(
-    benchmark: NamedSource,
+    benchmark: Benchmark | Path | str,
     queries: Path | str | None = None,
     rules: Path | str | None = None,
     *,
@@ -71,23 +67,21 @@ def open_benchmark(
 
 
 def _source(
-    benchmark: NamedSource,
+    benchmark: Benchmark | Path | str,
     queries: Path | str | None,
     seed: int,
     contaminated: bool,
 ) -> Source:
     is_name = isinstance(benchmark, str) and benchmark in MAKERS
-    if queries is not None and (is_name or isinstance(benchmark, Benchmark | Source)):
+    if queries is not None and (is_name or isinstance(benchmark, Benchmark)):
         raise InputError(
             f"questions {str(queries)!r} for a benchmark that has its own",
             expected="--queries with a folder",
             fix="Leave it out.",
             where="--queries",
         )
-    if isinstance(benchmark, Source):
-        return benchmark
     if isinstance(benchmark, Benchmark):
-        return Source(benchmark)
+        return Source(benchmark, benchmark.file)
     if is_name:
         return Source(make_benchmark(str(benchmark), seed, contaminated))
     folder = Path(benchmark)

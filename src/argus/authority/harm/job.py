@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from argus.authority.benchmarks.metrics import share
 from argus.authority.benchmarks.score import as_json
-from argus.authority.benchmarks.source import NamedSource, open_benchmark
+from argus.authority.benchmarks.source import open_benchmark
 from argus.authority.benchmarks.types import Benchmark
 from argus.authority.harm.config import AnyModel, HarmConfig
 from argus.authority.harm.contexts import Context, contexts, serve, shown
@@ -61,7 +61,7 @@ class JudgedAnswer:
 
 @one_writer
 def measure_harm(
-    benchmark: NamedSource,
+    benchmark: Benchmark | Path | str,
     *,
     config: HarmConfig,
     out: Path | str,

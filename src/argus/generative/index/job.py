@@ -146,11 +146,11 @@ def _append(
         )
     record.config["titles"] = titles
     record.open(folder)
-    told = _told(folder)
+    recorded = _told(folder)
     with record.timed("indexing"):
         changes = append(home, documents, pseudo_queries=queries)
     index = NgramIndex.open(home)
-    return _Built(index, _addition(index, documents, changes, told))
+    return _Built(index, _addition(index, documents, changes, recorded))
 
 
 def _told(folder: ArtifactFolder) -> int | None:
@@ -163,13 +163,13 @@ def _told(folder: ArtifactFolder) -> int | None:
 
 
 def _addition(
-    index: NgramIndex, documents: Sequence[Document], changes: Changes, told: int | None
+    index: NgramIndex, documents: Sequence[Document], changes: Changes, recorded: int | None
 ) -> Addition:
     """Return what came to the index, with what a run brought that was killed before it told."""
     ids = index.ids()
     here = {document.id for document in documents}
     first = len(ids) - len(changes.new)
-    first = first if told is None else min(first, told)
+    first = first if recorded is None else min(first, recorded)
     new = sum(id_ in here for id_ in ids[first:])
     return {"passages": new, "unchanged": changes.unchanged + len(changes.new) - new}
 

@@ -72,19 +72,19 @@ class VectorStoreSearch(Times):
 
 @router.post("/v1/vector_stores/{store_id}/search", response_model=ResultsPage)
 async def search_vector_store(
-    store_id: str, asked: VectorStoreSearch, service: ServiceOf
+    store_id: str, body: VectorStoreSearch, service: ServiceOf
 ) -> ResultsPage | Response:
     """Search as OpenAI's vector stores are; any id names what this service searches.
 
     Filters and rewritten questions are refused: results that only look filtered would be worse.
     """
-    if asked.filters is not None or asked.rewrite_query:
-        name = "filters" if asked.filters is not None else "rewrite_query"
+    if body.filters is not None or body.rewrite_query:
+        name = "filters" if body.filters is not None else "rewrite_query"
         return _refused(f"{name} is not served here; leave it out", name)
-    text = asked.query if isinstance(asked.query, str) else asked.query[0]
-    question = Question(text, asked.max_num_results, asked.as_of, asked.known_by)
+    text = body.query if isinstance(body.query, str) else body.query[0]
+    question = Question(text, body.max_num_results, body.as_of, body.known_by)
     answer = await service.answer(question)
-    least = asked.ranking_options.score_threshold if asked.ranking_options else None
+    least = body.ranking_options.score_threshold if body.ranking_options else None
     hits = [hit for hit in answer["results"] if least is None or hit["score"] >= least]
     return {
         "object": "vector_store.search_results.page",
@@ -112,12 +112,16 @@ def _file(hit: ServedHit) -> FoundFile:
     }
 
 
+Metadata = dict[str, str | float]
+"""Of a document, by name; what is not known is left out."""
+
+
 class FoundDocument(TypedDict):
     """A document in LangChain's shape."""
 
     id: str
     page_content: str
-    metadata: dict[str, Any]
+    metadata: Metadata
 
 
 class LangChainDocuments(TypedDict):
@@ -134,11 +138,9 @@ class LangChainQuestion(Asking):
 
 
 @router.post("/retrieve/langchain")
-async def retrieve_for_langchain(
-    asked: LangChainQuestion, service: ServiceOf
-) -> LangChainDocuments:
+async def retrieve_for_langchain(body: LangChainQuestion, service: ServiceOf) -> LangChainDocuments:
     """Return documents as LangChain has them."""
-    answer = await service.answer(asked.question(asked.query))
+    answer = await service.answer(body.question(body.query))
     return {
         "response": [
             {"id": hit["id"], "page_content": hit["text"], "metadata": _metadata(hit)}
@@ -153,7 +155,7 @@ class FoundNode(TypedDict):
     class_name: Literal["TextNode"]
     id_: str
     text: str
-    metadata: dict[str, Any]
+    metadata: Metadata
 
 
 class ScoredNode(TypedDict):
@@ -178,10 +180,10 @@ class LlamaIndexQuestion(Asking):
 
 
 @router.post("/retrieve/llamaindex")
-async def retrieve_for_llamaindex(asked: LlamaIndexQuestion, service: ServiceOf) -> LlamaIndexNodes:
+async def retrieve_for_llamaindex(body: LlamaIndexQuestion, service: ServiceOf) -> LlamaIndexNodes:
     """Return nodes as LlamaIndex has them."""
-    k = asked.similarity_top_k or asked.k
-    answer = await service.answer(asked.model_copy(update={"k": k}).question(asked.query))
+    k = body.similarity_top_k or body.k
+    answer = await service.answer(body.model_copy(update={"k": k}).question(body.query))
     return {"nodes": [_node(hit) for hit in answer["results"]]}
 
 
@@ -192,7 +194,7 @@ def _node(hit: ServedHit) -> ScoredNode:
     return {"class_name": "NodeWithScore", "node": node, "score": hit["score"]}
 
 
-def _metadata(hit: ServedHit) -> dict[str, Any]:
+def _metadata(hit: ServedHit) -> Metadata:
     """Return what an application may want to know of a result; `supersedes`: the chain to it."""
     steps = [
         f"{s['superseded']} superseded by {s['superseder']} ({s['rule']})" for s in hit["chain"]
@@ -201,5 +203,5 @@ def _metadata(hit: ServedHit) -> dict[str, Any]:
         "id": hit["id"], "title": hit["title"], "score": hit["score"], "type": hit["type"],
         "time": hit["time"], "in_place_of": hit["anchor"] if steps else None,
     }  # fmt: skip
-    metadata: dict[str, Any] = {name: value for name, value in known.items() if value is not None}
+    metadata: Metadata = {name: value for name, value in known.items() if value is not None}
     return metadata | ({"supersedes": "; ".join(steps)} if steps else {})

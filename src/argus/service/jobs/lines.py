@@ -14,8 +14,12 @@ NAME = "argus"
 
 
 def may_start(line: str) -> bool:
-    """Return whether a typed command is one of those that a request may start, and one alone."""
-    return bool(_command(_words(line)))
+    """Return whether a typed command is one of those that a request may start, and one alone.
+
+    A word in capitals stands for what a person has to say, such as MODEL.
+    """
+    words = _words(line)
+    return bool(_command(words)) and not any(word.isalpha() and word.isupper() for word in words)
 
 
 def as_request(line: str, commands: Commands) -> JobRequest:

@@ -26,9 +26,9 @@ def jobs_of(request: Request) -> Jobs:
 
 
 @router.post("", status_code=202)
-async def start_job(request: Request, wanted: JobRequest) -> JobRecord:
+async def start_job(request: Request, job: JobRequest) -> JobRecord:
     """Queue a command of Argus."""
-    return jobs_of(request).add(wanted)
+    return jobs_of(request).add(job)
 
 
 @router.get("")

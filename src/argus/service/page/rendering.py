@@ -57,7 +57,7 @@ def render(
         "tab": tab,
         "folder": folder,
         "workplace": workplace,
-        "has_jobs": _has_jobs(request),
+        "has_jobs": service_of(request).jobs is not None,
         "csrf": getattr(request.state, "csrf", ""),
     }
     text = environment().get_template(template).render(**shared, **values)
@@ -73,11 +73,6 @@ def is_fragment(request: Request) -> bool:
     """Return whether htmx asks for a part of the page, and not a person for all of it."""
     headers = request.headers
     return headers.get("hx-request") == "true" and "hx-history-restore-request" not in headers
-
-
-def _has_jobs(request: Request) -> bool:
-    """Return whether this service can start jobs."""
-    return any(getattr(route, "path", "") == "/jobs" for route in request.app.routes)
 
 
 class PageRoute(APIRoute):

@@ -13,7 +13,7 @@ from argus.data.types import Query, Run
 from argus.errors import ArgusError, InputError
 from argus.retrievers.config import AskingConfig
 from argus.service.searching.batching import Batcher
-from argus.service.searching.sources import Answered, IndexSource, RetrieverSource, Source, Text
+from argus.service.searching.sources import Answered, IndexSource, ServedRetriever, Source, Text
 from argus.service.telemetry.log import Log
 from argus.service.workplace import Workplace
 
@@ -131,6 +131,6 @@ def _open(workplace: Workplace, log: Log) -> Source:
         corpus = workplace.corpus
         documents = [] if corpus is None else read_corpus(corpus)
         asking = workplace.asking or AskingConfig()
-        return RetrieverSource(name, asking, workplace.encoder, documents)
+        return ServedRetriever(name, asking, workplace.encoder, documents)
     except InputError as error:  # of the command line, not of the question
         raise ArgusError(str(error)) from error

@@ -118,7 +118,7 @@ def _warmed(retriever: IndexRetriever) -> IndexRetriever:
 
 
 @dataclass
-class RetrieverSource:
+class ServedRetriever:
     """A retriever or a store. documents: those it retrieves from, where their texts are known."""
 
     name: str

@@ -43,9 +43,9 @@ class Observed:
         try:
             await self.app(scope, receive, noted)
         except Exception as error:
-            said: dict[str, object] = {"says": str(error)}
+            texts: dict[str, object] = {"says": str(error)}
             kind = type(error).__name__
-            self.log.write("fault", said, request=number, error=kind, at=_places(error))
+            self.log.write("fault", texts, request=number, error=kind, at=_places(error))
             if status:
                 raise
             await refusal(500, f"a fault of the service; its log says more under {number}")(

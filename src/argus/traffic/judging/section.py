@@ -37,18 +37,21 @@ def _calibration(summary: JudgingSummary) -> figures.Figure:
         {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": line,
          "name": "as predicted", "hoverinfo": "skip"}
     ]  # fmt: skip
-    points = [one for one in _predicted(summary) if one["failed_share"] is not None]
-    for one in points:
-        low, high = wilson(one["failed_share"], one["judged"])
-        at = one["risk_mean"]
+    points = [
+        (one["risk_mean"], share, one["judged"])
+        for one in _predicted(summary)
+        if (share := one["failed_share"]) is not None
+    ]
+    for at, share, judged in points:
+        low, high = wilson(share, judged)
         traces.append(
             {"type": "scatter", "mode": "lines", "x": [at, at], "showlegend": False,
              "y": [round(float(low), 4), round(float(high), 4)], "hoverinfo": "skip",
              "line": {"color": figures.BAND_COLOURS["high"], "width": 2}}
         )  # fmt: skip
     traces.append(
-        {"type": "scatter", "mode": "markers", "x": [one["risk_mean"] for one in points],
-         "y": [one["failed_share"] for one in points], "name": "judged, with 95% interval",
+        {"type": "scatter", "mode": "markers", "x": [at for at, _, _ in points],
+         "y": [share for _, share, _ in points], "name": "judged, with 95% interval",
          "marker": {"color": figures.BAND_COLOURS["high"], "size": 9},
          "hovertemplate": "predicted %{x:.2f}: %{y:.2f} failed<extra></extra>"}
     )  # fmt: skip

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
 
 from argus.errors import InputError
 from argus.service.page.rendering import PageRoute, folder_path, fragment, render
@@ -53,14 +54,19 @@ class Shown:
         return None if self.at is None else self.rows[self.at][0]
 
 
+def _rows(live: LiveJudging, question: str) -> list[ToGrade]:
+    """Return the documents of a drawn question; InputError for one that was not drawn."""
+    if rows := live.rows_of(question):
+        return rows
+    raise InputError(
+        f"question {question!r}", expected="one that was drawn to be judged",
+        fix="Reload the page.", where="question",
+    )  # fmt: skip
+
+
 def shown(live: LiveJudging, question: str) -> Shown:
     """Return a drawn question as a judge sees it; InputError for one that was not drawn."""
-    rows = [(row, live.grades.get(row.pair)) for row in live.rows_of(question)]
-    if not rows:
-        raise InputError(
-            f"question {question!r}", expected="one that was drawn to be judged",
-            fix="Reload the page.", where="question",
-        )  # fmt: skip
+    rows = [(row, live.grades.get(row.pair)) for row in _rows(live, question)]
     at = next((i for i, (_, grade) in enumerate(rows) if grade is None), None)
     number = live.draw.drawn.index(question) + 1
     return Shown(question, rows[0][0].question, rows, at, number)
@@ -72,30 +78,37 @@ def judge(
 ) -> HTMLResponse:
     """Show the next question to judge after one, or a certain one."""
     live = _live(folder_path(service.workplace, folder))
-    wanted = question or live.next_after(after)
-    values = _values(live, wanted)
+    box = _box(live, question or live.next_after(after))
     if request.headers.get("x-part"):
-        return fragment("judge_box.html.j2", folder=folder, **values)
-    return render(request, "judge.html.j2", "questions", folder, **values)
+        return fragment("judge_box.html.j2", folder=folder, **box)
+    return render(request, "judge.html.j2", "questions", folder, **box)
 
 
 @router.post("/page/{folder}/questions/judge")
 def grade(folder: str, service: ServiceOf, grading: Grading) -> HTMLResponse:
     """Keep grades in the folder's table, and show what comes next."""
     live = _live(folder_path(service.workplace, folder))
-    rows = live.rows_of(grading.question)
+    rows = _rows(live, grading.question)
     documents = grading.documents
     if documents is None:
         documents = [row.document_id for row in rows if row.pair not in live.grades]
     live = live.graded({(grading.question, doc): grading.grade for doc in documents})
-    wanted: str | None = grading.question
+    question: str | None = grading.question
     if grading.go_on and live.is_judged(grading.question):
-        wanted = live.next_after(grading.question)
-    return fragment("judge_box.html.j2", folder=folder, **_values(live, wanted))
+        question = live.next_after(grading.question)
+    return fragment("judge_box.html.j2", folder=folder, **_box(live, question))
 
 
-def _values(live: LiveJudging, question: str | None) -> dict[str, Any]:
-    """Return what the box shows."""
+class JudgeBox(TypedDict):
+    """What the box shows. width: of the failure rate's interval, in words."""
+
+    summary: JudgingSummary
+    shown: Shown | None
+    width: str
+
+
+def _box(live: LiveJudging, question: str | None) -> JudgeBox:
+    """Return what the box shows of a question."""
     summary = live.summary()
     return {
         "summary": summary,

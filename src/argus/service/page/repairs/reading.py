@@ -154,7 +154,7 @@ def _of_evaluation(folder: Path, measure: str) -> Iterator[ChangedQuestion]:
         )  # fmt: skip
 
 
-def _rows(path: Path, where: list[tuple[str, str, str]]) -> list[dict[str, Any]]:
+def _rows(path: Path, where: list[tuple[str, str, str]]) -> Sequence[Mapping[str, Any]]:
     """Return rows of a table; none where it is not there."""
     import pyarrow.parquet as pq
 
