@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -79,7 +80,6 @@ def _child(one: Try, told: int) -> None:
     sys.argv = ["argus", *one.words]
     from argus.cli.main import main
 
-    _revive()
     code = 0
     strike(Fault(one.fault), one.n, Path(one.folder))
     try:
@@ -141,16 +141,9 @@ def _warm_up() -> None:
     load_encoder(EncoderConfig(precision="float32"))
 
 
-def _revive() -> None:
-    """Start the thread of LanceDB's client, which a fork leaves behind."""
-    from lancedb.background_loop import LOOP
-
-    if not LOOP.thread.is_alive():
-        LOOP._start()
-
-
 def main() -> None:
     """Warm up, then serve until the input ends."""
+    warnings.simplefilter("ignore")  # LanceDB warns of forks, and mends itself in the child
     _warm_up()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)

@@ -24,6 +24,10 @@ LONG = ("argus demo", "argus reproduce", "argus suite", "argus audit")
 """Commands whose example takes long; with fewer tries."""
 
 
+LARGE = ("fairseq", "student", "task", "docs", "docs.db")
+"""Inputs that are copied for those commands alone that name them."""
+
+
 @dataclass
 class States:
     """Where commands start from. run: the one folder in which all of them run, at one path."""
@@ -61,7 +65,9 @@ class States:
     def restore(self, name: str) -> None:
         """Have the folder of the command as it is before it."""
         shutil.rmtree(self.run, ignore_errors=True)
-        shutil.copytree(self.of(name), self.run)
+        line = EXAMPLES[name]
+        large = [folder for folder in LARGE if f"{folder}/" not in line]
+        shutil.copytree(self.of(name), self.run, ignore=shutil.ignore_patterns(*large))
 
     def start(self, name: str, fault: int = 0, n: int = 0) -> Outcome:
         """Run a command's example there."""

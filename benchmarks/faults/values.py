@@ -13,9 +13,35 @@ import pyarrow.parquet as pq
 
 Values = dict[str, Any]
 OF_RUNS = frozenset(
-    "started finished at seconds timings_s peak_memory_bytes environment cached prompts tokens_in "
-    "tokens_out cost wall_s key sha256 bytes bytes_before made_at created when duration_s ms "
-    "queries_per_s precision_trials passages_per_s tokens_per_s seconds_per_question".split()
+    [
+        "started",
+        "finished",
+        "at",
+        "seconds",
+        "timings_s",
+        "peak_memory_bytes",
+        "environment",
+        "cached",
+        "prompts",
+        "tokens_in",
+        "tokens_out",
+        "cost",
+        "wall_s",
+        "key",
+        "sha256",
+        "bytes",
+        "bytes_before",
+        "made_at",
+        "created",
+        "when",
+        "duration_s",
+        "ms",
+        "queries_per_s",
+        "precision_trials",
+        "passages_per_s",
+        "tokens_per_s",
+        "seconds_per_question",
+    ]
 )
 """Keys that tell of a run and not of what it came to: moments, durations, what was spent."""
 NOT_COMPARED = (".html", ".csv", ".lock", ".xml", ".md", ".tex", ".png", ".svg")
