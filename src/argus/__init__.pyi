@@ -653,6 +653,7 @@ from .health.job import (
     check_up as check_up,
 )
 from .health.summary import (
+    CheckRecord as CheckRecord,
     HealthSummary as HealthSummary,
 )
 from .project.config import (
