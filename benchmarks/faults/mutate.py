@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 ODD = (
-    b"", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\\ud800", b"\xf0\x9f\x92\xa9", b"\r", b"\n\n",
-    b"\xe2\x80\xa8", b"\xe2\x80\xae", b"'", b'"', b"\\", b"{", b"}", b"[", b"]", b"[[[[", b"{{{{", b"}}}}", b"<", b">", b"<!--",
-    b"&#xD800;", b"&#99999999999;", b"null", b"true", b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1", b"0",
-    b"9" * 400, b"7" * 5000, b"1e-400", b"0x10", b"=1+1", b"../../etc/passwd", b"/dev/zero", b"${HOME}", b"%s%n",
-    b"\x1b[31m", b"!!python/object:os.system", b"&a [*a]", b"- " * 60, b":" * 40, b"\t" * 40, b"a" * 70_000,
+    b"", b"\x00", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\\ud800", b"\xf0\x9f\x92\xa9",
+    b"\r", b"\n\n", b"\xe2\x80\xa8", b"\xe2\x80\xae", b"'", b'"', b"\\", b"{", b"}", b"[", b"]",
+    b"[[[[", b"{{{{", b"}}}}", b"<", b">", b"<!--", b"&#xD800;", b"&#99999999999;", b"null",
+    b"true", b"NaN", b"Infinity", b"-Infinity", b"1e999", b"-1", b"0", b"9" * 400, b"7" * 5000,
+    b"1e-400", b"0x10", b"=1+1", b"../../etc/passwd", b"/dev/zero", b"${HOME}", b"%s%n",
+    b"\x1b[31m", b"!!python/object:os.system", b"&a [*a]", b"- " * 60, b":" * 40, b"\t" * 40,
+    b"a" * 70_000,
 )  # fmt: skip
 """What parsers stumble over."""
 
 
-def mutations(seeds: Sequence[bytes], name: str, first: int, last: int) -> list[tuple[int, bytes]]:
-    """Return the mutations of a reader's seeds by number, from `first` on and before `last`."""
-    return [(n, mutation(seeds, f"{name}:{n}")) for n in range(first, last)]
+def mutations(
+    seeds: Sequence[bytes], name: str, first: int, last: int
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the mutations of a reader's seeds by number, from `first` on and before `last`."""
+    for n in range(first, last):
+        yield n, mutation(seeds, f"{name}:{n}")
 
 
 def mutation(seeds: Sequence[bytes], key: str) -> bytes:

@@ -77,7 +77,7 @@ rules:
     superseding: amendment
     superseded: law
     scope: [bill]
-    order: time
+    order: effective
 dates: ["%d.%m.%Y"]
 """
 ENDPOINT = b"""\
@@ -110,6 +110,7 @@ Text with [a link](b.md) and ![a picture](c.png "t"), `code`, [ref][1].
 
 [1]: http://x
 """
+TOML_PAGE = b"+++\ntitle = 'A'\ndate = 2020-01-02\n[a]\nb = [1]\n+++\n# A\n\nText.\n"
 
 
 def _item() -> bytes:
@@ -132,9 +133,9 @@ def _items(path: Path) -> object:
 
 def _pages(path: Path) -> object:
     from argus.knowledge.dumps.page_rows import PageSetup, read_pages
-    from argus.knowledge.dumps.site import Site
+    from argus.knowledge.dumps.site import any_site
 
-    return read_pages([path.read_bytes()], PageSetup(site=Site.of("en")))
+    return read_pages([path.read_bytes()], PageSetup(site=any_site()))
 
 
 def _wikitext(path: Path) -> object:
@@ -191,8 +192,9 @@ def _failures(path: Path) -> object:
     from argus.generative.failures.reading.problems import Problems
     from argus.generative.failures.reading.record import read_case
     from argus.generative.failures.reading.settings import Reading
+    from argus.generative.failures.tokens import WordTokens
 
-    reading, problems = Reading(), Problems()
+    reading, problems = Reading(WordTokens()), Problems()
     return [read_case(item.content, item.number, reading, problems) for item in JsonList(path)]
 
 
@@ -225,16 +227,20 @@ def _traffic(path: Path) -> object:
 
 
 def _answer(path: Path) -> object:
-    from argus.llm.reply import read_reply
     from argus.llm.structured import UnusableAnswer, read_object
     from argus.scenarios.schema import ProfileAnswer
 
     text = path.read_bytes().decode("utf-8", "replace")
-    read_reply(text, max_tokens=100)
     try:
         return read_object(text, ProfileAnswer)
     except UnusableAnswer as error:
         raise ArgusError(str(error)) from error
+
+
+def _reply(path: Path) -> object:
+    from argus.llm.reply import read_reply
+
+    return read_reply(path.read_bytes().decode("utf-8", "replace"), max_tokens=100)
 
 
 def _embeddings(path: Path) -> object:
@@ -308,7 +314,7 @@ DPR = json.dumps(
     [
         {
             "question": "who?", "answers": ["a"], "positive_ctxs": [{"title": "t", "text": "x"}],
-            "ctxs": [{"id": "d1", "title": "t", "text": "x", "score": "1.5", "has_answer": False,
+            "ctxs": [{"passage_id": "d1", "title": "t", "text": "x", "score": 1.5,
                       "keys": [["n gram", 3, 1.5]]}],
         }
     ]
@@ -318,8 +324,12 @@ PROFILE = _lines(
      "scenarios": [{"information_need": "A user wants to know x", "explanation": "y"}]},
 )  # fmt: skip
 ANSWER = json.dumps(
-    {"choices": [{"message": {"content": '{"noise": false, "scenarios": []}'},
-                  "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}}
+    {"noise": False, "main_topic": "t", "key_aspects": ["a"],
+     "scenarios": [{"information_need": "A user wants to know x", "explanation": "y \\alpha"}]}
+).encode()  # fmt: skip
+REPLY = json.dumps(
+    {"choices": [{"message": {"content": "<think>a</think>b"}, "finish_reason": "stop"}],
+     "usage": {"prompt_tokens": 3}}
 ).encode()  # fmt: skip
 EMBEDDINGS = json.dumps(
     {"data": [{"index": i, "embedding": [0.1, 0.2, 0.3]} for i in range(2)]}
@@ -328,8 +338,7 @@ SUITE = b"""\
 [[retrievers]]
 name = "BM25"
 bm25 = true
-[[remedies]]
-name = "blend"
+remedies = ["none"]
 [[tasks]]
 task = "task"
 """
@@ -357,7 +366,8 @@ READERS: tuple[Reader, ...] = (
            _call("argus.data.excluded", "read_excluded")),
     Reader("json list", ".json", lambda: [b'[{"a": 1}, {"b": "]"}]', _corpus()[0]], _json_list),
     Reader("failures", ".json", lambda: [DPR], _failures),
-    Reader("rules yaml", ".yaml", lambda: [RULES], _call("argus.authority.domains.load", "load_domain")),
+    Reader("rules yaml", ".yaml", lambda: [RULES],
+           _call("argus.authority.domains.load", "load_domain")),
     Reader("endpoint yaml", ".yaml", lambda: [ENDPOINT],
            _call("argus.retrievers.http.load", "load_endpoint")),
     Reader("suite toml", ".toml", lambda: [SUITE], _call("argus.suite.reading", "read_suite")),
@@ -376,20 +386,22 @@ READERS: tuple[Reader, ...] = (
     Reader("triples tsv", ".tsv", lambda: [b"subject\tproperty\tobject\nQ1\tP1\tQ2\nQ2\tP1\tQ3\n"],
            _relations),
     Reader("html", ".html", lambda: [HTML], _html),
-    Reader("markdown", ".md", lambda: [MARKDOWN], _markdown),
+    Reader("markdown", ".md", lambda: [MARKDOWN, TOML_PAGE], _markdown),
     Reader("log", ".jsonl", lambda: [LOG], _traffic),
     Reader("profiles", ".jsonl", lambda: [PROFILE],
            _call("argus.scenarios.files", "read_profiles")),
     Reader("expansions", ".jsonl",
            lambda: [_lines({"_id": "d1", "queries": ["a"], "summary": "b"})],
            _call("argus.scenarios.expansions", "read_expansions")),
-    Reader("model answers", ".json", lambda: [ANSWER, PROFILE.splitlines()[0]], _answer),
+    Reader("model answers", ".json", lambda: [ANSWER, b"```json\n" + ANSWER + b"\n```"], _answer),
+    Reader("chat completions", ".json", lambda: [REPLY], _reply),
     Reader("embeddings", ".json", lambda: [EMBEDDINGS], _embeddings),
     Reader("index.json", ".json", _header,
            _in_folder("index.json", "argus.indexes.header", "read_header")),
     Reader("ngram.json", ".json", _ngram_manifest,
            _in_folder("ngram.json", "argus.generative.index.manifest", "read_manifest")),
-    Reader("kb.json", ".json", _kb_header, _in_folder("kb.json", "benchmarks.faults.readers", "open_kb")),
+    Reader("kb.json", ".json", _kb_header,
+           _in_folder("kb.json", "benchmarks.faults.readers", "open_kb")),
     Reader("store.json", ".json", lambda: [b'{"fingerprint": "m@1", "dim": 3}'],
            _in_folder("store.json", "argus.encoders", "stored_fingerprint")),
     Reader("correction", ".npz", _correction, _call("argus.indexes.correction", "read_correction")),

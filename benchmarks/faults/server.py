@@ -12,12 +12,16 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 from benchmarks.faults.shim import Fault, build, strike, writes
 
-LONGEST_S = 180
+LONGEST_S = 300
+MARK = "\nwrites: "
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,17 @@ class Server:
 
     def run(self, one: Try) -> Outcome:
         """Run a command in a child of the process."""
+        return self.together([one])[0]
+
+    def together(self, tries: Sequence[Try]) -> list[Outcome]:
+        """Run commands at once, each in a child of the process."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps(asdict(one)) + "\n")
+        self._process.stdin.write(json.dumps([asdict(one) for one in tries]) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError("the process that runs commands has ended")
-        return Outcome(**json.loads(line))
+        return [Outcome(**outcome) for outcome in json.loads(line)]
 
     def close(self) -> None:
         """End the process."""
@@ -88,30 +96,45 @@ def _child(one: Try, told: int) -> None:
         code = ended.code if isinstance(ended.code, int) else 1
     counted = writes()
     strike(Fault.NONE, 0, Path(one.folder))
-    print(f"\nwrites: {counted}", flush=True)
+    print(f"{MARK}{counted}", flush=True)
     os._exit(code)
 
 
-def _run(one: Try) -> Outcome:
-    reading, telling = os.pipe()
-    start = time.monotonic()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        os.setpgid(0, 0)
-        _child(one, telling)
-    os.close(telling)
-    signal.alarm(LONGEST_S)
-    try:
-        with os.fdopen(reading, encoding="utf-8", errors="replace") as told:
-            text = told.read()
-    except TimeoutError:
-        text = "took too long"
-        os.killpg(child, signal.SIGKILL)
-    signal.alarm(0)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    text, _, counted = text.rpartition("\nwrites: ") if "\nwrites: " in text else (text, "", "0")
-    return Outcome(code, text[-4000:], int(counted), round(time.monotonic() - start, 2))
+@dataclass
+class _Running:
+    """A child, and the file into which it tells what it tells."""
+
+    child: int
+    told: IO[str]
+    start: float
+
+    @classmethod
+    def of(cls, one: Try) -> _Running:
+        told = TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        start = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            os.setpgid(0, 0)
+            _child(one, told.fileno())
+        return cls(child, told, start)
+
+    def outcome(self) -> Outcome:
+        """Wait for its end; what takes too long is killed."""
+        signal.alarm(max(1, int(self.start + LONGEST_S - time.monotonic())))
+        try:
+            status, late = os.waitpid(self.child, 0)[1], ""
+        except TimeoutError:
+            os.killpg(self.child, signal.SIGKILL)
+            status, late = os.waitpid(self.child, 0)[1], f"Traceback: not done in {LONGEST_S} s"
+        signal.alarm(0)
+        self.told.seek(0)
+        text = self.told.read() + late
+        self.told.close()
+        text, mark, counted = text.rpartition(MARK)
+        if not mark:
+            text, counted = counted, "0"
+        seconds = round(time.monotonic() - self.start, 2)
+        return Outcome(os.waitstatus_to_exitcode(status), text[-4000:], int(counted), seconds)
 
 
 def _too_long(*_: object) -> None:
@@ -149,8 +172,9 @@ def main() -> None:
     os.dup2(2, 1)
     signal.signal(signal.SIGALRM, _too_long)
     for line in sys.stdin:
-        outcome = _run(Try(**json.loads(line)))
-        answers.write(json.dumps(asdict(outcome)) + "\n")
+        running = [_Running.of(Try(**one)) for one in json.loads(line)]
+        outcomes = [asdict(one.outcome()) for one in running]
+        answers.write(json.dumps(outcomes) + "\n")
 
 
 if __name__ == "__main__":

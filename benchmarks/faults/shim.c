@@ -54,6 +54,11 @@ static int below_at(int folder, const char *path) {
     ssize_t n = readlink(link, at, sizeof at - 1);
     if (n < 0) return 0;
     at[n] = 0;
+    if (at[0] != '/') return 0; /* a pipe or a socket */
+    if (path[0]) {
+        strncat(at, "/", sizeof at - strlen(at) - 1);
+        strncat(at, path, sizeof at - strlen(at) - 1);
+    }
     return below(at);
 }
 

@@ -64,10 +64,10 @@ class States:
 
     def restore(self, name: str) -> None:
         """Have the folder of the command as it is before it."""
+        before, line = self.of(name), EXAMPLES[name]  # which may run what comes before it
         shutil.rmtree(self.run, ignore_errors=True)
-        line = EXAMPLES[name]
         large = [folder for folder in LARGE if f"{folder}/" not in line]
-        shutil.copytree(self.of(name), self.run, ignore=shutil.ignore_patterns(*large))
+        shutil.copytree(before, self.run, ignore=shutil.ignore_patterns(*large))
 
     def start(self, name: str, fault: int = 0, n: int = 0) -> Outcome:
         """Run a command's example there."""
