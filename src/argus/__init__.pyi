@@ -641,6 +641,31 @@ from .traffic.reading import (
 from .traffic.summary import (
     TrafficSummary as TrafficSummary,
 )
+from .health.config import (
+    ProjectParts as ProjectParts,
+)
+from .health.findings import (
+    HealthCheck as HealthCheck,
+    HealthResult as HealthResult,
+    HealthState as HealthState,
+)
+from .health.job import (
+    check_up as check_up,
+)
+from .health.summary import (
+    CheckRecord as CheckRecord,
+    HealthSummary as HealthSummary,
+)
+from .project.config import (
+    ProjectConfig as ProjectConfig,
+)
+from .project.findings import (
+    ProjectResult as ProjectResult,
+    ProjectSummary as ProjectSummary,
+)
+from .project.job import (
+    start_project as start_project,
+)
 from .reach.config import (
     ReachConfig as ReachConfig,
 )

@@ -24,6 +24,8 @@ MEASURE = "Measure and guard"
 RESEARCH = "For researchers and large jobs"
 
 COMMANDS = (
+    Entry("init", "init:init", "Three questions, then argus.toml.", START),
+    Entry("doctor", "doctor:doctor", "What is here, and what to mend.", START),
     Entry("demo", "demo:demo", "Everything below, on Python's documentation.", START),
     Entry("serve", "serve:serve", "A page and a service over your results.", START),
     Entry("audit", "audit:audit", "How reachable entities are (RPS).", FIND),

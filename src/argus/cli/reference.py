@@ -22,7 +22,7 @@ MADE = (
 
 
 def pages() -> dict[str, str]:
-    """Return every page by its file name, README.md first."""
+    """Return every page by its file name, overview.md first."""
     import typer
 
     top: Any = typer.main.get_command(app)
@@ -31,7 +31,7 @@ def pages() -> dict[str, str]:
         f"* [`argus {name}`]({name}.md): {entry.help}\n"
         for name, entry in top.commands.entries.items()
     )
-    return {"README.md": f"{MADE}\n# Reference of the command line\n\n{rows}"} | texts
+    return {"overview.md": f"{MADE}\n# Reference of the command line\n\n{rows}"} | texts
 
 
 def _page(name: str, command: Any) -> str:

@@ -237,6 +237,7 @@ def _arrow_rows(path: Path) -> Iterator[Row]:
     try:
         with pa.memory_map(str(path)) as source:
             for batch in pa.ipc.open_stream(source):
+                batch.validate(full=True)  # else a damaged offset ends the process
                 for values in batch.to_pylist():
                     number += 1
                     yield Row(values, path, number)

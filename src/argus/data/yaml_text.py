@@ -29,6 +29,7 @@ _KINDS = {
 }
 _TAG = "tag:yaml.org,2002:"
 _NO_DEEPER = 40
+_MOST_CHARS = 4 << 20
 _MOST_DIGITS = 300
 """Of a whole number: beyond, it is none that a decimal can stand for."""
 
@@ -56,12 +57,33 @@ def read_yaml(file: Path, text: str) -> tuple[Value, dict[Place, Mark]]:
     file: for messages. Raises InputError with file, line and place for what is no YAML, or is not
     of the subset.
     """
+    if len(text) > _MOST_CHARS:
+        raise InputError(
+            f"{len(text):,} characters", expected=f"at most {_MOST_CHARS:,} that a person wrote",
+            fix="Check that this is the right file.", where=file,
+        )  # fmt: skip
     try:
+        _check_depth(text, file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
         raise _broken(error, text, file) from error
     reader = _Reader(file)
     return (None if node is None else reader.value(node, ())), reader.marks
+
+
+def _check_depth(text: str, file: Path) -> None:
+    """Refuse what is nested without end before it is composed, which takes its depth squared."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _NO_DEEPER + 1:
+            raise InputError(
+                "nested too deeply", expected=f"at most {_NO_DEEPER} levels", fix="Write it out.",
+                where=Location(file, event.start_mark.line + 1),
+            )  # fmt: skip
 
 
 class _Reader:

@@ -30,6 +30,7 @@ from argus.encoders.protocol import similarity_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
+from argus.indexes.deletion import delete_views, end_deletion
 from argus.indexes.described import describe_encoder
 from argus.indexes.header import FILE, IndexHeader
 from argus.indexes.known import known_documents
@@ -193,8 +194,12 @@ def add_documents(
     return _built(there, folder, record, _counts(documents, originals))
 
 
+@one_writer
 def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult[DeleteSummary]:
-    """Delete documents with all their views; InputError names unknown ids and deletes nothing."""
+    """Delete documents with all their views; InputError names unknown ids and deletes nothing.
+
+    A deletion that was killed is finished by the same call.
+    """
     there = ViewIndex.open(index_folder(index))
     if not ids:
         raise InputError(
@@ -202,11 +207,13 @@ def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult[Delet
         )
     folder = ArtifactFolder(there.path)
     record = Record("index delete", {"ids": len(set(ids))}, {})
-    views = there.delete_documents(ids)
+    folder.open()
+    views = delete_views(there, ids, folder)
     counts: DeleteCounts = {"documents": {"deleted": len(set(ids))}, "views_deleted": views}
     summary: DeleteSummary = {**counts, **_state(there)}
     folder.write_section("summary.json", record.job, summary)
     folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
+    end_deletion(folder)
     return IndexResult(there, summary)
 
 

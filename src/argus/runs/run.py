@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from argus.data.manifest import ManifestSection
 from argus.data.parquet import WRITTEN, open_parquet, read_batches, read_table
-from argus.data.records import read_record
+from argus.data.records import parse_json, read_record
 from argus.errors import InputError, Location
 from argus.runs.figures import TRACKED, Tracked, Values
 
@@ -89,7 +89,7 @@ class JobRun:
         """Read a recorded run; InputError where the record is damaged."""
         path = folder / RUN
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = parse_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise _damaged(path, str(error)) from error
         return cls(read_record(RunRecord, content, where=path), folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ from argus.stores.writable import MARK, Entries, sibling_name
 if TYPE_CHECKING:
     from chromadb.api import ClientAPI
 
+TELEMETRY = "ANONYMIZED_TELEMETRY"
+"""Of the environment: from it Chroma's clients take whether they report their use."""
 METRICS = {"cosine": Metric.COSINE, "ip": Metric.DOT, "l2": Metric.L2}
 TEXT = "document"
 """The payload field that holds a record's own text."""
@@ -174,22 +177,47 @@ def _payloads(page: Any) -> list[dict[str, Any]]:
 def open_chroma(place: str, collection: str, key: str | None) -> ChromaStore:
     """Open a collection of a server (http://...), or of a folder. Raises InputError, ArgusError."""
     import chromadb
-    from chromadb.config import Settings
 
     name, hidden = f"chroma:{shown(place)}/{collection}", hide(place, key)
-    settings = Settings(anonymized_telemetry=False)
     if place.startswith(("http://", "https://")):
         url = urlsplit(place)
         with reported(name, hidden):
             client = chromadb.HttpClient(
                 host=url.hostname or "", port=url.port or 8000, ssl=url.scheme == "https",
-                headers=_headers(url, key), settings=settings,
+                headers=_headers(url, key), settings=_settings(),
             )  # fmt: skip
         return ChromaStore(client, collection, name, hidden)
     if not (Path(place) / "chroma.sqlite3").is_file():
         raise no_folder(place, "Chroma")
     with reported(name, hidden):
-        return ChromaStore(chromadb.PersistentClient(place, settings=settings), collection, name)
+        return ChromaStore(_folder_client(place), collection, name)
+
+
+def _folder_client(place: str) -> Any:
+    """Open a folder beside whoever has it open in this process.
+
+    Chroma refuses a second client whose settings differ, and the retriever that is asked may be
+    LangChain's, on the same folder: with Chroma's defaults, before or after this.
+    """
+    import chromadb
+
+    settings = _settings()
+    try:
+        return chromadb.PersistentClient(place, settings=settings)
+    except ValueError as error:
+        if "different settings" not in str(error):
+            raise
+        settings.anonymized_telemetry = not settings.anonymized_telemetry
+        os.environ[TELEMETRY] = str(settings.anonymized_telemetry)  # theirs goes on as it was
+        return chromadb.PersistentClient(place, settings=settings)
+
+
+def _settings() -> Any:
+    """Return Chroma's default settings, with its telemetry off, also for clients opened later."""
+    from chromadb.config import Settings
+
+    os.environ.setdefault(TELEMETRY, "False")
+    return Settings()
 
 
 def _headers(url: SplitResult, key: str | None) -> dict[str, str]:

@@ -64,7 +64,7 @@ def test_all_rows_count_or_none(folder):
     assert controlling(authority, "flaw-3") == ["fix-3"]
     assert controlling(authority, "flaw-1") == ["fix-1b"]
     assert authority.stale() == []
-    assert not list(Journal(folder / "state" / "records.jsonl").rows())
+    assert not list(Journal(folder / "state" / "records.jsonl").lines())
     assert authority.take(rows[:3])["records"] == 6
 
 
@@ -76,7 +76,7 @@ def test_a_disk_that_is_full_keeps_what_was_there(folder, full_disk):
     full_disk(Journal, "append", size + 1000)
     with pytest.raises(OSError):
         authority.take([large])
-    assert [n for n, _ in Journal(folder / "state" / "records.jsonl").rows()] == [1]
+    assert [n for n, _ in Journal(folder / "state" / "records.jsonl").lines()] == [1]
     assert not authority.resolve(["note"])[0]["known"]
     small = {**large, "text": "x"}
     assert authority.take([small])["records"] == 8
@@ -89,10 +89,11 @@ def test_a_line_that_a_kill_cut_short_was_never_acknowledged(folder):
     whole = file.read_bytes()
     for cut in range(1, len(whole)):
         file.write_bytes(whole + whole[:cut])
-        assert [line for _, line in Journal(file).rows()] == [whole.decode()]
+        assert [line for _, line in Journal(file).lines()] == [whole.decode()]
     authority = opened(folder)
     authority.take([{"op": "delete", "_id": "fix-3"}])
-    assert [json.loads(line).get("op") for _, line in Journal(file).rows()] == [None, "delete"]
+    rows = [row for _, line in Journal(file).lines() for row in json.loads(line)]
+    assert [row.get("op") for row in rows] == [None, "delete"]
 
 
 def test_the_time_of_the_service_holds_unless_a_request_says_another(folder):

@@ -283,6 +283,9 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
         earlier = read_record(
             RollbackNote, folder.read_json(ROLLED_BACK), where=folder / ROLLED_BACK
         )
+        if not earlier.pop("finished", True):  # killed behind the commit: now it is told
+            folder.write_json(ROLLED_BACK, earlier)
+            return earlier
         raise InputError(
             f"remedy {remedy!r} was rolled back already ({earlier['at']})",
             expected=f"one of {', '.join(there)}" if there else "a remedy; there is none left",
@@ -293,10 +296,13 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
     relying = [n for n, home in homes.items() if remedy in _kept_origin(home).get("relied_on", ())]
     note: RollbackNote = {
         "remedy": remedy,
-        "views_removed": views.rollback(remedy),
+        "views_removed": next((r.views for r in views.remedies() if r.id == remedy), 0),
         "at": utc_now(),
         "relied_on_by": relying,
     }
+    if folder.path.is_dir() and remedy in there:
+        folder.write_json(ROLLED_BACK, {**note, "finished": False})
+    note["views_removed"] = views.rollback(remedy)
     if folder.path.is_dir():
         folder.write_json(ROLLED_BACK, note)
     return note

@@ -24,6 +24,8 @@ from argus.settings import TOP_K
 router = APIRouter(tags=["retrieve"])
 MOST_RESULTS = 50
 """As the API has it."""
+Metadata = dict[str, str | float]
+"""Of a document, by name; what is not known is left out."""
 
 
 class Content(TypedDict):
@@ -39,7 +41,7 @@ class FoundFile(TypedDict):
     file_id: str
     filename: str
     score: float
-    attributes: dict[str, str | float | bool]
+    attributes: Metadata
     content: list[Content]
 
 
@@ -102,18 +104,13 @@ def _refused(message: str, param: str) -> Response:
 
 
 def _file(hit: ServedHit) -> FoundFile:
-    plain = {k: v for k, v in _metadata(hit).items() if isinstance(v, str | float)}
     return {
         "file_id": hit["id"],
         "filename": hit["title"] or hit["id"],
         "score": hit["score"],
-        "attributes": plain,
+        "attributes": _metadata(hit),
         "content": [{"type": "text", "text": hit["text"]}],
     }
-
-
-Metadata = dict[str, str | float]
-"""Of a document, by name; what is not known is left out."""
 
 
 class FoundDocument(TypedDict):
@@ -199,9 +196,9 @@ def _metadata(hit: ServedHit) -> Metadata:
     steps = [
         f"{s['superseded']} superseded by {s['superseder']} ({s['rule']})" for s in hit["chain"]
     ]
-    known = {
+    known: dict[str, str | float | None] = {
         "id": hit["id"], "title": hit["title"], "score": hit["score"], "type": hit["type"],
         "time": hit["time"], "in_place_of": hit["anchor"] if steps else None,
     }  # fmt: skip
-    metadata: Metadata = {name: value for name, value in known.items() if value is not None}
+    metadata = {name: value for name, value in known.items() if value is not None}
     return metadata | ({"supersedes": "; ".join(steps)} if steps else {})

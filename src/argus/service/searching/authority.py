@@ -109,7 +109,7 @@ class ServedAuthority:
             with stream.all_or_none():
                 changes = list(_made(stream, self._domain, enumerate(rows, 1), REQUEST))
                 if self._journal is not None:
-                    self._journal.append([json.dumps(row) for row in rows])
+                    self._journal.append(json.dumps(list(rows)))
             stale = dict.fromkeys(key for change in changes for key in change["stale"])
             return {
                 "records": len(stream.authority),
@@ -123,7 +123,8 @@ class ServedAuthority:
             now = replace(self.source, as_of=None, known_by=None)
             stream = UndoableStream(open_authority(now).authority)
             if self._journal is not None:
-                rows = ((number, json.loads(line)) for number, line in self._journal.rows())
+                lines = self._journal.lines()
+                rows = ((number, row) for number, line in lines for row in json.loads(line))
                 with stream.all_or_none():
                     deque(_made(stream, self._domain, rows, self._journal.file), maxlen=0)
             self._stream = stream

@@ -1,20 +1,20 @@
-"""Records that came while the service ran: a file of rows, written before the answer is sent."""
+"""What came while the service ran: a line for each request, written before it is answered."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 
 class Journal:
-    """Rows of changes, in their order. A line that a kill cut short was never acknowledged."""
+    """Lines in their order. One that a kill cut short was never acknowledged: it does not count."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
 
-    def rows(self) -> Iterator[tuple[int, str]]:
+    def lines(self) -> Iterator[tuple[int, str]]:
         """Yield every whole line with its number, from 1."""
         if not self.file.is_file():
             return
@@ -23,14 +23,14 @@ class Journal:
                 if line.endswith("\n"):
                     yield number, line
 
-    def append(self, rows: Sequence[str]) -> None:
-        """Write rows to the disk; OSError where it cannot, and the file is as it was."""
+    def append(self, line: str) -> None:
+        """Write a line to the disk; OSError where it cannot, and the file is as it was."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         with self.file.open("ab") as file:
             end = self._whole()
             file.truncate(end)
             try:
-                file.write("".join(f"{row}\n" for row in rows).encode())
+                file.write(f"{line}\n".encode())
                 file.flush()
                 os.fsync(file.fileno())
             except OSError:

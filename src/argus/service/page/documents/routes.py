@@ -17,6 +17,7 @@ from argus.service.page.documents.slicing import SliceLabels, slice_names
 from argus.service.page.documents.table import DocumentTables
 from argus.service.page.holding import Warm, WarmIndexes, index_of
 from argus.service.page.rendering import PageRoute, folder_path, fragment, is_fragment, render
+from argus.service.page.rows import Values
 from argus.service.state import ServiceOf
 from argus.service.workplace import Workplace
 
@@ -45,7 +46,7 @@ def documents(
     table = tables.of(path)
     slices = _slices(service.workplace, path)
     _check(filters, slices)
-    shown = {
+    shown: Values = {
         "folder": folder, "filters": filters, "columns": table.listed, "size": ROWS,
         "page": table.page(filters),
     }  # fmt: skip

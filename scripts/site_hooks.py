@@ -1,0 +1,47 @@
+"""What `make docs` does beyond mkdocs: folders in the nav, and links that leave docs/."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+LINK = re.compile(r"\[([^]]*)\]\(((?:\.\./)+)([^)#]*)(#[^)]*)?\)")
+
+
+def on_config(config: Any) -> Any:
+    """Put the pages of a folder where the nav names it: its overview first, then by name."""
+    docs = Path(config.docs_dir)
+    config.nav = [_filled(entry, docs) for entry in config.nav]
+    return config
+
+
+def _filled(entry: Any, docs: Path) -> Any:
+    if isinstance(entry, dict):
+        return {title: _pages(value, docs) for title, value in entry.items()}
+    return entry
+
+
+def _pages(value: Any, docs: Path) -> Any:
+    if isinstance(value, list):
+        return [_filled(entry, docs) for entry in value]
+    if not value.endswith("/"):
+        return value
+    names = sorted(path.name for path in (docs / value).glob("*.md"))
+    names.sort(key=lambda name: name not in ("README.md", "overview.md"))
+    return [f"{value}{name}" for name in names]
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """Name the file in the source, where a link leads out of docs/: it is no page of the site."""
+    docs = Path(config.docs_dir).resolve()
+    folder = (docs / page.file.src_uri).parent
+
+    def named(match: re.Match[str]) -> str:
+        text, up, rest, _anchor = match.groups()
+        target = (folder / up / rest).resolve()
+        if target.is_relative_to(docs):
+            return match[0]
+        return f"{text} (`{target.relative_to(docs.parent)}` in the source)"
+
+    return LINK.sub(named, markdown)

@@ -1,0 +1,1 @@
+"""`argus doctor`: machine, extras, documents, retriever, model; what to mend before a job."""

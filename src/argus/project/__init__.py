@@ -1,0 +1,1 @@
+"""`argus init`: three questions, a connection that is tried, and a commented argus.toml."""

@@ -1,0 +1,59 @@
+"""What `argus init` tells: what was tried, what was written, what is next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from argus.health.findings import HealthCheck, HealthState, count
+from argus.health.summary import CheckRecord
+from argus.jobs.result import Result
+
+
+class ProjectSummary(TypedDict):
+    """What was written, what was tried, and the command to go on with."""
+
+    file: str
+    checks: list[CheckRecord]
+    bad: int
+    next: str
+
+
+@dataclass(frozen=True, repr=False)
+class ProjectResult(Result):
+    """A project that was begun."""
+
+    file: Path
+    checks: tuple[HealthCheck, ...]
+    next: str
+    """The command to go on with."""
+
+    @property
+    def bad(self) -> int:
+        """How many parts did not work when they were tried."""
+        return count(self.checks, HealthState.BAD)
+
+    @property
+    def exit_code(self) -> int:
+        """0 where all that was tried works, else 2; the file is written in either case."""
+        return 2 if self.bad else 0
+
+    @property
+    def summary(self) -> ProjectSummary:
+        """The same as JSON."""
+        return {
+            "file": str(self.file),
+            "checks": [check.record() for check in self.checks],
+            "bad": self.bad,
+            "next": self.next,
+        }
+
+    def headline(self) -> Iterator[str]:
+        """Yield what was tried, the file, and the next command."""
+        for check in self.checks:
+            yield from check.lines()
+        yield f"written: {self.file}"
+        yield f"next: {self.next}"

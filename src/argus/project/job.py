@@ -1,0 +1,66 @@
+"""Begin a project: try what a person named, and write it down for every command."""
+
+from __future__ import annotations
+
+import shlex
+
+from argus.data.artifacts import replacing
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig, as_config
+from argus.errors import InputError
+from argus.health.config import ProjectParts
+from argus.health.parts import Trial
+from argus.project.config import ProjectConfig
+from argus.project.findings import ProjectResult
+from argus.project.tables import Answers, tables
+from argus.project.text import written
+from argus.retrievers.config import AskingConfig
+
+
+def start_project(
+    parts: ProjectParts,
+    *,
+    columns: FieldNames | None = None,
+    asking: AskingConfig | None = None,
+    encoder: EncoderConfig | str | None = None,
+    config: ProjectConfig | None = None,
+) -> ProjectResult:
+    """Write a commented file of settings that every command reads with --config.
+
+    parts: the documents at least. What does not work when it is tried is told in the result, and
+    the file is written all the same: it is mended there. Raises InputError where no documents are
+    named, and for a file that is there, unless it is to be replaced.
+    """
+    config = config or ProjectConfig()
+    check_place(config)
+    if parts.corpus is None:
+        raise InputError(
+            "no documents are named",
+            expected="a file, a folder, or a store such as qdrant:http://HOST:6333/docs",
+            fix="Name them with --corpus; at a terminal argus init asks.",
+            where="--corpus",
+        )
+    answers = Answers(
+        parts, columns or FieldNames(), asking or AskingConfig(),
+        as_config(encoder or EncoderConfig()),
+    )  # fmt: skip
+    trial = Trial(parts, answers.columns, answers.asking, answers.encoder)
+    checks = tuple(trial.checks()) if config.check else ()
+    config.to.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(config.to) as temporary:
+        temporary.write_text(written(tables(answers), config.to.name), encoding="utf-8")
+    result = ProjectResult(config.to, checks, "")
+    command = "doctor" if result.bad else "exposure"
+    following = shlex.join(["argus", command, "--config", str(config.to)])
+    return ProjectResult(config.to, checks, following)
+
+
+def check_place(config: ProjectConfig) -> None:
+    """Raise InputError for a file of settings that is there, unless it is to be replaced."""
+    if config.to.exists() and not config.replace:
+        raise InputError(
+            "is there already",
+            expected="a place for a new file",
+            fix="Edit it, name another with --to, or write over it with --replace.",
+            where=config.to,
+        )

@@ -1,0 +1,196 @@
+"""The tables of argus.toml: one a command, each value under the option that it sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from argus.corpora.names import StoreCorpus, named
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.health.config import ProjectParts
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import is_index
+from argus.settings import settings_of
+from argus.stores.config import StoreConfig
+from argus.stores.spec import is_store
+
+REPORT, INDEX, JUDGED = "argus-report", "argus-index", "argus-judged"
+"""Folders that the commands write."""
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The settings of one command. says: what it does, as comments above it.
+
+    open: lines that are left out of force, for a person to take in.
+    """
+
+    command: str
+    says: tuple[str, ...]
+    values: Values
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a person said: the parts, and what goes with each."""
+
+    parts: ProjectParts
+    columns: FieldNames = field(default_factory=FieldNames)
+    asking: AskingConfig = field(default_factory=AskingConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+
+    @property
+    def store(self) -> StoreCorpus | None:
+        """The store that holds the documents, if one does."""
+        corpus = self.parts.corpus
+        place = None if corpus is None else named(corpus)
+        return place if isinstance(place, StoreCorpus) else None
+
+    @property
+    def searched_store(self) -> str | None:
+        """The store whose own search is the retriever, if one is."""
+        retriever = self.parts.retriever
+        return retriever if retriever is not None and is_store(retriever) else None
+
+    @property
+    def index(self) -> str | None:
+        """The Argus index that is the retriever, if one is."""
+        retriever = self.parts.retriever
+        return retriever if retriever is not None and is_index(retriever) else None
+
+
+def tables(answers: Answers) -> Iterator[Table]:
+    """Yield a table for each command that fits the answers, in the order they would be run."""
+    yield Table("doctor", ("Is everything there?",), _everything(answers))
+    if store := answers.searched_store or (answers.store and str(answers.store.store)):
+        says = ("Which records does the store itself lose?",)
+        yield Table("reach", says, {"store": store, "out": REPORT, **_opening(answers)})
+    yield Table(
+        "exposure",
+        ("Which documents do not come back, asked for by their titles and sentences?",),
+        {**_searched(answers), "out": REPORT},
+    )
+    yield from _repairs(answers)
+    if answers.parts.queries is not None and answers.parts.qrels is not None:
+        yield _judged(answers)
+    yield Table(
+        "gate",
+        ("For CI: exit 1 where a bound is broken. Tighten them to what you measured.",),
+        {"folders": [REPORT], "max-never-retrieved-share": 0.1},
+        ('against = "baseline"  # fails on what is worse than this folder of results',),
+    )
+
+
+def _everything(answers: Answers) -> Values:
+    parts = answers.parts
+    return {
+        **_searched(answers),
+        **_path("queries", parts.queries),
+        **_path("qrels", parts.qrels),
+    }
+
+
+def _searched(answers: Answers) -> Values:
+    """Return what is audited, and by what it is searched, with all that was said of both."""
+    return {
+        "corpus": _corpus(answers),
+        **_changed(answers.columns),
+        **({"retriever": answers.parts.retriever} if answers.parts.retriever else {}),
+        **_changed(answers.asking),
+        **_opening(answers),
+        **_encoder(answers.encoder),
+    }
+
+
+def _repairs(answers: Answers) -> Iterator[Table]:
+    """Yield how what was found is mended, where the documents live."""
+    store = answers.store or answers.searched_store
+    if store is not None:
+        place = str(store.store) if isinstance(store, StoreCorpus) else store
+        encoder = {
+            key: value for key, value in _encoder(answers.encoder).items()
+            if key not in ("device", "trust-remote-code", "batch", "concurrency")
+        }  # fmt: skip
+        values = {"store": place, **encoder, **_opening(answers)}
+        says = ("Repair the store beside its documents: argus remedy blend. Undo: remedy rollback",)
+        yield Table("remedy.blend", says, {**values, "out": REPORT})
+        shared = {"store": place, **_opening(answers)}
+        yield Table("remedy.list", ("What a store was repaired with.",), shared)
+        yield Table("remedy.rollback", ("argus remedy rollback ID undoes exactly that.",), shared)
+        return
+    index = answers.index or INDEX
+    if answers.index is None:
+        says = ("An index of the documents, which a repair is made in.",)
+        values = {"corpus": _corpus(answers), **_changed(answers.columns)}
+        yield Table("index.build", says, {**values, **_encoder(answers.encoder), "out": index})
+    judging = (
+        {**_path("queries", answers.parts.queries), **_path("qrels", answers.parts.qrels)}
+        if answers.parts.qrels is not None
+        else {}
+    )
+    says = ("Keeps what the questions prove; without judged ones, adds the default.",)
+    yield Table("repair", says, {"index": index, **judging})
+    yield Table("remedy.list", ("What the index was repaired with.",), {"index": index})
+    says = ("argus remedy rollback ID makes it exactly as it was.",)
+    yield Table("remedy.rollback", says, {"index": index})
+
+
+def _judged(answers: Answers) -> Table:
+    """Return how a retriever, or an index before and after its repair, does on judged questions."""
+    values: dict[str, Any] = {
+        **_path("queries", answers.parts.queries), **_path("qrels", answers.parts.qrels),
+    }  # fmt: skip
+    if answers.parts.retriever is not None and answers.index is None:
+        values |= {"retriever": [answers.parts.retriever], "corpus": _corpus(answers)}
+        values |= {**_changed(answers.asking), **_opening(answers)}
+        if answers.searched_store is not None:
+            values["encoder"] = answers.encoder.model
+    else:
+        index = answers.index or INDEX
+        values["index"] = [f"{index}@original", index]
+    return Table("evaluate", ("The judged questions.",), {**values, "out": JUDGED})
+
+
+def _corpus(answers: Answers) -> str:
+    store = answers.store
+    return str(answers.parts.corpus) if store is None else str(store.store)
+
+
+def _path(name: str, path: Path | None) -> Values:
+    return {} if path is None else {name: str(path)}
+
+
+def _encoder(encoder: EncoderConfig) -> Values:
+    """Return the encoder by name, always, and what else was said of it."""
+    return {"encoder": encoder.model, **_changed(replace(encoder, model=EncoderConfig().model))}
+
+
+def _opening(answers: Answers) -> Values:
+    """Return how a store is opened, of the documents or of the search; both share the options."""
+    store = answers.store
+    opening = answers.asking.opening if store is None else store.opening
+    where = list(answers.asking.where) if answers.searched_store else []
+    values = _changed(opening if opening != StoreConfig() else answers.asking.opening)
+    return {**values, **({"where": where} if where else {})}
+
+
+def _changed(config: Any) -> Values:
+    """Return the settings of a config that are not its defaults, by the names of their options."""
+    default = type(config)()
+    changed: dict[str, Any] = {}
+    for setting in settings_of(type(config)):
+        value = getattr(config, setting.name)
+        if setting.name != "where" and value != getattr(default, setting.name):
+            changed[setting.where.removeprefix("--")] = _plain(value)
+    return changed
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return [_plain(one) for one in value]
+    return str(value) if isinstance(value, Path) else value

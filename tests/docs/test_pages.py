@@ -1,0 +1,108 @@
+"""Pages of docs/: short, with links that lead somewhere; container files and their paths."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+MOST_WORDS, MOST_CHARACTERS = 2_000, 400
+LONG = {
+    "design.md": 9_400, "domains.md": 2_900, "failures.md": 3_600, "generative.md": 4_700,
+    "knowledge.md": 2_700, "results.md": 22_000,
+}  # fmt: skip
+"""Pages that are still too long, and the most they may have: they only get shorter."""
+PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference")
+OTHERS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
+LINKED = [*PAGES, *OTHERS, *sorted((ROOT / "examples").rglob("*.md"))]
+WRAPPED = {"tutorial.md", "install.md", "releasing.md", "index.md"}
+"""Pages all of whose lines are short: those that were written since the bound was set."""
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_page_is_no_longer_than_can_be_read(page):
+    words = len(page.read_text("utf-8").split())
+    assert words <= LONG.get(page.name, MOST_WORDS)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name in WRAPPED], ids=name)
+def test_no_line_is_longer_than_can_be_read(page):
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    long = [line for line in text.splitlines() if len(line) > MOST_CHARACTERS]
+    assert not long
+
+
+def slug(heading: str) -> str:
+    """Return a heading's anchor, as GitHub makes it."""
+    plain = re.sub(r"[`*]|\[([^]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
+
+
+def anchors(page: Path) -> set[str]:
+    text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
+    return {slug(h) for h in re.findall(r"^#+ (.*)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name)
+def test_every_link_leads_somewhere(page):
+    text = re.sub(r"```.*?```|`[^`]*`", "", page.read_text("utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{target} is not there"
+        if anchor and file.suffix == ".md":
+            assert anchor in anchors(file), f"{target}: no such heading"
+
+
+def test_every_page_is_in_the_site():
+    nav = (ROOT / "mkdocs.yml").read_text("utf-8").partition("\nnav:\n")[2]
+    top = {page.name for page in PAGES if page.parent.name == "docs"}
+    assert not [page for page in top if f"- {page}\n" not in nav]
+
+
+def test_container_files_are_checked(tmp_path):
+    script = ROOT / "scripts" / "check_containers.py"
+
+    def check(folder):
+        command = [sys.executable, str(script), str(folder)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert check(ROOT).returncode == 0
+    broken = (ROOT / "Containerfile").read_text().replace("COPY src ./src", "COPY source ./src")
+    (tmp_path / "Containerfile").write_text(broken + "GO home\n")
+    compose = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    compose["services"]["argus"] |= {"depends_on": ["redis"], "speed": "high"}
+    del compose["volumes"]["work"]
+    (tmp_path / "compose.yaml").write_text(yaml.safe_dump(compose))
+    ran = check(tmp_path)
+    assert ran.returncode == 1
+    for fault in ("no source here", "instruction 'GO'", "'redis', which is no", "key 'speed'",
+                  "volume 'work' is not declared", "no ./examples here"):  # fmt: skip
+        assert fault in ran.stdout, ran.stdout
+
+
+@pytest.mark.parametrize("form", sorted((ROOT / ".github").rglob("*.yml")), ids=name)
+def test_forms_and_workflows_are_yaml(form):
+    content = yaml.safe_load(form.read_text("utf-8"))
+    if "jobs" in content:
+        steps = [step for job in content["jobs"].values() for step in job["steps"]]
+        scripts = [w for s in steps for w in s.get("run", "").split() if w.startswith("scripts/")]
+        targets = [
+            w for s in steps for m in re.findall(r"make (.*)", s.get("run", "")) for w in m.split()
+        ]
+        make = (ROOT / "Makefile").read_text("utf-8")
+        assert all((ROOT / script).is_file() for script in scripts)
+        assert all(f"\n{target}:" in make for target in targets)
+    else:
+        assert "body" in content or "blank_issues_enabled" in content

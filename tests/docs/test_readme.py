@@ -1,0 +1,60 @@
+"""The README: short, plain, and what it shows is what is printed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support import console
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "README.md").read_text("utf-8")
+MOST_WORDS, MOST_PER_SENTENCE = 900, 18
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a page's prose: no code, tables, headings or pictures."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    lines = [line for line in text.splitlines() if line[:1] not in ("|", "#", "!")]
+    prose = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", "\n".join(lines))
+    parts = re.split(r"(?<=[.:;?!])\s+", prose)
+    return [part for part in parts if len(part.split()) > 1]
+
+
+def test_it_is_short_and_its_sentences_are():
+    assert len(TEXT.split()) <= MOST_WORDS
+    lengths = [len(sentence.split()) for sentence in sentences(TEXT)]
+    assert len(lengths) > 30 and sum(lengths) / len(lengths) <= MOST_PER_SENTENCE
+
+
+def test_it_has_one_picture():
+    assert len(re.findall(r"!\[", TEXT)) == 1 and (ROOT / "docs/report.png").is_file()
+
+
+def test_its_demo_is_what_the_make_file_has():
+    commands = [step.command for step in console.steps(ROOT / "README.md")]
+    assert commands[:2] == ["make demo", "make test"]
+    make = (ROOT / "Makefile").read_text("utf-8")
+    assert all(f"\n{command.partition(' ')[2]}:" in make for command in commands[:2])
+
+
+def test_its_commands_print_what_it_shows(tmp_path, monkeypatch):
+    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    page = tmp_path / "README.md"
+    page.write_text(re.sub(r"^\$ make .*?(?=^\$ make|^```)", "", TEXT, flags=re.M | re.S))
+    monkeypatch.chdir(tmp_path)
+    done = console.check(page)
+    assert len(done) == 6
+
+
+@pytest.mark.parametrize("change", [("98.6%", "42.6%"), ("221 views", "222 views")])
+def test_a_figure_that_is_not_so_is_seen(change):
+    shown = {"98.6%": "found by their title, top 10: 98.6% (first: 54.3%) of 221 probes",
+             "221 views": "index: argus-index (221 views)"}[change[0]]  # fmt: skip
+    console.compare(console.Step("x", (shown,)), shown)
+    with pytest.raises(pytest.fail.Exception, match="prints no line like"):
+        console.compare(console.Step("x", (shown.replace(*change),)), shown)

@@ -1,0 +1,97 @@
+"""Every example runs as its README says, on real parts, and prints what its README shows."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sys
+import threading
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.stores.conftest import postgres
+from tests.support import console, notebooks
+
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLES = DOCS.parent / "examples"
+NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
+MOST_LINES = 80
+postgres = postgres
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    """Return what copies an example, with the data beside it, and goes there."""
+    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
+    shutil.copytree(EXAMPLES / "data", tmp_path / "data")
+
+    def enter(name: str) -> Path:
+        shutil.copytree(EXAMPLES / name, tmp_path / name)
+        monkeypatch.chdir(tmp_path / name)
+        return tmp_path / name
+
+    return enter
+
+
+def test_each_folder_is_listed_and_short():
+    listed = (EXAMPLES / "README.md").read_text("utf-8")
+    assert len(NAMES) == 6 and all(f"]({name})" in listed for name in NAMES)
+    for name in NAMES:
+        files = [f for f in (EXAMPLES / name).iterdir() if f.suffix in (".py", ".yaml", ".yml")]
+        code = sum(bool(line.strip()) for f in files for line in f.read_text("utf-8").splitlines())
+        assert code <= MOST_LINES, f"{name}: {code} lines"
+
+
+def test_langchain_in_chroma_as_the_tutorial_has_it(example):
+    example("langchain-chroma")
+    console.check(DOCS / "tutorial.md")
+
+
+def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
+    monkeypatch.setenv("HANDBOOK", postgres)
+    console.check(example("llamaindex-pgvector") / "README.md")
+
+
+def test_policies(example):
+    fails = frozenset(
+        {"argus authority lint --queries questions.jsonl --retriever search.py:plain"}
+    )
+    console.check(example("policies") / "README.md", fails=fails)
+
+
+def test_openinference_to_a_gate(example):
+    folder = example("openinference-gate")
+    console.check(folder / "README.md")
+    assert (folder / "junit.xml").is_file() and "pass" in (folder / "summary.md").read_text()
+    workflow = yaml.safe_load((folder / "workflow.yml").read_text("utf-8"))
+    lines = [step["run"] for step in workflow["jobs"]["argus"]["steps"] if "run" in step]
+    assert [console.run(line, {}).code for line in lines if line.startswith("argus ")] == [0, 0]
+
+
+def test_an_engine_by_yaml(example, monkeypatch):
+    folder = example("engine-by-yaml")
+    monkeypatch.syspath_prepend(str(folder))
+    import engine
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), engine.Engine) as server:
+        monkeypatch.setenv("ENGINE_PORT", str(server.server_port))
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        console.check(folder / "README.md")
+        server.shutdown()
+    del sys.modules["engine"]
+
+
+def test_the_notebook_brings_what_it_shows(example):
+    folder = example("notebook")
+    notebook = json.loads((folder / "audit-to-repair.ipynb").read_text("utf-8"))
+    with contextlib.chdir(folder):
+        for cell, outputs in notebooks.run(notebook):
+            stored, now = notebooks.text_of(cell["outputs"]), notebooks.text_of(outputs)
+            assert stored or not now
+            step = console.Step("".join(cell["source"]), tuple(stored.splitlines()))
+            console.compare(step, now)

@@ -1,0 +1,158 @@
+"""A check-up of real parts: files, retrievers, stores, an endpoint; what is broken is told."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+import argus
+from argus.extras import EXTRAS
+from argus.health.findings import HealthState
+from argus.health.machine import CPU_BUILD, PURPOSES, check_extras, check_machine
+from argus.health.parts import Trial
+from argus.llm.config import ChatConfig
+from tests.conftest import Endpoint, serving
+from tests.support.stores import sqlite_vec
+
+ROWS = [
+    {"_id": "d0", "title": "Ska", "text": "Ska is music from Jamaica."},
+    {"_id": "d1", "title": "Bern", "text": "Bern is the capital of Switzerland."},
+    {"_id": "d2", "title": "Dub", "text": "Dub grew out of reggae."},
+]
+SEARCH = """
+def known(query, k):
+    return ["d1", "d0"]
+def strange(query, k):
+    return ["7", "8"]
+def partly(query, k):
+    return ["d1", "8"]
+def empty(query, k):
+    return []
+def broken(query, k):
+    raise TimeoutError("the engine sleeps")
+"""
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write = {
+        "docs.jsonl": "".join(json.dumps(row) + "\n" for row in ROWS),
+        "search.py": SEARCH,
+        "q.jsonl": '{"_id": "q1", "text": "music from jamaica"}\n{"_id": "q2", "text": "x"}\n',
+        "good.tsv": "query-id\tcorpus-id\tscore\nq1\td0\t1\n",
+        "half.tsv": "query-id\tcorpus-id\tscore\nq1\td0\t1\nq1\td9\t1\n",
+        "other.tsv": "query-id\tcorpus-id\tscore\nq1\td8\t1\n",
+        "foreign.tsv": "query-id\tcorpus-id\tscore\nq9\td0\t1\n",
+    }
+    for name, text in write.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def tried(**parts):
+    """Return the checks of these parts by name, with the default encoder."""
+    trial = Trial(argus.ProjectParts(**parts), encoder=argus.EncoderConfig(precision="float32"))
+    return {check.part: check for check in trial.checks()}
+
+
+def test_documents_and_the_model_are_tried(files):
+    checks = tried(corpus="docs.jsonl")
+    assert checks["model"].state is HealthState.GOOD
+    assert "all-MiniLM-L6-v2 embeds: 384 dimensions" in checks["model"].text
+    assert checks["documents"].text == (
+        "docs.jsonl: 3 documents, 3 with a title; the first is 'd0'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "says"),
+    [
+        ("known", "good", "brought 2 documents for 3 queries"),
+        ("strange", "bad", "2 of them are no documents, such as '7'"),
+        ("partly", "note", "1 of them are no documents, such as '8'"),
+        ("empty", "bad", "brought 0 documents"),
+        ("broken", "bad", "failed 3 of 3 queries; probe-0: raised TimeoutError: the engine sleeps"),
+        ("absent", "bad", "absent"),
+    ],
+)
+def test_a_retriever_is_asked_for_the_first_documents(files, name, state, says):
+    check = tried(corpus="docs.jsonl", retriever=f"search.py:{name}")["retriever"]
+    assert check.state == state and says in check.text
+    assert bool(check.mend) is (state != "good")
+
+
+@pytest.mark.parametrize(
+    ("qrels", "state", "says"),
+    [
+        ("good.tsv", "good", "2 questions, 1 judged"),
+        ("half.tsv", "note", "1 of 2 relevant documents are not in the corpus"),
+        ("other.tsv", "bad", "1 of 1 relevant documents are not in the corpus"),
+        ("foreign.tsv", "bad", "2 questions, 0 judged"),
+        (None, "good", "2 questions, not judged"),
+        ("none.tsv", "bad", "none.tsv"),
+    ],
+)
+def test_questions_are_held_against_the_documents(files, qrels, state, says):
+    check = tried(corpus="docs.jsonl", queries="q.jsonl", qrels=qrels and files / qrels)
+    assert check["questions"].state == state and says in check["questions"].text
+
+
+def test_judgements_alone_are_no_questions(files):
+    assert tried(qrels=files / "good.tsv")["questions"].state is HealthState.BAD
+
+
+def test_a_store_is_opened_and_its_vectors_compared(files):
+    spec = sqlite_vec(files / "store").spec
+    check = tried(corpus=spec)["documents"]
+    assert check.state is HealthState.BAD  # of another model: 16 numbers a vector
+    assert "vectors of 16 dimensions" in check.text and "--encoder" in check.mend
+
+
+def test_a_model_that_is_not_there_is_bad_only_where_it_is_meant(files, monkeypatch):
+    named = Trial(argus.ProjectParts(), encoder=argus.EncoderConfig(model="docs.jsonl"))
+    (check,) = named.checks()
+    assert check.state is HealthState.BAD and check.mend
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.setattr("argus.encoders.load.find_spec", lambda _: None)
+    (check,) = Trial(
+        argus.ProjectParts(), encoder=argus.EncoderConfig(precision="float32")
+    ).checks()
+    assert check.state is HealthState.NOTE
+
+
+def test_a_language_model_is_asked_one_prompt(files):
+    endpoint = Endpoint()
+    endpoint.behave = lambda prompt, n: {"text": "yes it is"}
+    with serving(endpoint) as url:
+        result = argus.check_up(model=ChatConfig(model="m", base_url=url))
+    check = result.checks[-1]
+    assert check.part == "language model" and check.state is HealthState.GOOD, check
+    assert check.text == "m answers: yes it is"
+    nobody = ChatConfig(model="m", base_url="http://127.0.0.1:9", attempts=1)
+    result = argus.check_up(model=nobody)
+    assert result.exit_code == 2 and "did not answer" in result.checks[-1].text
+    assert result.summary["bad"] == 1 and list(result.headline())[-1] == "1 to mend"
+
+
+def test_a_cuda_build_without_a_gpu_is_told(monkeypatch, tmp_path):
+    import torch
+
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.version.cuda", "12.8")
+    checks = {check.part: check for check in check_machine(tmp_path)}
+    assert "the build for CUDA 12.8" in checks["torch"].text and CPU_BUILD in checks["torch"].mend
+    assert torch.__version__ in checks["torch"].text
+    assert checks["python"].text.startswith("Python 3.")
+
+
+def test_every_extra_has_a_purpose_and_what_lacks_is_a_note(monkeypatch):
+    assert set(PURPOSES) == set(EXTRAS.values())
+    find = lambda name: None if name == "duckdb" else object()  # noqa: E731
+    monkeypatch.setattr("argus.health.machine.find_spec", find)
+    here, lacking = check_extras()
+    assert "kb" not in here.text.split() and here.state is HealthState.GOOD
+    assert lacking.state is HealthState.NOTE and "kb (knowledge bases)" in lacking.text
+    assert lacking.mend.endswith("pip install 'argus-retrieval[kb]'.")
