@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from argus.data.artifacts import replacing
+from argus.data.locks import waiting_for
 from argus.data.provenance import describe_environment, utc_now
 from benchmarks.faults.fuzz import fuzzed_apart
 from benchmarks.faults.readers import READERS
@@ -75,11 +77,14 @@ def _struck(
 def _keep(part: str, name: str, record: dict[str, Any], settings: argparse.Namespace) -> None:
     """Write a record at once: a campaign takes hours."""
     print(f"{part}: {name}: {json.dumps(record)}", flush=True)
-    whole_file = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
-    about = {"seed": settings.seed, "finished": utc_now()}
-    whole_file.setdefault("result", {}).setdefault(part, {})[name] = record | about
-    whole_file |= {"finished": utc_now(), "environment": describe_environment()}
-    RESULTS.write_text(json.dumps(whole_file, indent=2) + "\n", encoding="utf-8")
+    lock = Path(tempfile.gettempdir()) / "argus-faults.lock"
+    with waiting_for(lock, busy="the results are being written"):
+        results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
+        about = {"seed": settings.seed, "finished": utc_now()}
+        results.setdefault("result", {}).setdefault(part, {})[name] = record | about
+        results |= {"finished": utc_now(), "environment": describe_environment()}
+        with replacing(RESULTS) as temporary:
+            temporary.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

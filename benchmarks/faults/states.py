@@ -18,6 +18,7 @@ from tests.support.examples import answer, write_files
 READ_ONLY = (
     "argus search", "argus explain", "argus remedy list", "argus remedy queries", "argus plan",
     "argus engine check", "argus gate", "argus authority search", "argus authority stream",
+    "argus authority lint",
 )  # fmt: skip
 """Commands that write nothing; the rest are tried."""
 LONG = ("argus demo", "argus reproduce", "argus suite", "argus audit")
@@ -100,5 +101,6 @@ def states(home: Path) -> Iterator[States]:
 
 
 def commands() -> list[str]:
-    """Return the commands that write, in the order of their groups."""
-    return [name for name in EXAMPLES if name not in READ_ONLY]
+    """Return the commands that write, in the order of their groups, long ones last."""
+    names = [name for name in EXAMPLES if name not in READ_ONLY]
+    return sorted(names, key=lambda name: name in LONG)

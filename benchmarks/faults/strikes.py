@@ -47,11 +47,15 @@ class Tally:
 
 @dataclass(frozen=True)
 class Whole:
-    """A run that nothing struck: what it leaves, and how many writes it made, of each kind."""
+    """A run that nothing struck: what it leaves, and how many writes it made, of each kind.
+
+    apart: places in which a second run differs: what is by chance or of the moment.
+    """
 
     values: Values
     writes: int
     filling: int
+    apart: frozenset[str] = frozenset()
 
 
 def whole(states: States, name: str) -> Whole:
@@ -63,7 +67,8 @@ def whole(states: States, name: str) -> Whole:
     values = values_of(states.run)
     states.restore(name)
     filling = states.start(name, Fault.FULL, 1 << 40)
-    return Whole(values, counted.writes, filling.writes)
+    apart = frozenset(differences(values_of(states.run), values))
+    return Whole(values, counted.writes, filling.writes, apart)
 
 
 def moments(n: int, most: int, seed: int) -> list[int]:
@@ -105,7 +110,7 @@ def _again(states: States, name: str, n: int, undisturbed: Whole, tally: Tally) 
             tally.escaped += 1
         return
     try:
-        differing = differences(values_of(states.run), undisturbed.values)
+        differing = differences(values_of(states.run), undisturbed.values, undisturbed.apart)
     except Exception as error:
         differing = [f"unreadable: {error!r}"]
     if differing:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.faults.server import Outcome, Try
 from benchmarks.faults.states import States
-from benchmarks.faults.strikes import RAW, Tally
+from benchmarks.faults.strikes import RAW, Tally, whole
 from benchmarks.faults.values import differences, leftovers, values_of
 
 ON_AN_INDEX = (
@@ -30,10 +30,10 @@ def twice(states: States, name: str) -> Tally:
 
     One may be refused, and ends well when it is run again.
     """
-    undisturbed = values_of(states.after(name))
+    undisturbed = whole(states, name)
     tally = _together(states, name, [name, name])
     try:
-        differing = differences(values_of(states.run), undisturbed)
+        differing = differences(values_of(states.run), undisturbed.values, undisturbed.apart)
     except Exception as error:
         differing = [f"unreadable: {error!r}"]
     if differing:

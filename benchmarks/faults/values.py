@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +50,43 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(n for n in names if n.endswith(LEFTOVERS) or n.endswith("-journal"))
 
 
-def differences(one: Values, other: Values) -> list[str]:
-    """Return the names of files that only one of two folders has, or whose values differ."""
+def differences(one: Values, other: Values, apart: Collection[str] = ()) -> list[str]:
+    """Return the places that only one of two folders has, or whose values differ.
+
+    A place is a file, and within JSON a value. apart: places that two runs of the same differ in.
+    """
+    a, b = _flat(one), _flat(other)
     return sorted(
         name
-        for name in {*one, *other}
-        if name not in one or name not in other or not _same(one[name], other[name])
+        for name in {*a, *b}
+        if name not in apart and (name not in a or name not in b or not _same(a[name], b[name]))
     )
+
+
+def _flat(values: Values) -> Values:
+    flat: Values = {}
+    for name, value in values.items():
+        _spread(value, name, flat)
+    return flat
+
+
+def _spread(value: Any, name: str, into: Values) -> None:
+    if isinstance(value, dict) and value and all(isinstance(key, str) for key in value):
+        for key, inner in value.items():
+            _spread(inner, f"{name}:{key}", into)
+    elif isinstance(value, list) and value and isinstance(value[0], dict) and len(value) < 2000:
+        for i, inner in enumerate(value):
+            _spread(inner, f"{name}:{i}", into)
+    else:
+        into[name] = value
 
 
 def _files(folder: Path) -> Iterator[Path]:
     for path in folder.iterdir():
         if path.name.endswith(".lance") or path.name in ("history", "bm25", "words"):
+            continue
+        if (path / "chroma.sqlite3").is_file():  # its files have names by chance
+            yield path / "chroma.sqlite3"
             continue
         if path.is_dir():
             yield from _files(path)
@@ -84,6 +109,8 @@ def _value(path: Path) -> Any:
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as arrays:
             return {name: arrays[name].tolist() for name in arrays.files}
+    if path.name == "chroma.sqlite3":
+        return _chroma(path.parent)
     if path.suffix in (".sqlite", ".db", ".sqlite3") or path.name.endswith(".ledger"):
         return _database(path)
     if path.suffix == ".safetensors":
@@ -120,6 +147,23 @@ def _vectors(folder: Path) -> Any:
     dim, n = int(about["dim"]), len(keys) // 16
     vectors = np.fromfile(folder / "vectors.f32", np.float32)[: n * dim].reshape(n, dim)
     return {keys[i * 16 : i * 16 + 16]: vectors[i].tolist() for i in range(n)}
+
+
+def _chroma(folder: Path) -> Any:
+    """Return the records of every collection: ids, documents, payloads, vectors."""
+    import chromadb
+
+    client = chromadb.PersistentClient(str(folder))
+    collections = {}
+    for collection in client.list_collections():
+        held = collection.get(include=["documents", "metadatas", "embeddings"])
+        vectors = np.asarray(held["embeddings"]).tolist()
+        payloads = [json.dumps(payload, sort_keys=True) for payload in held["metadatas"]]
+        rows = zip(held["ids"], held["documents"], payloads, vectors, strict=True)
+        collections[collection.name] = sorted(map(str, rows))
+    client._system.stop()  # type: ignore[attr-defined]
+    client.clear_system_cache()
+    return collections
 
 
 def _database(path: Path) -> Any:

@@ -16,9 +16,8 @@ _OF_DISKS = frozenset(
 _OF_RIGHTS = frozenset((errno.EACCES, errno.EPERM))
 _IN_WORDS = re.compile(
     r"no space left|file too large|read-only file system|disk quota|input/output error"
-    r"|os error (?:5|27|28|30|122)\b|\d+ requested and \d+ written|PytorchStreamWriter|disk full"
-    r"|inline_container\.cc|iostream error"
-    r"|disk is full|disk I/O error",
+    r"|os error (?:5|27|28|30|122)\b|\d{1,20} requested and \d{1,20} written|PytorchStreamWriter"
+    r"|inline_container\.cc|iostream error|disk full|disk is full|disk I/O error",
     re.IGNORECASE,
 )
 """What libraries say that keep no number: numpy, torch, safetensors, tokenizers, SQLite."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import os
 import shutil
 import uuid
 from collections.abc import Iterable, Sequence
@@ -33,6 +35,8 @@ IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
 """Files of a saved index, beside bm25s' own."""
 MADE_OF, ANALYZER = b"made of", b"analyzer"
 ATTEMPTS = 10
+PART = ".part"
+"""How the name of a folder ends that is being written or removed."""
 """How often a folder is put in the place of one that others put there at the same time."""
 BATCH = 10_000
 """Texts whose words are counted at a time."""
@@ -162,9 +166,9 @@ class LexicalIndex:
 
         Several may save to one folder at once: one of them stays.
         """
-        temporary = _beside(folder)
-        temporary.mkdir(parents=True)
+        temporary, lock = _new_beside(folder)
         try:
+            _remove_leftovers(folder.parent)
             if self._bm25 is not None:
                 self._bm25.save(temporary, show_progress=False)
             names = pa.table({"id": pa.array(self.ids, pa.string())})
@@ -173,6 +177,7 @@ class LexicalIndex:
             np.save(temporary / STARTS, self._starts)
             _put(temporary, folder)
         finally:
+            os.close(lock)
             shutil.rmtree(temporary, ignore_errors=True)
 
     @classmethod
@@ -287,8 +292,34 @@ def _put(temporary: Path, folder: Path) -> None:
                 raise
 
 
+def _new_beside(folder: Path) -> tuple[Path, int]:
+    """Return a new folder and its descriptor, whose lock says that who writes it is alive."""
+    while True:
+        temporary = _beside(folder)
+        temporary.mkdir(parents=True)
+        with contextlib.suppress(FileNotFoundError):  # taken for a leftover this moment
+            descriptor = os.open(temporary, os.O_RDONLY)
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if temporary.is_dir():
+                return temporary, descriptor
+            os.close(descriptor)
+
+
+def _remove_leftovers(home: Path) -> None:
+    """Remove what killed processes left: folders whose lock nobody holds."""
+    for path in home.glob(f"*{PART}"):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(descriptor)
+
+
 def _beside(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.{uuid.uuid4().hex}.part")
+    return folder.with_name(f"{folder.name}.{uuid.uuid4().hex}{PART}")
 
 
 def _bm25s() -> Any:
