@@ -62,7 +62,8 @@ def harmless_table(table: pa.Table) -> tuple[pa.Table, int]:
         is_formula = pc.fill_null(pc.match_substring_regex(column, _PATTERN), False)
         n = pc.sum(is_formula).as_py() or 0
         if n:
-            marked = pc.binary_join_element_wise(pa.scalar("'", column.type), column, "")
+            quote, nothing = pa.scalar("'", column.type), pa.scalar("", column.type)
+            marked = pc.binary_join_element_wise(quote, column, nothing)
             table = table.set_column(i, field.name, pc.if_else(is_formula, marked, column))
             changed += n
     return table, changed
