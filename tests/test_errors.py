@@ -18,6 +18,7 @@ from argus.errors import (
     InputError,
     Location,
     NothingMeasured,
+    NotWritten,
 )
 from argus.extras import MissingPackage
 from argus.knowledge.dumps.source import Damage, DamagedDump
@@ -32,6 +33,7 @@ ERRORS = [
     InputError("k = 0", expected="1 or more", fix="Give another."),
     EncodingError("too long", retryable=False),
     EndpointRefusal("no such key"),
+    NotWritten("out/a.json", OSError(28, "No space left on device")),
     NothingMeasured("document has text", "Check --text-field."),
     FingerprintMismatch(Path("store"), stored="one", given="another"),
     ProbeMismatch(Path("probe"), stored="one", given="another"),

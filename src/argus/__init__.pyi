@@ -795,6 +795,9 @@ from .scenarios.needs.job import (
     NeedsResult as NeedsResult,
     audit_needs as audit_needs,
 )
+from .scenarios.needs.measuring import (
+    JudgedFiles as JudgedFiles,
+)
 from .scenarios.needs.served_job import (
     ServedNeedsResult as ServedNeedsResult,
     ask_needs as ask_needs,

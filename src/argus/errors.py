@@ -50,6 +50,28 @@ class InputError(ArgusError):
         super().__init__(f"{prefix}{got}; expected {expected}. {fix}")
 
 
+class NotWritten(InputError, OSError):
+    """A file or folder takes no more: a full disk, a quota, no right to write, a disk that is gone.
+
+    What was written before is whole; with space, the same command goes on.
+    """
+
+    def __init__(self, path: Path | str, error: BaseException) -> None:
+        reason = error.strerror if isinstance(error, OSError) else ""
+        reason = reason or next(iter(str(error).splitlines()), type(error).__name__)[:200]
+        super().__init__(
+            f"cannot be written ({reason})",
+            expected="a place that can be written, with room",
+            fix="What was written so far is whole: mend that, and run the same command again.",
+            where=str(path),
+        )
+        self.errno = error.errno if isinstance(error, OSError) else None
+        self.strerror, self.filename = reason, str(path)
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class NothingMeasured(ArgusError):
     """There is nothing to measure. what: there is none of it; why: where to look."""
 
@@ -90,4 +112,6 @@ class FingerprintMismatch(ArgusError):
 
 def _again(kind: type[ArgusError], args: tuple[Any, ...]) -> ArgusError:
     """Return an error of these arguments, without its constructor, which made them."""
-    return kind.__new__(kind, *args)
+    error = kind.__new__(kind, *args)
+    error.args = args  # which OSError leaves to its constructor
+    return error

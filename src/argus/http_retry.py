@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeVar
 import httpx
 
 from argus.errors import InputError
+from argus.hidden import LEAST_IN_MESSAGES, remember, scrub, secrets_of
 
 T = TypeVar("T")
 
@@ -29,7 +30,6 @@ MAY_CHARGE = frozenset({408, 500, 502, 504})  # the model may have worked, and g
 USELESS = frozenset({401, 402, 403, 404, 405})  # every other request would meet the same
 LONGEST_WAIT_S = 120.0  # whatever Retry-After asks
 MOST_BYTES = 16 * 2**20  # of one answer
-SECRET_CHARS = 16  # a shorter key ("EMPTY", "ollama") is none, and may be a word of an answer
 SHOWN_CHARS = 300  # of the body of a refusal
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
@@ -62,6 +62,20 @@ def check_key(api_key: str | None, *, where: str = "--api-key-env") -> None:
             "the API key holds characters that no HTTP header can, or has spaces around it",
             expected="printable ASCII without them",
             fix="Check what the variable named by --api-key-env holds.",
+            where=where,
+        )
+
+
+def check_one_credential(address: str, sent: object, *, where: str = "--base-url") -> None:
+    """Raise InputError for a user in an address beside a key: httpx would send him in its place.
+
+    sent: the key, or the header, that is sent as well; nothing passes.
+    """
+    if sent and httpx.URL(address).userinfo:
+        raise InputError(
+            "both an API key and a user in the address",
+            expected="one of them: they are sent in the same header",
+            fix="Take user:password out of the address, or give no key.",
             where=where,
         )
 
@@ -233,7 +247,8 @@ class Service:
     def __init__(self, config: EndpointConfig, name: str) -> None:
         self._config = config
         self._url = endpoint(config.base_url, name)
-        self._secrets = (config.api_key, httpx.URL(config.base_url).password)
+        self._secrets = {config.api_key or "", *secrets_of(config.base_url)}
+        remember(keys=[config.api_key], addresses=[config.base_url])
         self.shown = without_secrets(self._url)
 
     def client(self, connections: int, connect_timeout_s: float | None = None) -> httpx.AsyncClient:
@@ -269,12 +284,9 @@ class Service:
             raise AnswerTooLong(most_bytes)
         return text
 
-    def scrub(self, text: str) -> str:
+    def scrub(self, text: str, least: int = LEAST_IN_MESSAGES) -> str:
         """Hide the key and password where a server repeats them: texts go into shared files."""
-        for secret in self._secrets:
-            if secret and len(secret) >= SECRET_CHARS:
-                text = text.replace(secret, "***")
-        return text
+        return scrub(text, self._secrets, least)
 
     def check_key_is_set(self) -> None:
         """Raise InputError where there is no key for OpenAI's own servers, which need one."""

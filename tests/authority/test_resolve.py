@@ -101,6 +101,24 @@ def test_depths_below_one_are_named(name):
         trace({"c": 1.0}, AUTHORITY, **{name: 0})
 
 
+def test_a_list_of_ids_is_a_ranking_best_first():
+    assert ids(["a1", "c", "b1"]) == ids({"a1": 3.0, "c": 2.0, "b1": 1.0})
+    assert list(resolve({"q": ["c", "a1"]}, AUTHORITY)["q"]) == ["c", "a3"]
+    assert ids([]) == []
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, None, "1"])
+def test_a_score_that_is_no_finite_number_is_refused(wrong):
+    with pytest.raises(InputError, match=r"run: a score of .*; expected finite numbers"):
+        ids({"c": 2.0, "a1": wrong})
+
+
+@pytest.mark.parametrize("wrong", [["a1", "a1"], [7], "a1", 7, [["a1", 1.0]], None])
+def test_what_is_no_ranking_is_refused(wrong):
+    with pytest.raises(InputError, match="expected scores by document, or different ids"):
+        ids(wrong)
+
+
 def test_superseders_can_come_before_every_anchor_that_is_active():
     scores = {"c": 4.0, "b1": 3.0, "web": 2.0, "a1": 1.0}
     assert ids(scores, places=Places.FIRST) == ["b2", "a3", "c", "web"]

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 from argus.cli.authority_generate import generate
 from argus.cli.authority_score import score
 from argus.errors import ArgusError, InputError
+from tests.support.tasks import FINSUPERQA, lines
 
 app = typer.Typer()
 app.command()(score)
@@ -246,3 +247,18 @@ def test_ceilings_and_the_score_on_decidable_questions(folder) -> None:
     summary = json.loads(Path("out/summary.json").read_text())["scoring"]
     assert summary["ceilings"]["both"] == pytest.approx(2 / 3)
     assert summary["systems"][0]["decidable"]["tca"]["n"] == 1
+
+
+def test_a_released_file_is_scored_by_its_command(tmp_path):
+    finsuperqa = lines(tmp_path / "finsuperqa_v1.jsonl", *FINSUPERQA)
+    (tmp_path / "finsuperqa_test_ids.txt").write_text("fba01b1c-8c7\n")
+    command = ["score", "--encoder", "none", "--system", "oracle"]
+    for name in (str(finsuperqa), f"car:{finsuperqa},split=test"):
+        out = tmp_path / f"scores-{len(name)}"
+        result = run(*command, "--benchmark", name, "--out", out)
+        assert result.exit_code == 0, result.output
+        inputs = json.loads((out / "manifest.json").read_text())["scoring"]["inputs"]
+        assert inputs["corpus"]["file"] == str(finsuperqa)
+        assert "1.000" in result.output
+    refused = run(*command, "--benchmark", f"car:{finsuperqa}", "--queries", "q.jsonl")
+    assert isinstance(refused.exception, InputError) and "has its own" in str(refused.exception)

@@ -6,10 +6,11 @@ An example may need what others write: each runs in a copy of the folder that `F
 from __future__ import annotations
 
 import contextlib
-import json
+import os
 import re
-import shlex
-import shutil
+import signal
+import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,55 +18,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from argus.cli.main import app
-from argus.cli.reference import leaves
 from tests.conftest import Endpoint, serving
-from tests.support.examples import answer, documents, fill_store, write_files, write_rows
-from tests.support.study import fill
+from tests.support.example_runs import COMMANDS, EXAMPLES, FOLLOWS, arguments, prepare
+from tests.support.examples import answer, write_files
 
-COMMANDS = dict(leaves("argus", typer.main.get_command(app)))
-EXAMPLES = {name: getattr(one.callback, "example", None) for name, one in COMMANDS.items()}
-FOLLOWS = {
-    "argus search": "argus index build",
-    "argus explain": "argus index build",
-    "argus evaluate": "argus index build",
-    "argus index add": "argus index build",
-    "argus index delete": "argus index build",
-    "argus index compact": "argus index delete",
-    "argus remedy expand": "argus index build",
-    "argus repair": "argus index build",
-    "argus remedy blend": "argus index build",
-    "argus remedy list": "argus remedy expand",
-    "argus remedy rollback": "argus remedy expand",
-    "argus remedy export": "argus remedy expand",
-    "argus remedy write": "argus remedy expand",
-    "argus remedy synthesize": "argus index build",
-    "argus remedy scenarios": "argus index build",
-    "argus remedy adapt": "argus remedy scenarios",
-    "argus scenarios needs": "argus remedy scenarios",
-    "argus scenarios ablate": "argus remedy scenarios",
-    "argus scenarios qa": "argus remedy scenarios",
-    "argus scenarios study": "argus remedy scenarios",
-    "argus scenarios preferences": "argus scenarios study",
-    "argus scenarios distill": "argus remedy scenarios",
-    "argus gate": "argus audit",
-    "argus history": "argus audit",
-    "argus report": "argus audit",
-    "argus probe fit": "argus audit",
-    "argus figures": "argus audit",
-    "argus generative train": "argus generative build",
-    "argus generative tune": "argus generative train",
-    "argus generative stats": "argus generative build",
-    "argus generative search": "argus generative train",
-}
-"""Which command's example comes first, in the same folder."""
 SLOW = {"argus demo": "it does what most others do"}
 """Left out while editing, and why."""
-URL, REMEDY = "http://127.0.0.1:8000/v1", r"expand-robust-\w{8}"
 
 
 @dataclass(frozen=True)
@@ -88,16 +51,10 @@ def after(
 
     @cache
     def run(name: str) -> Ran:
-        earlier = run(FOLLOWS[name]) if name in FOLLOWS else None
+        earlier = run(FOLLOWS[name]).folder if name in FOLLOWS else home / "files"
         folder = home / name.replace(" ", "-")
-        shutil.copytree(earlier.folder if earlier else home / "files", folder)
-        if name == "argus audit":  # its N of 800 wants a larger corpus
-            write_rows(folder / "docs.jsonl", documents(source))
-        if name == "argus remedy write":
-            fill_store(folder)
-        if name == "argus scenarios preferences":
-            fill(folder / "study", folder / "filled", lambda row: row["side"])
-        with contextlib.chdir(folder):
+        prepare(name, folder, earlier, source)
+        with contextlib.chdir(folder), ended(name):
             return invoke(name, folder, url)
 
     with serving(endpoint) as url, pytest.MonkeyPatch.context() as patch:
@@ -105,13 +62,40 @@ def after(
         yield run
 
 
+@contextlib.contextmanager
+def ended(name: str) -> Iterator[None]:
+    """Ask a service for its page as soon as it is there, and end it as a person does."""
+    if name != "argus serve":
+        yield
+        return
+    address = re.search(r"--port (\d+)", EXAMPLES[name])
+    assert address is not None
+    page = f"http://127.0.0.1:{address[1]}/"
+    answers: list[int] = []
+    over = threading.Event()
+
+    def ask() -> None:
+        until = time.monotonic() + 60
+        while not answers and time.monotonic() < until:
+            with contextlib.suppress(httpx.TransportError):
+                answers.append(httpx.get(page, follow_redirects=True).status_code)
+            if over.wait(0.05):
+                return  # it did not even begin
+        os.kill(os.getpid(), signal.SIGINT)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        asking.join()
+    assert answers == [200]
+
+
 def invoke(name: str, folder: Path, url: str) -> Ran:
     """Run an example in the working directory, with the URL and the remedy that are there."""
-    line = EXAMPLES[name].replace(URL, url)
-    if re.search(REMEDY, line):
-        listed = CliRunner().invoke(app, ["remedy", "list", "--index", "index", "--json"])
-        line = re.sub(REMEDY, json.loads(listed.stdout)[0]["id"], line)
-    ran: Any = CliRunner().invoke(app, shlex.split(line)[1:])
+    ran: Any = CliRunner().invoke(app, arguments(name, url))
     told = "".join(traceback.format_exception(ran.exception)) if ran.exception else ""
     return Ran(folder, ran.exit_code, ran.output + told)
 

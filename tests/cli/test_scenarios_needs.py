@@ -49,14 +49,16 @@ def test_real_documents_become_tables_a_summary_and_a_report(run, tmp_path):
     assert all(1 <= row["rank_alone"] <= 12 for row in needs)
     assert "<html" in (out / "report.html").read_text()
     shown = run("--k", 2, "--pool", 10, "--component", "e,E+M", "--lambda", "0.9,0.5")
-    first, second, third, last, *verdict = shown.out.splitlines()
-    assert verdict[1].startswith("verdict: ") and "documents" in verdict[1]
+    first, second, third, risk, worth, *rest = shown.out.splitlines()
+    at = rest.index("report: out/report.html")
+    assert rest[at + 2].startswith("verdict: ") and "documents" in rest[at + 2]
+    assert risk.startswith("at risk: 0 of 12 documents come into the top 2 for none of their needs")
+    assert worth.startswith("what that order tells of real questions: measured elsewhere: AUC 0.66")
     assert first.startswith("none of 12 documents is out of reach of what it is for (RPS below ")
     assert "(M+E, λ = 0.5; each need's own held out) 0" in first
     share = summary["alone"]["found_at_1"]["mean"]
     assert second.startswith(f"found first of 12: {share:.1%} of a document's needs, ")
     assert "fewer than 6 documents changed" in second and "in the top 2 of 12" in third
-    assert last == "report: out/report.html"
 
 
 def test_a_small_corpus_and_what_is_not_measured_are_told(run, spike, jsonl, tmp_path):

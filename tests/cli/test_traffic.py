@@ -25,7 +25,10 @@ def test_a_log_is_audited_by_its_group_or_its_command(argus, log, tmp_path, word
     assert ran.code == 0, ran.err
     assert "nothing came back: 100.0% (83.9% to 100.0%) of 20 asks" in ran.out
     assert "replaced before anything was kept: 20 mail" in ran.out
-    assert ran.out.splitlines()[-1] == "report: out/report.html"
+    lines = ran.out.splitlines()
+    after = lines[lines.index("report: out/report.html") + 1 :]  # the verdict, and what to do next
+    assert any(line.startswith("next, by what it is expected to bring") for line in after)
+    assert any("argus traffic judge out" in line for line in after)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())["traffic"]
     assert summary["questions"]["different"] == 5
 

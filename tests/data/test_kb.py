@@ -245,7 +245,7 @@ def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(
     with pytest.raises(ArgusError) as caught:
         writer.write("entities", batches("entities", entity_rows(PARAGRAPHS, [])))
     assert str(caught.value) == (
-        f"{tmp_path}/entities/part-00001.parquet: cannot be written ([Errno 27] File too large). "
+        f"{tmp_path}/entities/part-00001.parquet: cannot be written (File too large). "
         "Whole are 1 shards (2 rows) of entities; the folder is no knowledge base yet. "
         "Free space on the disk, or mend access to it, and run the same kb build again."
     )

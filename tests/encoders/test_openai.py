@@ -422,12 +422,28 @@ def test_openai_without_a_key_is_refused_before_anything_is_sent(host, monkeypat
 
 def test_a_key_that_the_server_repeats_is_hidden(encoder, endpoint):
     key = "sk-0123456789abcdef0123"
-    config = OpenAIConfig(model="m", base_url="http://me:hunter2@h/v1", api_key=key)
-    assert key not in repr(config) and "hunter2" not in repr(config)
+    config = OpenAIConfig(model="m", base_url="http://me:hunter2@h/v1")
+    assert "hunter2" not in repr(config)
+    assert key not in repr(OpenAIConfig(model="m", base_url="http://h/v1", api_key=key))
     endpoint.behave = lambda texts, n: {"status": 401, "content": "a" * 290 + key}
     with pytest.raises(EndpointRefusal) as raised:
         encoder(api_key=key).encode_documents(["a"])
     assert key[:10] not in str(raised.value)
+
+
+@pytest.mark.parametrize("shape", ["hunter2", "http://me:hunter2@h/v1", "Basic bWU6aHVudGVyMg=="])
+def test_a_password_that_the_server_repeats_is_hidden(endpoint, shape):
+    address = endpoint.url.replace("//", "//me:hunter2@")
+    endpoint.behave = lambda texts, n: {"status": 401, "content": f"no: {shape}"}
+    with pytest.raises(EndpointRefusal) as raised:
+        OpenAIEncoder(OpenAIConfig(model="m", base_url=address)).encode_documents(["a"])
+    assert "hunter2" not in str(raised.value) and "bWU6" not in str(raised.value)
+
+
+def test_a_user_in_the_address_does_not_take_the_place_of_a_key():
+    with pytest.raises(InputError, match="both an API key and a user in the address"):
+        OpenAIConfig(model="m", base_url="http://me:hunter2@h/v1", api_key="sk-0123456789")
+    OpenAIConfig(model="m", base_url="http://me:hunter2@h/v1")
 
 
 @pytest.mark.parametrize("part", ["drip", "drip_head"])

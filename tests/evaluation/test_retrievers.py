@@ -7,6 +7,7 @@ import json
 import pytest
 
 from argus.data import Query
+from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
@@ -33,6 +34,27 @@ def test_two_retrievers_are_compared_in_their_order(tmp_path):
     assert (before["name"], after["name"]) == ("wrong", "right")
     assert (before["measures"]["RR"], after["measures"]["RR"]) == (0.5, 1.0)
     assert after["longest_list"] == 2 and after["documents"] is None
+
+
+def test_results_none_of_which_is_judged_are_told(tmp_path):
+    strange = evaluate(QUERIES, QRELS, out=tmp_path / "a", retrievers=[lambda q: ["x", "y"]],
+                       config=CONFIG)  # fmt: skip
+    assert any("no result of 3 queries is a judged document" in line and "'x'" in line
+               for line in strange.headline())  # fmt: skip
+    poor = evaluate(QUERIES, QRELS, out=tmp_path / "b", retrievers=[lambda q: ["x", "d-one"]],
+                    config=CONFIG)  # fmt: skip
+    assert poor.summary["systems"][0]["warning"] is None
+
+
+def test_columns_of_the_corpus_may_be_named(tmp_path):
+    rows = [{"key": f"d-{q.text}", "words": q.text, "m": {"head": q.text}} for q in QUERIES]
+    corpus = tmp_path / "rows.jsonl"
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = evaluate(
+        QUERIES, QRELS, out=tmp_path / "out", retrievers=[right], config=CONFIG, corpus=corpus,
+        fields=FieldNames("key", "m.head", "words"),
+    )  # fmt: skip
+    assert result.summary["implicitness"]["share"] == 0.0
 
 
 def test_a_query_that_a_retriever_fails_on_has_no_measure(tmp_path):

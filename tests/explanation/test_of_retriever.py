@@ -7,6 +7,7 @@ import json
 import pytest
 
 from argus.data.beir import write_beir
+from argus.data.fields import FieldNames
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
 from argus.explanation.config import RunConfig
@@ -60,6 +61,18 @@ def test_it_is_asked_as_people_ask_it(corpus):
     assert not result.came_back and result.standing.rank == 3
     assert [row.id for row in result.standing.above] == ["coffee", "rain"]
     assert explain_retriever("hot leaves", "rain", reranked, RunConfig(k=2)).came_back
+
+
+def test_columns_of_any_name_are_read(tmp_path):
+    rows = [{"key": d.id, "words": d.text, "m": {"head": d.title}} for d in DOCUMENTS]
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    fields = FieldNames("key", "m.head", "words")
+    config = RunConfig(k=2, corpus=file, fields=fields)
+    result = explain_retriever("hot leaves", "tea", scored, config)
+    assert result.cause is Cause.LEXICAL and result.standing.above[0].title
+    with pytest.raises(InputError, match="no id field"):
+        explain_retriever("hot leaves", "tea", scored, RunConfig(k=2, corpus=file))
 
 
 def test_a_store_is_asked(corpus, tmp_path):

@@ -62,12 +62,48 @@ def test_documents_come_and_go(minilm, tmp_path):
     index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index
     added = add_documents(index.path, [Document("sun", "The sun is a star.")], encoder=minilm)
     assert added.summary["views"] == 5
-    with pytest.raises(InputError, match="1 of the documents are in it already: 'cat'"):
-        add_documents(index.path, [Document("new", "x"), DOCUMENTS[0]], encoder=minilm)
+    version = added.index.version
+    with pytest.raises(InputError, match=r"1 of .* already with another text or vector: 'cat'"):
+        add_documents(index.path, [Document("new", "x"), Document("cat", "Dogs.")], encoder=minilm)
+    assert ViewIndex.open(index.path).version == version
     removed = delete_documents(index.path, ["cat", "sun"])
     assert removed.summary["views"] == 3
     with pytest.raises(InputError, match="no document id"):
         delete_documents(index.path, [])
+
+
+def test_an_addition_that_was_killed_is_finished_by_the_same_command(minilm, tmp_path, monkeypatch):
+    from argus.indexes import job
+
+    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
+    more = [Document("sun", "The sun is a star."), Document("blank", " ")]
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(job, "_built", killed)
+        with pytest.raises(KeyboardInterrupt):
+            add_documents(index, more, encoder=minilm)
+    assert "index add" not in json.loads((index / "manifest.json").read_text())
+    again = add_documents(index, more, encoder=minilm)
+    assert again.summary["documents"] == {"total": 2, "indexed": 1, "no_text": 1, "failed": 0}
+    assert again.summary["views"] == 5
+    assert "index add" in json.loads((index / "manifest.json").read_text())
+    wider = add_documents(index, [*more, Document("new", "Tin is a metal.")], encoder=minilm)
+    assert wider.summary["views"] == 6
+
+
+def test_vectors_of_ones_own_that_are_there_have_to_be_the_same(minilm, tmp_path):
+    file, more = tmp_path / "v.npy", [Document("sun", "The sun is a star.")]
+    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
+    vectors = minilm.encode_documents([d.content for d in more])
+    np.save(file, vectors)
+    add_documents(index, more, encoder=minilm, vectors=file)
+    assert add_documents(index, more, encoder=minilm, vectors=file).summary["views"] == 5
+    np.save(file, vectors + np.eye(1, vectors.shape[1], dtype=np.float32) * 0.02)
+    with pytest.raises(InputError, match="another text or vector: 'sun'"):
+        add_documents(index, more, encoder=minilm, vectors=file)
 
 
 def test_vectors_of_ones_own_are_scaled_and_compared(minilm, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from argus.data.types import Document, Query
 from argus.encoders import EncoderConfig, load_encoder
 from argus.errors import FingerprintMismatch, InputError
+from argus.indexes.answering import search_index
 from argus.indexes.header import read_header, write_header
 from argus.indexes.job import (
     add_documents,
@@ -14,7 +15,7 @@ from argus.indexes.job import (
     compact_index,
     delete_documents,
 )
-from argus.indexes.retriever import IndexRetriever, open_retriever, search_index
+from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.config import PAPER
 from argus.remedies.repair.config import ReferenceConfig

@@ -6,11 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from argus.data import Document, View
+from argus.indexes.answering import search_index
 from argus.indexes.correction import FILE as CORRECTION
 from argus.indexes.correction import QueryCorrection
 from argus.indexes.job import build_index, compact_index
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.retriever import IndexRetriever, search_index
+from argus.indexes.retriever import IndexRetriever
 from argus.indexes.saved_words import FOLDER
 from argus.indexes.views import ViewIndex
 

@@ -47,3 +47,19 @@ def test_too_few_of_a_group_tell_nothing():
 def test_a_score_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match="finite"):
         discrimination([float("nan"), 1.0], [True, False])
+
+
+def test_values_of_one_cluster_are_drawn_together():
+    """Each value ten times over, as pairs of one question, tells no more than it does once."""
+    rng = np.random.default_rng(0)
+    scores, group = rng.normal(size=60), np.arange(60) % 2 == 0
+    once = discrimination(scores, group, clusters=[f"{i}" for i in range(60)])
+    many = discrimination(
+        np.tile(scores, 10), np.tile(group, 10), clusters=[f"{i % 60}" for i in range(600)]
+    )
+    plain = discrimination(np.tile(scores, 10), np.tile(group, 10))
+    assert many["auc"] == once["auc"] == plain["auc"]
+    width = {name: x["high"] - x["low"] for name, x in
+             (("once", once), ("many", many), ("plain", plain))}  # fmt: skip
+    assert width["many"] == pytest.approx(width["once"], rel=0.1)
+    assert width["plain"] < 0.5 * width["many"]

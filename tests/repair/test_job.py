@@ -2,6 +2,7 @@
 
 import json
 
+import pyarrow.parquet as pq
 import pytest
 
 from argus.data.locks import take_lock
@@ -11,6 +12,7 @@ from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.repair.config import RepairConfig
 from argus.repair.job import repair_index
 from argus.repair.trials import TRIAL
 from argus.scenarios.files import read_fields
@@ -185,3 +187,30 @@ def test_an_index_that_cannot_be_written_is_named(built, minilm):
             built, queries=[Query("q", "deque")], qrels={"q": {"deque": 1}}, encoder=minilm
         )
     assert error.value.where == built
+
+
+def test_a_trial_alone_says_what_would_be_kept_and_leaves_the_index(built, minilm):
+    questions = [Query(f"q{i}", doc) for i, doc in enumerate(ASPECTS)]
+    qrels = {f"q{i}": {doc: 1} for i, doc in enumerate(ASPECTS)}
+    options = {"queries": questions, "qrels": qrels, "profiles": profiles(), "encoder": minilm}
+    version = ViewIndex.open(built).version
+    tried = repair_index(built, **options, config=RepairConfig(only_try=True))
+    assert ViewIndex.open(built).version == version and not ids(built)
+    assert tried.summary["remedies"] == [] and tried.summary["only_try"]
+    assert "Nothing was added" in tried.report.read_text()
+    rows = pq.read_table(tried.folder / "repair_questions.parquet").to_pylist()
+    assert len(rows) == 3 * 8 and {row["question"] for row in rows} == set(ASPECTS)
+    for trial in tried.summary["trials"]:
+        own = [row for row in rows if row["candidate"] == trial["candidate"]]
+        harmed = sum(row["ndcg10_after"] < row["ndcg10_before"] for row in own)
+        assert harmed == trial["ndcg10"]["harmed"]
+        assert all((row["place_after"] is None) == (row["ndcg10_after"] == 0) for row in own)
+    kept = repair_index(built, **options)
+    assert kept.summary["kept"] == tried.summary["kept"]
+    assert "Nothing was added" not in kept.report.read_text()
+
+
+def test_a_trial_alone_without_anything_that_judges_adds_nothing(built, minilm):
+    result = repair_index(built, encoder=minilm, config=RepairConfig(only_try=True))
+    assert not ids(built) and "the index is as it was" in shown(result)[-1]
+    assert not (result.folder / "repair_questions.parquet").exists()

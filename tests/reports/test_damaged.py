@@ -12,7 +12,7 @@ from argus.errors import InputError
 from argus.knowledge import KnowledgeSource
 from argus.reports import write_report
 from argus.reports.sections import SECTIONS
-from tests.support.damage import missing_keys, wrong_types
+from tests.support.damage import missing_keys, mutations, wrong_types
 
 FREE = ("config", "counts", "engine")
 """Parts of a manifest's section that are each job's own."""
@@ -95,14 +95,14 @@ def test_figures_that_do_not_fit_together_are_refused(whole, damage):
         damage("summary.json", infinite)
 
 
-def test_a_table_that_is_gone_is_told_with_its_section(whole, damage):
+def test_a_table_that_is_gone_is_named(whole, damage):
     table = whole[0] / "misses.parquet"
     content = table.read_bytes()
     table.unlink()
     with pytest.raises(InputError, match=r"misses\.parquet") as error:
         damage("summary.json", whole[1]["summary.json"])
     table.write_bytes(content)
-    assert error.value.where.field == "exposure"
+    assert error.value.where.file == table
 
 
 @pytest.mark.parametrize("name", SECTIONS)
@@ -111,3 +111,20 @@ def test_every_section_names_the_record_that_it_takes(name, tmp_path):
     with pytest.raises(InputError) as error:
         read_record(kind, [], where=tmp_path, section=name)
     assert error.value.where.field == name
+
+
+def test_a_damaged_table_is_named_and_nothing_escapes(whole):
+    out, refused = whole[0], 0
+    for path in sorted(out.glob("*.parquet")):
+        data = path.read_bytes()
+        try:
+            for changed in mutations(data, 12, seed=len(data)):
+                path.write_bytes(changed)
+                try:
+                    write_report(out)
+                except InputError as error:
+                    assert str(out) in str(error)
+                    refused += 1
+        finally:
+            path.write_bytes(data)
+    assert refused > 30

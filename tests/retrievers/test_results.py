@@ -72,6 +72,16 @@ def test_a_text_that_stands_twice_names_no_document():
         ranked([{"text": "same"}], 5, twice)
 
 
+def test_a_passage_without_an_id_that_no_document_has_is_a_stranger():
+    """As LangChain's have none; the others of the list count, and no two strangers fold."""
+    page = [{"text": "elsewhere", "metadata": {"source": "f.pdf"}}, {"text": "first text"},
+            {"text": "there", "metadata": {"source": "f.pdf"}}]  # fmt: skip
+    one, two, three = ranked(page, 5, KNOWN)
+    assert two == "a" and one.startswith("f.pdf#") and three.startswith("f.pdf#") and one != three
+    with pytest.raises(RetrievalError, match="without an id"):
+        ranked(page, 5, Known())
+
+
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [

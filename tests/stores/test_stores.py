@@ -124,6 +124,21 @@ def test_a_name_that_is_none_is_told_without_its_password(text, problem):
     assert "secret" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("postgresql://me@host/db/docs", "postgresql://me@host/db"),
+        ("postgresql://me@host/db/docs?sslmode=require", "postgresql://me@host/db?sslmode=require"),
+        ("postgresql://me@host/db?sslmode=require/docs", "postgresql://me@host/db?sslmode=require"),
+        ("postgresql://me@/db/docs?host=/run/pg", "postgresql://me@/db?host=/run/pg"),
+        ("postgresql://me@/db?host=/run/pg/docs", "postgresql://me@/db?host=/run/pg"),
+    ],
+)
+def test_parameters_of_postgres_stand_after_the_table_or_before_it(text, place):
+    spec = parse_store(f"pgvector:{text}")
+    assert (spec.place, spec.collection) == (place, "docs")
+
+
 def test_stores_are_told_from_paths():
     assert is_store("qdrant:http://127.0.0.1:6333/docs") and is_store("faiss:docs.index")
     assert not is_store("docs.jsonl") and not is_store("c:/docs") and not is_store("qdrant")

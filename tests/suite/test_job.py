@@ -13,6 +13,7 @@ from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.remedies.blend.job import blend_index
+from argus.scenarios.files import read_fields, write_profiles
 from argus.suite.job import run_suite
 from argus.tasks.opening import open_task
 from tests.support.suites import draw
@@ -229,3 +230,86 @@ def test_tables_are_written_in_three_forms(suite, counting, tmp_path):
     spike = pq.read_table(home / "spike-1.parquet").to_pylist()
     cells = rows(result)
     assert spike[0]["hotpot"] == 100 * cells["MiniLM", "none", "hotpot"]["measures"]["nDCG@10"]
+
+
+FLAWS = [
+    {"_id": f"{kind}{n}", "type": kind, "timestamp": f"2024-0{month}-0{n}",
+     "entities": {"id": str(n)}, "title": "", "text": text}
+    for n, texts in enumerate(
+        [("path traversal in the archive reader", "version two is out"),
+         ("overflow in the image viewer", "release nine"),
+         ("race in the mail queue", "the queue is locked before it is read")], 1)
+    for kind, month, text in zip(("flaw", "patch"), (1, 2), texts, strict=True)
+]  # fmt: skip
+ASKED = [
+    {"_id": f"q{n}", "text": text, "gold": [f"patch{n}"], "anchor": [f"flaw{n}"], "hop": hop}
+    for n, (text, hop) in enumerate(
+        [("Is the path traversal mended?", "T1"), ("Is the image overflow mended?", "T1"),
+         ("Is the race in the queue mended before it is read and locked?", "T3")], 1)
+]  # fmt: skip
+
+
+@pytest.fixture
+def flaws(tmp_path):
+    folder = tmp_path / "flaws"
+    folder.mkdir()
+    edges = [{"superseder": f"patch{n}", "superseded": f"flaw{n}"} for n in (1, 2, 3)]
+    for name, lines in (("corpus", FLAWS), ("queries", ASKED), ("supersedes", edges)):
+        text = "".join(json.dumps(row) + "\n" for row in lines)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_what_controls_is_served_in_place_of_what_it_supersedes(flaws, home, tmp_path):
+    suite = tmp_path / "suite.toml"
+    suite.write_text(
+        f'k = 20\nmeasures = ["nDCG@5"]\nheadline = "nDCG@5"\n[[retrievers]]\nbm25 = true\n'
+        '[[remedies]]\nname = "two stages"\nkind = "authority"\n'
+        f'[[tasks]]\nname = "flaws"\ntask = "car:{flaws}"\n'
+        f'[[tasks]]\nname = "hotpot"\ntask = "beir:{home}/hotpot"\n'
+    )
+    result = run_suite(suite, out=tmp_path / "out")
+    cells = rows(result)
+    before, after = (cells["bm25", name, "flaws"]["measures"] for name in ("none", "two stages"))
+    assert (before["TCA@5"], before["TCA@5, T1"], before["TCA@5, T3"]) == (1 / 3, 0.0, 1.0)
+    assert (after["TCA@5"], after["TCA@5, T1"], after["TCA@5, T3"]) == (1.0, 1.0, 1.0)
+    assert (before["Success@5"], after["Success@5"]) == (1 / 3, 1.0)
+    assert before["ProvRec@5"] == pytest.approx(4 / 6) and "Acc@5" not in before
+    assert cells["bm25", "two stages", "flaws"]["mean_rank"] == 1.0
+    assert "what supersedes it" in cells["bm25", "two stages", "hotpot"]["reason"]
+    table = pq.read_table(tmp_path / "out" / "tables" / "car-2.parquet").to_pylist()
+    assert [row["T1"] for row in table] == [0.0, 1.0]
+    assert result.summary["tables"] == ["argus-2", "argus-5", "spike-1", "car-2", "car-5"]
+    (flaws / "supersedes.jsonl").write_text('{"superseder": "patch1", "superseded": "flaw1"}\n')
+    again = run_suite(suite, out=tmp_path / "out")  # another relation: other cells
+    assert rows(again)["bm25", "two stages", "flaws"]["measures"]["Success@5"] == 2 / 3
+    assert again.summary["cells"]["kept"] == 2
+
+
+def test_components_and_weights_of_scenarios_make_spikes_ablation(home, counting, tmp_path):
+    documents = open_task(home / "hotpot").documents
+    profiles = write_profiles(tmp_path / "profiles.jsonl", [
+        read_fields(document.id, {
+            "main_topic": document.text[:30],
+            "scenarios": [{"information_need": document.text[30:90], "explanation": "It says so."}],
+        })
+        for document in documents
+    ])  # fmt: skip
+    remedies = "".join(
+        f'[[remedies]]\nname = "{part} {weight}"\nkind = "scenarios"\nprofiles = "{profiles}"\n'
+        f'component = "{part}"\nlambda = {weight}\n'
+        for part, weight in (("M", 0.5), ("M", 0.9), ("I", 0.5))
+    )
+    suite = tmp_path / "suite.toml"
+    suite.write_text(
+        '[[retrievers]]\nname = "MiniLM"\nencoder = "all-MiniLM-L6-v2"\nprecision = "float32"\n'
+        f'{remedies}[[tasks]]\ntask = "beir:{home}/hotpot"\n'
+    )
+    result = run_suite(suite, out=tmp_path / "out")
+    cells = rows(result)
+    sheet = next(sheet for sheet in result.sheets if sheet.name == "spike-7")
+    assert sheet.columns == ["retriever", "component", "λ = 0.5", "λ = 0.9"]
+    (_, part, *figures), (_, other, *others) = sheet.rows
+    assert (part, other) == ("M", "I") and others[1].value is None
+    measured = cells["MiniLM", "M 0.9", "hotpot"]["measures"]["nDCG@10"]
+    assert figures[1].value == pytest.approx(100 * measured)

@@ -1,8 +1,9 @@
-"""Every way in which one value of a JSON document can be of another type, or missing."""
+"""Damage: values of a JSON document of another type, or missing; bytes changed, cut and lost."""
 
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,3 +53,19 @@ def _changed(
     else:
         home[path[-1]] = value
     return changed
+
+
+def mutations(data: bytes, n: int, seed: int = 0) -> Iterator[bytes]:
+    """Yield a file's bytes n times, each time damaged: bytes changed, the end or a piece lost."""
+    draw = random.Random(seed)
+    for _ in range(n):
+        changed = bytearray(data)
+        kind = draw.randrange(4)
+        for _ in range(draw.choice((1, 1, 1, 4, 30))):
+            changed[draw.randrange(len(changed))] = draw.randrange(256)
+        if kind == 1:
+            del changed[draw.randrange(len(changed)) :]
+        elif kind == 2:
+            at = draw.randrange(len(changed))
+            del changed[at : at + draw.randrange(1, 40)]
+        yield bytes(changed)

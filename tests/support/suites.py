@@ -20,9 +20,32 @@ def draw(source: Path, folder: Path, questions: int, others: int = 20) -> Path:
     (folder / "qrels").mkdir(parents=True)
     (folder / "qrels" / "test.tsv").write_text("\n".join([head, *judged, ""]), encoding="utf-8")
     for name, rows in (("corpus", documents), ("queries", queries)):
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+        _write(folder / f"{name}.jsonl", rows)
     return folder
+
+
+def draw_authority(
+    source: Path, folder: Path, questions: int, others: int = 60, queries: str = "queries.jsonl"
+) -> Path:
+    """Write the first questions of a benchmark of CAR, their documents and some others."""
+    asked = read_rows(source / queries)[:questions]
+    needed = {id_ for row in asked for key in ("gold", "anchor") for id_ in row[key]}
+    corpus = read_rows(source / "corpus.jsonl")
+    documents = [row for row in corpus if row["_id"] in needed]
+    documents += [row for row in corpus if row["_id"] not in needed][:others]
+    ids = {row["_id"] for row in documents}
+    for row in asked:
+        row["gold_equivalent"] = [i for i in row.get("gold_equivalent", row["gold"]) if i in ids]
+    edges = read_rows(source / "supersedes.jsonl")
+    edges = [row for row in edges if {row["superseder"], row["superseded"]} <= ids]
+    folder.mkdir(parents=True)
+    for name, rows in (("corpus", documents), ("queries", asked), ("supersedes", edges)):
+        _write(folder / f"{name}.jsonl", rows)
+    return folder
+
+
+def _write(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def read_rows(file: Path) -> list[dict[str, Any]]:

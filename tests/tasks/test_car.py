@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pyarrow.compute as pc
 import pytest
 
 from argus.authority.benchmarks.collection import read_benchmark
+from argus.authority.benchmarks.config import ScoreConfig
 from argus.authority.benchmarks.job import score_systems
 from argus.authority.rules import Edge
 from argus.errors import InputError, Location
@@ -136,6 +138,18 @@ def test_questions_with_their_events(finsuperqa):
     assert task.benchmark.edges == [
         Edge("632b958e", "9dd309f5", "R1"), Edge("7d710b9b", "632b958e", "R3"),
     ]  # fmt: skip
+
+
+def test_the_released_questions_are_answered_in_their_own_words(finsuperqa, tmp_path):
+    result = score_systems(
+        open_task(finsuperqa).benchmark, out=tmp_path / "scores", encoder=None,
+        config=ScoreConfig(systems=("bm25", "two-stage-bm25", "oracle")),
+    )  # fmt: skip
+    tca = {s["name"]: s["overall"]["tca"]["value"] for s in result.summary["systems"]}
+    assert tca == {"bm25": 0.0, "two-stage-bm25": 1.0, "oracle": 1.0}
+    assert result.summary["tca_by"] == {"answers": 2}
+    answers = result.table.filter(pc.field("system") == "oracle")["answer"].to_pylist()
+    assert answers == ["active", "compliant"]
 
 
 def test_a_split_has_the_events_of_its_own_questions(finsuperqa):

@@ -215,3 +215,17 @@ def test_a_half_character_is_replaced(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text('{"query": "a \\ud83d b", "results": ["d\\ud83d"], "by": "\\ud83d"}\n')
     run(path, tmp_path / "out", reading=argus.LogConfig(by=("by",)))
+
+
+def test_a_spreadsheet_of_semicolons_is_read_and_utf_16_says_so(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("query;results\nthe river Aare, and its bridges;d1\nBern;d2\n", "utf-8-sig")
+    assert run(path, tmp_path / "out")["log"]["asks"] == 2
+    asks = pq.read_table(tmp_path / "out" / "questions.parquet")["text"].to_pylist()
+    assert "the river Aare, and its bridges" in asks
+    path.write_text("query,results\nBern,d2\n", "utf-16")
+    with pytest.raises(InputError, match=r"UTF-16.*iconv"):
+        run(path, tmp_path / "out2")
+    path.write_text("")
+    with pytest.raises(NothingMeasured, match="it is empty"):
+        run(path, tmp_path / "out3")

@@ -252,6 +252,7 @@ def test_risk_stands_beside_what_was_served_so_that_judging_can_begin(shared, tm
         result.folder, corpus=corpus, out=tmp_path / "judged", config=argus.JudgingConfig(budget=10)
     )
     assert sum(judged.table["drawn"].to_pylist()) == 10
+    assert judged.summary["predictor"]["auc"] == risk["auc"], "the log's risk is Argus's own"
 
 
 def test_without_a_corpus_no_risk_is_told(tmp_path):

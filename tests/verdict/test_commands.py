@@ -57,6 +57,11 @@ SECTIONS = {
             {"system": "documents", "component": None, "lambda": None, "comparison": None},
             {"system": "scenarios", "component": "M+E", "lambda": 0.7,
              "comparison": {"mean_difference": 0.2, "low": 0.1, "high": 0.3}}]}}},
+    "a log": {"traffic": {
+        "k": 10, "superseded": None, "log": {"hash_only": False},
+        "unmet": {"questions": 9, "largest": [
+            {"words": "tide, moon", "questions": 4, "asks": 7,
+             "examples": ["why 'spring' tide?"]}]}}},
 }  # fmt: skip
 
 
@@ -86,6 +91,27 @@ def test_what_was_measured_here_decides_what_comes_first(folder, name, title):
     file = folder / "summary.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | SECTIONS[name]))
     assert argus.read_verdict(folder).actions[0].title.startswith(title)
+
+
+@pytest.mark.parametrize("what", ["corpus", "reach"])
+def test_a_store_is_asked_and_blended_where_it_is(folder, what):
+    """No index is built of it, and it is no file of records."""
+    store, file = "qdrant:http://127.0.0.1:6333/docs", folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    inputs = manifest["exposure"]["inputs"]
+    del manifest["exposure"]["config"]["retrievers"]
+    if what == "corpus":
+        inputs["corpus"]["file"] = store
+    else:
+        del inputs["corpus"]
+        manifest["reach"] = manifest["exposure"] | {"config": {"store": store}}
+    file.write_text(json.dumps(manifest))
+    places = Results.of(folder).places
+    assert places.blending.startswith(f"argus remedy blend --store {store} --encoder ")
+    assert places.evaluating.startswith(f"argus evaluate --retriever {store} --encoder ")
+    assert (places.corpus, places.records) == (store, "RECORDS")
+    for line in (places.blending, *(command(places) for command in MEASURED_BY.values())):
+        parses(line)
 
 
 def test_a_gate_is_told_of_for_what_it_compares():

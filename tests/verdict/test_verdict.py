@@ -146,7 +146,12 @@ def test_real_questions_come_first(exposed, tmp_path):
     stale = {"n": 200, "share": 0.25, "low": 0.19, "high": 0.31}
     jobs = {
         "judging": {"k": 10, "asked": 100, "estimates": [hits]},
-        "traffic": {"k": 10, "superseded": {"asks": stale}},
+        "traffic": {
+            "k": 10,
+            "superseded": {"asks": stale},
+            "log": {"hash_only": False},
+            "unmet": None,
+        },
     }
     file.write_text(json.dumps(json.loads(file.read_text()) | jobs))
     counts = counts_of(tmp_path / "out")

@@ -7,9 +7,10 @@ once, with the chain that leads from the anchor to it. Superseded documents are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
+from numbers import Real
 
 from argus.authority.links import Link
 from argus.authority.records import Record
@@ -57,7 +58,7 @@ class Resolution:
 
 
 def resolve(
-    run: Run,
+    run: Mapping[str, Mapping[str, float] | Sequence[str]],
     authority: Authority,
     *,
     k: int | None = None,
@@ -68,9 +69,9 @@ def resolve(
 ) -> Run:
     """Return a run in which no superseded document stands in for what controls it.
 
-    k: documents per query to return. anchors: how many of each ranking are looked at (all). Both
-    None: everything. places, chains: see there. theta: edges of less confidence are not followed
-    (Def. 9).
+    run: by query, scores by document, or documents, best first. k: documents per query to return.
+    anchors: how many of each ranking are looked at (all). Both None: everything. places, chains:
+    see there. theta: edges of less confidence are not followed (Def. 9). Errors as for `trace`.
     """
     return {
         query: trace(
@@ -81,7 +82,7 @@ def resolve(
 
 
 def trace(
-    scores: Mapping[str, float],
+    scores: Mapping[str, float] | Sequence[str],
     authority: Authority,
     *,
     k: int | None = None,
@@ -90,13 +91,18 @@ def trace(
     chains: Chains = CHAINS,
     theta: float = 0.0,
 ) -> Resolution:
-    """Resolve one ranking and say what led to every hit; parameters as for `resolve`."""
+    """Resolve one ranking and say what led to every hit; parameters as for `resolve`.
+
+    scores: by document, or documents, best first. Raises InputError for a score that is no finite
+    number, and for a list of anything but different ids.
+    """
     for name, value in (("k", k), ("anchors", anchors)):
         if value is not None and value < 1:
             raise InputError(
                 f"{name}={value}", expected="a whole number from 1", fix="Leave it out for all."
             )
-    retrieved = ranking(dict(scores))[:anchors]
+    scores = _finite(scores)
+    retrieved = ranking(scores)[:anchors]
     unknown = tuple(id_ for id_ in retrieved if id_ not in authority)
     hits: dict[str, Hit] = {}
     retired: dict[str, tuple[str, ...]] = {}
@@ -119,6 +125,29 @@ def trace(
     if places is Places.FIRST:
         ordered.sort(key=lambda hit: not hit.chain)  # stable: by anchor among equals
     return Resolution(tuple(retrieved), ranked_hits(ordered, k), retired, unknown, passed_over)
+
+
+def _finite(scores: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
+    """Return a ranking as finite scores by document; a list of ids has falling ones."""
+    if isinstance(scores, Mapping):
+        wrong: object = next((s for s in scores.values() if not _is_finite(s)), None)
+        if wrong is None and None not in scores.values():
+            return dict(scores)
+        raise InputError(
+            f"a score of {wrong!r}", expected="finite numbers",
+            fix="Leave out what has no score: a result without one has no rank.", where="run",
+        )  # fmt: skip
+    is_list = isinstance(scores, Sequence) and not isinstance(scores, str | bytes)
+    if not is_list or len(set(map(str, scores))) < len(scores) or set(map(type, scores)) - {str}:
+        raise InputError(
+            f"{scores!r:.80}", expected="scores by document, or different ids, best first",
+            fix="Give {document: score}, or a list of ids.", where="run",
+        )  # fmt: skip
+    return {id_: float(len(scores) - place) for place, id_ in enumerate(scores)}
+
+
+def _is_finite(score: object) -> bool:
+    return isinstance(score, Real) and math.isfinite(score)
 
 
 class _Leading:

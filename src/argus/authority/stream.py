@@ -89,6 +89,11 @@ class Stream:
         self._least: dict[Place, SortedList] = {}
         """(least end, key) of the watched closures per bucket."""
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the cached results, the oldest first."""
+        return tuple(self._watches)
+
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
         """Add a record with explicit edges of it; InputError as `Authority.insert`, no change."""
         added = [*edges, *self.authority.ties(record)]

@@ -6,6 +6,7 @@ from argus.authority.benchmarks.config import NamedBenchmark, OtherQueries
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.cli.released import benchmark_of
 
 
 @example("argus authority gap --benchmark cvepatchqa")
@@ -26,7 +27,7 @@ def gap(
     """
     from argus.authority.benchmarks.gap import gap_lines, vocabulary_gap
 
-    summary = vocabulary_gap(benchmark, queries=queries, seed=seed)
+    summary = vocabulary_gap(benchmark_of(benchmark), queries=queries, seed=seed)
     if json:
         o.print_json(summary)
         return

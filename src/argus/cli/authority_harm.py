@@ -12,6 +12,7 @@ from argus.cli.authority_score import NONE
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
+from argus.cli.released import benchmark_of
 from argus.cli.scenarios.qa import Judge
 from argus.encoders.config import DEFAULT_MODEL
 from argus.errors import InputError
@@ -55,7 +56,7 @@ def harm(
             where="--model",
         )
     result = measure_harm(
-        benchmark,
+        benchmark_of(benchmark),
         config=measure.by(answering, judge.config(model)),
         out=out,
         queries=queries,

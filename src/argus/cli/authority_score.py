@@ -9,6 +9,7 @@ from argus.authority.benchmarks.config import NamedBenchmark, OtherQueries, Scor
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.cli.released import benchmark_of
 from argus.encoders.config import EncoderConfig
 from argus.settings import Doc
 
@@ -53,7 +54,7 @@ def score(
     from argus.authority.benchmarks.job import score_systems
 
     result = score_systems(
-        benchmark,
+        benchmark_of(benchmark),
         out=out,
         config=measure,
         queries=queries,

@@ -14,7 +14,9 @@ from argus.cli.config_options import Block, Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.inputs import check_inputs
 from argus.corpora.names import CorpusName, NamedCorpus
+from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
+from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
@@ -64,6 +66,7 @@ def compare(
         Doc("What both encoders read; with --index, whose titles ask; with --by, whose fields."),
         CorpusName(),
     ] = None,
+    columns: FieldNames,
     queries: Annotated[
         Path | None, Doc("Queries to ask two indexes, too; what retrievers are asked.")
     ] = None,
@@ -108,12 +111,13 @@ def compare(
     lists: dict[str, Any] = {
         "out": out, "queries": queries or (), "corpus": corpus, "k": measure.k,
         "parent_field": measure.parent_field, "by": measure.by,
-        "hybrid": hybrid or (), "exact": exact, "weights": weights or (), "fresh": fresh,
+        "fields": columns, "hybrid": hybrid or (), "exact": exact, "weights": weights or (),
+        "fresh": fresh,
     }  # fmt: skip
     if folders:
         result = jobs.compare_folders(
             folders[0], folders[1], out=out, corpus=corpus,
-            parent_field=measure.parent_field, by=measure.by, fresh=fresh,
+            parent_field=measure.parent_field, by=measure.by, fields=columns, fresh=fresh,
         )  # fmt: skip
     elif kind in ("retriever", "run"):
         of_store = replace(running, model=encoder[0]) if encoder else None
@@ -127,7 +131,8 @@ def compare(
         assert encoder is not None and corpus is not None  # _one_kind has seen to it
         result = _two_encoders(
             corpus, [replace(running, model=name) for name in encoder], measure,
-            out=out, relations=relations, limit=limit, fresh=fresh,
+            out=out, source=KnowledgeSource(fields=columns, relations=relations), limit=limit,
+            fresh=fresh,
         )  # fmt: skip
     o.show(result, as_json=json)
 
@@ -138,13 +143,12 @@ def _two_encoders(
     measure: ExposureConfig,
     *,
     out: Path,
-    relations: str | None,
+    source: KnowledgeSource,
     limit: int | None,
     fresh: bool,
 ) -> CompareResult:
     """Measure a corpus with both encoders; the audits share the seed and the device."""
     from argus.evaluation.compare.job import compare_encoders
-    from argus.knowledge.source import KnowledgeSource
     from argus.retrievability.audit.config import AuditConfig
 
     first, second = encoders
@@ -152,7 +156,7 @@ def _two_encoders(
         corpus,
         (first, second),
         out=out,
-        source=KnowledgeSource(relations=relations),
+        source=source,
         audit_config=AuditConfig(seed=measure.seed, device=first.device),
         exposure_config=measure,
         limit=limit,
@@ -192,7 +196,8 @@ def _one_kind(
 
 
 _ASKING = {setting.key for setting, _ in Block(AskingConfig).all_settings()}
-_SLICES = {"corpus", "parent_field", "by"}
+_COLUMNS = {s.key for s, _ in Block(FieldNames).all_settings()}
+_SLICES = {"corpus", "parent_field", "by"} | _COLUMNS
 _CORPUS = _SLICES | {"k", *(s.key for s, _ in Block(StoreConfig).all_settings())}
 _LISTS = _CORPUS | {"queries", "qrels"}
 _BELONGS = {

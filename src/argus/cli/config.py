@@ -53,7 +53,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError("no such file", expected="a TOML file", fix="Check the path.", where=path)
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path
         ) from error

@@ -119,6 +119,8 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     run.__annotations__ = {p.name: p.annotation for p in options.parameters.values()}
     vars(run)["__signature__"] = inspect.Signature(list(options.parameters.values()))
     vars(run)["homes"] = options.homes  # of each option the config's field, for docs/reference
+    vars(run)["settings"] = options.settings  # by option, and what is written, for the service
+    vars(run)["outputs"] = outputs
     return run
 
 
@@ -134,6 +136,11 @@ class _Options:
     homes: dict[str, str]
     shared: dict[str, tuple[Setting, bool]]
     """The settings of blocks by key, and whether one is unset unless given."""
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """All settings, by the name of the option."""
+        return {s.key: s for s in self.own.values()} | {k: s for k, (s, _) in self.shared.items()}
 
     def add(self, block: Block, command: str) -> bool:
         """Add the options of a block; return whether all are new.

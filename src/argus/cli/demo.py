@@ -42,3 +42,5 @@ def demo(
         fresh=fresh,
     )
     o.show(result, as_json=json)
+    if not json:
+        o.print_lines([f"to work in: {o.command('serve', out)}"])

@@ -9,6 +9,7 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.corpora.names import NamedCorpus
+from argus.data.fields import FieldNames
 from argus.evaluation.config import EvaluateConfig
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
@@ -42,6 +43,7 @@ def evaluate(
         Doc("Where titles and texts come from; runs need it for both."),
         o.CORPUS,
     ] = None,
+    columns: FieldNames,
     excluded: Annotated[
         Path | None,
         Doc("Rows of id and excluded_ids: what is taken out of a query's results first (BRIGHT)."),
@@ -81,6 +83,7 @@ def evaluate(
         runs=run or (),
         corpus=corpus,
         excluded=excluded,
+        fields=columns,
         diagnosis=diagnosis,
         encoder=encoder,
         hybrid=hybrid or (),

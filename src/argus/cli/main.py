@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from typing import NoReturn
 
 import typer
 
 from argus.cli.groups import HELP, Entry, lazy_group
 from argus.errors import ArgusError
 from argus.extras import naming_extras
+from argus.hidden import without_known
 from argus.version import __version__
 
 START = "Start here"
@@ -25,6 +27,7 @@ COMMANDS = (
     Entry("init", "init:init", "Three questions, then argus.toml.", START),
     Entry("doctor", "doctor:doctor", "What is here, and what to mend.", START),
     Entry("demo", "demo:demo", "Everything below, on Python's documentation.", START),
+    Entry("serve", "serve:serve", "A page and a service over your results.", START),
     Entry("audit", "audit:audit", "How reachable entities are (RPS).", FIND),
     Entry("reach", "reach:reach", "Which stored records a store does not find.", FIND),
     Entry("exposure", "exposure:exposure", "How reachable documents are.", FIND),
@@ -66,8 +69,17 @@ app = typer.Typer(
 @app.callback(invoke_without_command=True)
 def root(
     version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    raw_csv: bool = typer.Option(
+        False,
+        "--raw-csv",
+        help="Write cells of CSV files as they are: also those that a spreadsheet computes.",
+    ),
 ) -> None:
     """Find what a retriever does not reach."""
+    if raw_csv:
+        from argus.data.csv_cells import set_raw_csv
+
+        set_raw_csv()
     if version:
         typer.echo(f"argus {__version__}")
         raise typer.Exit()
@@ -88,22 +100,23 @@ def main() -> None:
         with naming_extras():
             app()
     except ArgusError as error:
-        print(f"argus: {error}", file=sys.stderr)
-        sys.exit(2)
+        _end(f"{error}")
     except OSError as error:
-        print(
-            f"argus: {error.filename or 'the system'}: {error.strerror or error}; what was written "
-            "so far is whole. Mend that and run the same command again.",
-            file=sys.stderr,
+        _end(
+            f"{error.filename or 'the system'}: {error.strerror or error}; what was written "
+            "so far is whole. Mend that and run the same command again."
         )
-        sys.exit(2)
     except Exception as error:  # a bug: a pipeline must not take it for a gate that failed (1)
         if os.environ.get(TRACEBACK):
             raise
-        print(
-            f"argus: unexpected {type(error).__name__}: {error}. This is a fault of Argus, please "
+        _end(
+            f"unexpected {type(error).__name__}: {error}. This is a fault of Argus, please "
             f"report it with what {TRACEBACK}=1 and the same command print; what was written so "
-            "far is whole.",
-            file=sys.stderr,
+            "far is whole."
         )
-        sys.exit(2)
+
+
+def _end(message: str) -> NoReturn:
+    """Say why the command ends, without secrets, and that it could not do what it was to do."""
+    print(f"argus: {without_known(message)}", file=sys.stderr)
+    sys.exit(2)

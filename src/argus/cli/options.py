@@ -164,6 +164,8 @@ IndexEncoder = Annotated[
 ]
 K = Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))]
 Queries = Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")]
+MaybeQueries = Annotated[Path | None, Doc("Judged queries, which tell what it is worth.")]
+MaybeQrels = Annotated[Path | None, Doc("Their judgements.")]
 Qrels = Annotated[Path, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC).")]
 Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost."), ALONE]
 IndexState = Annotated[

@@ -48,7 +48,7 @@ def search(
     config: o.Config = None,
 ) -> None:
     """Show the documents that answer QUERY best, each with its own text."""
-    from argus.indexes.retriever import search_index
+    from argus.indexes.answering import search_index
 
     if explain and context:
         raise InputError(

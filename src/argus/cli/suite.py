@@ -16,9 +16,7 @@ from argus.engine.config import EngineConfig
 @example("argus suite suite.toml --out suite/")
 @with_blocks
 def suite(
-    file: Annotated[
-        Path, typer.Argument(help="TOML with [[retrievers]], [[remedies]], [[tasks]] and k.")
-    ],
+    file: Annotated[Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.")],
     *,
     out: o.Out = Path("argus-out"),
     store: o.Store = None,

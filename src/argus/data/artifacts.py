@@ -7,14 +7,22 @@ the JSON files hold one section per job.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from argus.errors import InputError
+from argus.data.csv_cells import harmless_table
+from argus.data.locks import hold, waiting_for
+from argus.data.writing import writable
+from argus.errors import InputError, NotWritten
+from argus.hidden import LEAST_IN_FILES, without_known
+from argus.progress import remark
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -47,27 +55,31 @@ class ArtifactFolder:
             )
 
     def open(self) -> None:
-        """Make the folder and, once, empty it if `fresh`. Call when all input has been checked."""
-        if self.fresh and self.path.exists():
+        """Make the folder and, once, empty it if `fresh`. Call when all input has been checked.
+
+        It is the job's own from then on (`one_writer`). Raises ArgusError where another run has
+        it, InputError where it cannot be written.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            hold(self.path / MARKER, busy=self._busy)
+        except OSError as error:
+            raise NotWritten(self.path, error) from error
+        if self.fresh:
             self._clear()
         self.fresh = False
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
             self._begin_record()
         except OSError as error:
-            raise InputError(
-                f"cannot be written ({error.strerror})",
-                expected="a folder that can be written",
-                fix="Give another --out.",
-                where=self.path,
-            ) from error
+            raise NotWritten(self.path, error) from error
 
     def own(self, name: str) -> Path:
         """Return the path of a file or folder in it, recorded as written by Argus."""
         if name not in self.recorded():
-            self._begin_record()
-            with (self.path / MARKER).open("a", encoding="utf-8") as marker:
-                marker.write(f"{name}\n")  # appended: two jobs may write at once
+            with writable(self.path / MARKER):
+                self._begin_record()
+                with (self.path / MARKER).open("a", encoding="utf-8") as marker:
+                    marker.write(f"{name}\n")  # appended: two jobs may write at once
         return self.path / name
 
     def recorded(self) -> frozenset[str]:
@@ -81,6 +93,13 @@ class ArtifactFolder:
         """Return whether there is a record; earlier versions left a note alone."""
         marker = self.path / MARKER
         return marker.is_file() and marker.read_text(encoding="utf-8").startswith(NOTE)
+
+    @property
+    def _busy(self) -> str:
+        return (
+            f"{self.path} is being written to by another run; wait for it, or give another --out. "
+            "Nothing was changed."
+        )
 
     def _begin_record(self) -> None:
         if not self._is_recorded():
@@ -101,16 +120,22 @@ class ArtifactFolder:
         return self.path / name
 
     def write_json(self, name: str, value: Any) -> Path:
-        """Write `value` as indented JSON. A NaN is a bug here, never a value: it raises."""
+        """Write `value` as indented JSON, without secrets.
+
+        A NaN is a bug here, never a value: it raises.
+        """
         path = self.own(name)
         with replacing(path) as temporary:
             text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+            text = without_known(text, LEAST_IN_FILES)
             temporary.write_text(text + "\n", encoding="utf-8")
         return path
 
     def write_section(self, name: str, section: str, value: Any) -> Path:
-        """Set one section of a JSON file and keep the others."""
-        return self.write_json(name, {**self.read_json(name), section: value})
+        """Set one section of a JSON file and keep the others, whoever else writes one."""
+        self._begin_record()
+        with waiting_for(self.path / MARKER, busy=self._busy):
+            return self.write_json(name, {**self.read_json(name), section: value})
 
     def read_json(self, name: str) -> dict[str, Any]:
         """Return the sections of a JSON file, none where there is no file."""
@@ -119,7 +144,7 @@ class ArtifactFolder:
             return {}
         try:
             return dict(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise InputError(
                 f"broken JSON ({error})",
                 expected="the file as Argus wrote it",
@@ -128,28 +153,80 @@ class ArtifactFolder:
             ) from error
 
     def write_table(self, name: str, table: pa.Table, *, csv: bool = False) -> Path:
-        """Write `name.parquet`, and `name.csv` beside it on request."""
+        """Write `name.parquet`, and `name.csv` beside it on request, its cells harmless."""
         import pyarrow.csv
-        import pyarrow.parquet
+
+        from argus.data.parquet import write_table
 
         path = self.own(f"{name}.parquet")
         with replacing(path) as temporary:
-            pyarrow.parquet.write_table(table, temporary, compression="zstd")
+            write_table(table, temporary)
         if csv:
+            shown, changed = harmless_table(table)
             with replacing(self.own(f"{name}.csv")) as temporary:
-                pyarrow.csv.write_csv(table, temporary)
+                pyarrow.csv.write_csv(shown, temporary)
+            if changed:
+                remark(
+                    f"{name}.csv: {changed:,} cells that a spreadsheet would compute begin with "
+                    "an apostrophe (argus --raw-csv writes them as they are)"
+                )
         return path
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary sibling of `path` that takes its place when the block ends well."""
-    temporary = path.with_name(f".{path.name}.partial")
+def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
+    """Yield a temporary sibling of `path` that takes its place when the block ends well.
+
+    Several may write one file at once: the last one's stands, whole. What a killed one left is
+    removed by the next. durable: it is on the disk before it takes its place, so that no power
+    cut leaves neither; for what cannot be made again. Raises NotWritten where the disk is full.
+    """
+    _remove_leftovers(path)
+    with writable(path):
+        temporary, lock = _sibling(path)
     try:
-        yield temporary
-        temporary.replace(path)
+        with lock, writable(path):
+            yield temporary
+            if durable:
+                _sync(temporary)
+            temporary.replace(path)
+            if durable:
+                _sync(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _sibling(path: Path) -> tuple[Path, IO[bytes]]:
+    """Return a new file beside a path, and its lock: who writes it is alive as long as that."""
+    while True:
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+        lock = temporary.open("xb")
+        with suppress(OSError):  # where files cannot be locked, leftovers stay
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.fstat(lock.fileno()).st_nlink:
+            return temporary, lock
+        lock.close()  # another has taken it for a leftover before it was locked
+
+
+def _remove_leftovers(path: Path) -> None:
+    with suppress(OSError):
+        for entry in os.scandir(path.parent):
+            if entry.name.startswith(f".{path.name}.") and entry.name.endswith(".partial"):
+                _remove_unlocked(Path(entry.path))
+
+
+def _remove_unlocked(leftover: Path) -> None:
+    with suppress(OSError), leftover.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        leftover.unlink()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _plain(value: Any) -> Any:

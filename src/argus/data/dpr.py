@@ -16,6 +16,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
+from argus.data.records import parse_json
 from argus.data.rows import Row, id_value, read_lines, text_value
 from argus.data.types import Query, Topic
 from argus.errors import InputError, Location
@@ -239,7 +240,7 @@ def _keys(rows: list[KeyRow] | None) -> tuple[DprKey, ...] | None:
 
 def _items(path: Path) -> list[Any]:  # as JSON has them: a topic's own fields may be anything
     try:
-        content = json.loads("".join(line for _, line in read_lines(path)))
+        content = parse_json("".join(line for _, line in read_lines(path)))
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"broken JSON ({error})",

@@ -118,8 +118,9 @@ class KbWriter:
                 for table, shards in self._tables.items()
                 if shards
             )
+            where, reason = self._storage.where(name), error.strerror or error
             raise ArgusError(
-                f"{self._storage.where(name)}: cannot be written ({error}). Whole are "
+                f"{where}: cannot be written ({reason}). Whole are "
                 f"{whole or 'no shards'}; the folder is no knowledge base yet. Free space on the "
                 "disk, or mend access to it, and run the same kb build again."
             ) from error

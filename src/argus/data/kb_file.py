@@ -6,10 +6,10 @@ asks what a path is has the answer at once.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path, PurePosixPath
 
 from argus.data.artifacts import MARKER
+from argus.data.records import parse_json
 from argus.data.rows import FORMATS
 from argus.data.storage import Storage, file_in
 from argus.errors import InputError
@@ -53,7 +53,7 @@ def _elsewhere(path: Path) -> Path | None:
     if not (path / MARKER).is_file() or not summary.is_file():
         return None
     try:
-        built = json.loads(summary.read_text(encoding="utf-8"))["kb"]
+        built = parse_json(summary.read_text(encoding="utf-8"))["kb"]
         shards, key = str(built["shards"]), built["key"]
     except (ValueError, TypeError, KeyError):
         return None  # of other jobs
@@ -76,7 +76,7 @@ def _key_of(file: Path | str) -> object:
     try:
         if storage.sizes([KB_FILE]) == [None]:
             return None
-        return json.loads(storage.read(KB_FILE))["facts"]["key"]
+        return parse_json(storage.read(KB_FILE))["facts"]["key"]
     except (ValueError, TypeError, KeyError):
         return None  # whoever opens it says what is wrong
 

@@ -6,7 +6,6 @@ in Arrow until somebody wants them: a knowledge base has millions of entities.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 
 from argus.data.kb_file import KB_FILE, kb_file, kb_home, not_finished
 from argus.data.kb_tables import ALL, FORMAT, TABLES, Shard
+from argus.data.records import parse_json
 from argus.data.storage import Storage, file_in
 from argus.data.types import Document, IntArray
 from argus.errors import InputError
@@ -234,7 +234,7 @@ def _header(
 ) -> tuple[str, dict[str, int], dict[str, Any], dict[str, tuple[Shard, ...]]]:
     """Return graph, sources, facts and shards; InputError for what no build wrote."""
     try:
-        header = json.loads(data)
+        header = parse_json(data)
         if header["format"] > FORMAT:
             raise InputError(
                 f"format {header['format']}",

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import fcntl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
 from pathlib import Path
-from typing import IO
+from typing import IO, ParamSpec, TypeVar
 
-from argus.errors import ArgusError
+from argus.data.writing import is_of_disk
+from argus.errors import ArgusError, NotWritten
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Locks = dict[Path, IO[str]]
+LONGEST_WAIT_S = 60.0
+"""For a lock that another run holds for as long as it writes a file."""
+_OF_JOBS: ContextVar[tuple[Locks, ...]] = ContextVar("locks of jobs", default=())
+"""What each job that is under way here holds, the outermost first."""
 
 
 def take_lock(file: Path, *, busy: str) -> IO[str]:
@@ -25,3 +39,68 @@ def take_lock(file: Path, *, busy: str) -> IO[str]:
         lock.close()
         raise
     return lock
+
+
+def one_writer(job: Callable[P, R]) -> Callable[P, R]:
+    """Make a function a job: the folders that it opens are its own until it ends.
+
+    A job within it shares them; any other, of this process or another, is refused. A full disk is
+    told as NotWritten, which names the file, or the folder where a library does not say the file.
+    """
+
+    @wraps(job)
+    def alone(*args: P.args, **kwargs: P.kwargs) -> R:
+        locks: Locks = {}
+        token = _OF_JOBS.set((*_OF_JOBS.get(), locks))
+        try:
+            return job(*args, **kwargs)
+        except Exception as error:
+            if is_of_disk(error) and locks:
+                place = getattr(error, "filename", None) or next(iter(locks)).parent
+                raise NotWritten(place, error) from error
+            raise
+        finally:
+            _OF_JOBS.reset(token)
+            for lock in locks.values():
+                lock.close()
+
+    return alone
+
+
+def hold(file: Path, *, busy: str) -> None:
+    """Take the lock of a file for the job that is under way; none is taken outside of a job.
+
+    Raises as `take_lock` does.
+    """
+    jobs = _OF_JOBS.get()
+    file = file.resolve()
+    if jobs and not is_held(file):
+        jobs[-1][file] = take_lock(file, busy=busy)
+
+
+def is_held(file: Path) -> bool:
+    """Return whether the job that is under way holds the lock of a file."""
+    file = file.resolve()
+    return any(file in locks for locks in _OF_JOBS.get())
+
+
+@contextmanager
+def waiting_for(file: Path, *, busy: str) -> Iterator[None]:
+    """Hold the lock of a file for as long as a block lasts; wait for it, a minute at most.
+
+    Raises as `take_lock` does, saying `busy` after that minute.
+    """
+    if is_held(file):
+        yield
+        return
+    last = time.monotonic() + LONGEST_WAIT_S
+    while True:
+        try:
+            lock = take_lock(file, busy=busy)
+            break
+        except ArgusError:
+            if time.monotonic() > last:
+                raise
+            time.sleep(0.02)
+    with lock:
+        yield

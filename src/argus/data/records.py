@@ -49,6 +49,17 @@ def record_of(kind: type[T], value: object) -> T:
     return cast(T, {name: getattr(value, name) for name in kind.__annotations__})
 
 
+def parse_json(text: str | bytes) -> Any:
+    """Return what a JSON text holds. Raises ValueError for all that is none.
+
+    For a file that was perhaps damaged: `json.loads` raises RecursionError besides.
+    """
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
 @cache
 def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter

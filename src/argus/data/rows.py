@@ -56,7 +56,7 @@ def read_rows(path: Path) -> Iterator[Row]:
 
     Line numbers are 1-based lines for text files (a CSV header is line 1) and 1-based rows for
     Parquet and Arrow. Raises InputError for a missing file, an unknown format, bytes that are not
-    UTF-8, broken JSON, and rows whose number of fields differs from the header's.
+    UTF-8, broken JSON, damaged Parquet, and rows whose number of fields differs from the header's.
     """
     if not path.is_file():
         raise InputError(
@@ -224,23 +224,10 @@ def _zipped(header: list[str], fields: list[str], where: Location) -> dict[str, 
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    from argus.data.parquet import read_rows_of
 
-    try:
-        file = pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(
-            f"cannot be read as Parquet ({error})",
-            expected="a Parquet file",
-            fix="Write it again, or give it its true ending.",
-            where=path,
-        ) from error
-    number = 0
-    for batch in file.iter_batches():
-        for values in batch.to_pylist():
-            number += 1
-            yield Row(values, path, number)
+    for number, values in read_rows_of(path):
+        yield Row(values, path, number)
 
 
 def _arrow_rows(path: Path) -> Iterator[Row]:
@@ -250,12 +237,13 @@ def _arrow_rows(path: Path) -> Iterator[Row]:
     try:
         with pa.memory_map(str(path)) as source:
             for batch in pa.ipc.open_stream(source):
+                batch.validate(full=True)  # else a damaged offset ends the process
                 for values in batch.to_pylist():
                     number += 1
                     yield Row(values, path, number)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, ArithmeticError, MemoryError) as error:
         raise InputError(
-            f"cannot be read as Arrow ({error})",
+            f"cannot be read as Arrow ({str(error)[:300]})",
             expected="a stream, as `datasets` saves it",
             fix="Save it again, as Parquet if need be.",
             where=path,

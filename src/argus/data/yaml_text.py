@@ -29,6 +29,9 @@ _KINDS = {
 }
 _TAG = "tag:yaml.org,2002:"
 _NO_DEEPER = 40
+_MOST_CHARS = 4 << 20
+_MOST_DIGITS = 300
+"""Of a whole number: beyond, it is none that a decimal can stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,33 @@ def read_yaml(file: Path, text: str) -> tuple[Value, dict[Place, Mark]]:
     file: for messages. Raises InputError with file, line and place for what is no YAML, or is not
     of the subset.
     """
+    if len(text) > _MOST_CHARS:
+        raise InputError(
+            f"{len(text):,} characters", expected=f"at most {_MOST_CHARS:,} that a person wrote",
+            fix="Check that this is the right file.", where=file,
+        )  # fmt: skip
     try:
+        _check_depth(text, file)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
         raise _broken(error, text, file) from error
     reader = _Reader(file)
     return (None if node is None else reader.value(node, ())), reader.marks
+
+
+def _check_depth(text: str, file: Path) -> None:
+    """Refuse what is nested without end before it is composed, which takes its depth squared."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _NO_DEEPER + 1:
+            raise InputError(
+                "nested too deeply", expected=f"at most {_NO_DEEPER} levels", fix="Write it out.",
+                where=Location(file, event.start_mark.line + 1),
+            )  # fmt: skip
 
 
 class _Reader:
@@ -83,8 +107,7 @@ class _Reader:
         if isinstance(node, yaml.SequenceNode) and kind == "seq":
             return [self.value(item, (*place, i)) for i, item in enumerate(node.value)]
         if isinstance(node, yaml.ScalarNode) and kind == "str":
-            text: str = node.value
-            return text
+            return self._text(node.value, place, line)
         if isinstance(node, yaml.ScalarNode) and kind in _KINDS:
             return self._scalar(node, kind, place)
         raise self._refuse(f"tag {node.tag!r}", "plain values without tags", place, line)
@@ -103,6 +126,7 @@ class _Reader:
                     line,
                     fix=f'Quote it: "{raw}".',
                 )
+            self._text(key.value, place, line)
             if key.value in mapping:
                 first = self.marks[(*place, key.value)].line
                 raise self._refuse(
@@ -114,6 +138,18 @@ class _Reader:
                 )
             mapping[key.value] = self.value(inner, (*place, key.value), line)
         return mapping
+
+    def _text(self, text: str, place: Place, line: int) -> str:
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise self._refuse(
+                f"half a surrogate pair (\\u{ord(text[error.start]):04x})",
+                "whole Unicode characters",
+                place,
+                line,
+            ) from error
+        return text
 
     def _scalar(self, node: yaml.ScalarNode, kind: str, place: Place) -> Value:
         raw: str = node.value
@@ -129,6 +165,14 @@ class _Reader:
                 place,
                 line,
                 fix=f'Quote it: "{raw}".',
+            )
+        if kind == "int" and len(raw) > _MOST_DIGITS:
+            raise self._refuse(
+                f"a number of {len(raw):,} digits",
+                f"at most {_MOST_DIGITS}",
+                place,
+                line,
+                fix="Quote it if it is a text.",
             )
         if kind == "int":
             return int(raw)

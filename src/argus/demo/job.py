@@ -12,6 +12,7 @@ from argus.authority.jobs.audit import AuthorityAuditResult
 from argus.corpora.opening import read_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import as_rows, write_jsonl
+from argus.data.locks import one_writer
 from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query, Run
 from argus.demo.authority import audit_deprecations
@@ -98,6 +99,7 @@ class DemoResult(Result):
             yield from self.scenarios.ablation.headline()
 
 
+@one_writer
 def demo(
     *,
     out: Path | str,

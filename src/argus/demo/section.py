@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_records
 from argus.demo.summary import QuestionRow, QuestionsSummary
 from argus.reports.section import Section, table
 
 
 def section(folder: Path, questions: QuestionsSummary) -> Section:
     """Build it from questions.parquet, worst rank first."""
-    rows: list[QuestionRow] = pq.read_table(folder / "questions.parquet").to_pylist()
+    rows = read_records(QuestionRow, folder / "questions.parquet")
     rows.sort(key=lambda row: (-(row["rank"] or 1 << 30), row["query_id"]))
     columns = {
         "question": "text",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from argus.data.records import parse_json
 
 DENSE = "SentenceTransformer"
 LATE = "MultiVectorEncoder"
@@ -54,7 +55,7 @@ def _path(model: str, name: str, revision: str | None) -> Path | None:
 def _read(model: str, name: str, revision: str | None) -> dict[str, Any]:
     path = _path(model, name, revision)
     try:
-        content = json.loads(path.read_text(encoding="utf-8")) if path is not None else {}
+        content = parse_json(path.read_text(encoding="utf-8")) if path is not None else {}
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}

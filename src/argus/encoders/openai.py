@@ -27,6 +27,7 @@ from argus.http_retry import (
     Tries,
     check_address,
     check_key,
+    check_one_credential,
     persist,
     without_half_pairs,
     without_secrets,
@@ -60,6 +61,7 @@ class OpenAIConfig:
     def __post_init__(self) -> None:
         check_address(self.base_url)
         check_key(self.api_key)
+        check_one_credential(self.base_url, self.api_key)
 
 
 class OpenAIEncoder:
@@ -242,7 +244,8 @@ def _parse(body: str, n: int, url: str) -> FloatArray:
         data: list[dict[str, Any]] = sorted(json.loads(body)["data"], key=lambda d: d["index"])
         if [d["index"] for d in data] != list(range(n)):
             raise ValueError(f"indices {[d['index'] for d in data][:10]} for {n} texts")
-        vectors = np.array([d["embedding"] for d in data], np.float32)
+        with np.errstate(over="ignore"):  # the row of an infinite number is refused later
+            vectors = np.array([d["embedding"] for d in data], np.float32)
         if vectors.ndim != 2 or len(vectors) != n or not vectors.shape[1]:
             raise ValueError(f"shape {vectors.shape} for {n} texts")
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:

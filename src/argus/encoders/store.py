@@ -21,6 +21,7 @@ import numpy as np
 from argus.data.artifacts import replacing
 from argus.data.locks import take_lock
 from argus.data.provenance import content_hash
+from argus.data.records import parse_json
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.held import HeldVectors
 from argus.encoders.rows import Family, R
@@ -308,7 +309,7 @@ def _header(path: Path) -> tuple[str | None, str]:
     if not header.is_file():
         return None, "dense"
     try:
-        content = json.loads(header.read_text(encoding="utf-8"))
+        content = parse_json(header.read_text(encoding="utf-8"))
         return str(content["fingerprint"]), str(content.get("family", "dense"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(

@@ -125,10 +125,22 @@ class EvaluationFindings:
             "longest_list": system.longest,
             "beyond_its_lists": self._beyond(system),
             "kept": system.kept,
-            "warning": system.warning,
+            "warning": system.warning or self._nothing_judged(system),
             "missing_judged_documents": self.missing[i],
             "measures": self.scored[i].aggregate,
         }
+
+    def _nothing_judged(self, system: System) -> str | None:
+        """Say so where no result of any list is a judged document: ids may be those of others."""
+        lists = {query: system.run.get(query, {}) for query in self.judged.queries}
+        first = next((id_ for scores in lists.values() for id_ in scores), None)
+        judged = {id_ for grades in self.judged.qrels.values() for id_ in grades}
+        if first is None or any(id_ in judged for scores in lists.values() for id_ in scores):
+            return None
+        return (
+            f"no result of {len(lists):,} queries is a judged document: the first is {first!r}, "
+            f"judged is {next(iter(sorted(judged)), '')!r}; mind --result-id"
+        )
 
     def _beyond(self, system: System) -> list[str]:
         """Return the measures that read further down than any list of a given run goes."""

@@ -12,6 +12,8 @@ import pyarrow as pa
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.excluded import Excluded
+from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
@@ -61,6 +63,7 @@ class EvaluateResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def evaluate(
     queries: Path | str | Sequence[Query],
     qrels: Path | str | Qrels,
@@ -79,13 +82,15 @@ def evaluate(
     retrievers: Sequence[Any] = (),
     asking: AskingConfig | None = None,
     excluded: Path | str | Excluded | None = None,
+    fields: FieldNames | None = None,
 ) -> EvaluateResult:
     """Measure one or two systems; with two, the second against the first.
 
     indexes: `PATH`, `PATH@original` or `PATH@REMEDY`; they come before `retrievers` (named as
     `argus.retrievers.names` says, or any object that retrieves; asked as `asking` says), and these
-    before `runs` (TREC or JSON files, or runs). corpus: where titles and texts come from; an index
-    knows its own. diagnosis: folder with diagnosis.parquet, for the statistic of ARGUS Table 4.
+    before `runs` (TREC or JSON files, or runs). corpus: where titles and texts come from,
+    by the columns that `fields` names; an index knows its own. diagnosis: folder with
+    diagnosis.parquet, for the statistic of ARGUS Table 4.
     encoder: for indexes that do not name theirs, and for the queries of stores. hybrid: how
     indexes fuse vectors with BM25 ("min-max", "rrf", "z"; "dense" for
     not at all), one for all or one for each. exact: None searches every index as it is served,
@@ -103,7 +108,7 @@ def evaluate(
             where="--index, --retriever, --run",
         )
     fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
-    questions = read_judged(queries, qrels, corpus, excluded).folded(config.parent_field)
+    questions = read_judged(queries, qrels, corpus, excluded, fields).folded(config.parent_field)
     highest = highest_rps(diagnosis) if diagnosis else None
     if highest is not None and questions.fold is not None:
         highest = questions.fold.best(highest)
@@ -130,6 +135,7 @@ def evaluate(
     return _write(findings, folder, record, about, questions)
 
 
+@one_writer
 def evaluate_states(
     questions: JudgedQueries,
     states: Sequence[IndexRetriever],

@@ -104,10 +104,11 @@ def read_judged(
     qrels: Path | str | Qrels,
     corpus: NamedCorpus | None = None,
     excluded: Path | str | Excluded | None = None,
+    fields: FieldNames | None = None,
 ) -> JudgedQueries:
     """Read what is not at hand. Raises InputError when no query can be measured.
 
-    excluded: per query, or a file as `read_excluded` reads it.
+    excluded: per query, or a file as `read_excluded` reads it. fields: columns of the corpus.
     """
     sources = {"queries": queries, "qrels": qrels, "excluded": excluded}
     files = {name: Path(v) for name, v in sources.items() if isinstance(v, (str, Path))}
@@ -120,7 +121,7 @@ def read_judged(
     if corpus is None:
         return result
     source = open_corpus(corpus)
-    documents = source.documents(FieldNames())
+    documents = source.documents(fields or FieldNames())
     return replace(result, corpus=source.origin, documents=documents)
 
 

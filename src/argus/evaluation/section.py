@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_table
 from argus.evaluation.slices import FILE as SLICES
 from argus.evaluation.summary import EvaluationSummary, HarmedQuery, SystemFigures
 from argus.measures.association import AssociationFigures
@@ -179,7 +178,7 @@ def _association(
 def _queries(folder: Path, evaluation: EvaluationSummary) -> Any:
     headline = evaluation["headline"]
     ends = [" before", " after"] if evaluation["comparison"] else [""]
-    rows = pq.read_table(folder / "per_query.parquet").to_pylist()
+    rows = read_table(folder / "per_query.parquet").to_pylist()
     rows = [row for row in rows if row["state"] == "measured"]
     last = headline + ends[-1]
     rows.sort(key=lambda row: (row[last], row["query_id"]))

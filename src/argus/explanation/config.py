@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.corpora.names import CorpusName, NamedCorpus
+from argus.data.fields import FieldNames
 from argus.indexes.weighing import Weight
 from argus.remedies.diagnosis.config import TAU
 from argus.settings import Doc, Ge, Interval, Seed, check_settings
@@ -41,7 +42,7 @@ class RpsSource:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainConfig:
-    """What is checked besides the index."""
+    """What is checked besides the index. fields: the columns of `corpus`."""
 
     k: K = 10
     hybrid: Annotated[str | None, Doc("Explain a search fused with BM25: min-max, rrf or z.")] = (
@@ -52,6 +53,7 @@ class ExplainConfig:
     rps: RpsSource = field(default_factory=RpsSource)
     supersedes: Supersedes = None
     corpus: Corpus = None
+    fields: FieldNames = field(default_factory=FieldNames)
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -63,11 +65,12 @@ class RunConfig:
     """What is known besides the run; what is not given is not checked.
 
     queries: in any format of `read_topics`; None takes the text from the keys, where these are
-    there.
+    there. fields: the columns of `corpus`.
     """
 
     k: K = 10
     corpus: Corpus = None
+    fields: FieldNames = field(default_factory=FieldNames)
     queries: Queries = None
     keys: Annotated[
         Path | None,

@@ -100,12 +100,14 @@ def explain(
     *,
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
+    authority: Authority | None = None,
 ) -> Explanation:
     """Say where `doc_id` stands for `query` in one state of an index, and what keeps it there.
 
-    index: `PATH[@as_of]`, or a retriever. A document that is not in the index is explained, not
-    refused. Raises InputError for an empty query or id, k below 1, a query id that is not in the
-    file, what is no index, broken files; FingerprintMismatch for an encoder or probe of others.
+    index: `PATH[@as_of]`, or a retriever. authority: what supersedes what, in place of a file. A
+    document that is not in the index is explained, not refused. Raises InputError for an empty
+    query or id, k below 1, a query id that is not in the file, what is no index, broken files;
+    FingerprintMismatch for an encoder or probe of others.
     """
     config = config or ExplainConfig()
     check_k(config.k)
@@ -114,7 +116,8 @@ def explain(
         raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
     if config.corpus is not None:
         open_corpus(config.corpus)  # it is read only where the document is not in the index
-    authority = read_authority(config.supersedes) if config.supersedes is not None else None
+    if authority is None and config.supersedes is not None:
+        authority = read_authority(config.supersedes)
     if not isinstance(index, IndexRetriever):
         retriever = open_retriever(
             index, encoder, hybrid=config.hybrid, device=device, weight=config.weight
@@ -182,9 +185,9 @@ def _findings(
     probe: Probe | str,
 ) -> Findings:
     findings = Findings(
-        presence=check_presence(case, config.corpus),
+        presence=check_presence(case, config.corpus, config.fields),
         approximate=check_approximate(case, place),
-        vector=check_vector(case, place, config.corpus, config.seed),
+        vector=check_vector(case, place, config),
         window=check_window(case, place),
         words=check_words(case, place),
         hubs=check_hubs(case, place, config.seed),

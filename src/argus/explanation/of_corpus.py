@@ -15,8 +15,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from argus.corpora.names import NamedCorpus
-from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.encoders import (
     Encoder,
@@ -107,7 +105,7 @@ def explain_corpus(
     check_ids(query, doc_id, config.k)
     question = question_of(query, config.queries)
     check_query(question.text)
-    documents, record = _documents(config.corpus, encoder)
+    documents, record = _documents(config, encoder)
     with _encoder_and_store(encoder, store) as (model, opened):
         take_stored(record, opened)
         search = _searched(model, opened, sorted(documents.values(), key=_id), question.text)
@@ -122,18 +120,18 @@ def _id(document: Document) -> str:
 
 
 def _documents(
-    corpus: NamedCorpus | None, encoder: Encoder[Rows] | EncoderConfig | str
+    config: RunConfig, encoder: Encoder[Rows] | EncoderConfig | str
 ) -> tuple[dict[str, Document], Record]:
     """Return the documents by id, and the record that knows the vectors of a store."""
-    if corpus is None:
+    if config.corpus is None:
         raise InputError(
             "no corpus",
             expected="what the encoder is to search",
             fix="Give --corpus.",
             where="--corpus",
         )
-    source = corpus_for(corpus, encoder, None)
-    documents = source.documents(FieldNames())
+    source = corpus_for(config.corpus, encoder, None)
+    documents = source.documents(config.fields)
     require_some(sum(bool(d.content.strip()) for d in documents), "document has text", "Check it.")
     return {d.id: d for d in documents}, Record("explain", {}, {"corpus": source.origin})
 

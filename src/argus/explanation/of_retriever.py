@@ -26,6 +26,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import OpenRetriever
 
 if TYPE_CHECKING:
+    from argus.authority.relation import Authority
     from argus.encoders import Encoder, EncoderConfig
 
 
@@ -43,24 +44,28 @@ def explain_retriever(
     *,
     asking: AskingConfig | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
+    authority: Authority | None = None,
 ) -> RetrieverExplanation:
     """Ask a retriever, and say where it ranks `doc_id` and what stands above it.
 
     query: the question, or with `config.queries` the id of one. It is asked at k, as people ask it;
     where the document is not among these, at 100, to learn how far it is. retriever, asking,
-    encoder: as for `argus.compare_retrievers`. Raises InputError for an unknown query or name, a
+    encoder: as for `argus.compare_retrievers`. authority: what supersedes what, in place of a file.
+    Raises InputError for an unknown query or name, a
     corpus that holds nothing of what came back; ArgusError where the retriever fails.
     """
     config = config or RunConfig()
     check_ids(query, doc_id, config.k)
     question = question_of(query, config.queries)
-    documents = documents_of(config.corpus)
+    documents = documents_of(config)
     known = list((documents or {}).values())
     with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
         scores = _scores(source, question.text, doc_id, config.k)
     check_corpus(documents, list(scores), config.corpus, RetrieverExplanation.source)
     case = RunCase(question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source)
-    return explained(RetrieverExplanation, case, question.id, source.name, config)
+    return explained(
+        RetrieverExplanation, case, question.id, source.name, config, authority=authority
+    )
 
 
 def question_of(query: str, file: Path | None) -> Query:

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from argus.corpora.names import NamedCorpus, named
 from argus.corpora.opening import read_corpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.fields import FieldNames
 from argus.data.records import read_record
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
@@ -42,7 +43,9 @@ class IndexJob(TypedDict):
     inputs: IndexInputs
 
 
-def check_presence(case: Case, corpus: NamedCorpus | None) -> Finding[PresenceEvidence]:
+def check_presence(
+    case: Case, corpus: NamedCorpus | None, fields: FieldNames
+) -> Finding[PresenceEvidence]:
     """Say whether this state of the index holds the document and, if not, where it was lost."""
     if case.present:
         kinds = [view.kind for view in case.views]
@@ -72,7 +75,7 @@ def check_presence(case: Case, corpus: NamedCorpus | None) -> Finding[PresenceEv
             f"Ask for {owner!r}.",
         )  # fmt: skip
     near = near_ids(case.doc_id, case.snapshot.doc_ids)
-    document, file = corpus_document(case.doc_id, index.path, corpus)
+    document, file = corpus_document(case.doc_id, index.path, corpus, fields)
     why, advice = _lost(document, file, near, index.path)
     evidence |= {"near_ids": near, "corpus": file}
     return Finding(Cause.ABSENT, Verdict.FOUND, f"it is not in the index{why}", evidence, advice)
@@ -107,12 +110,12 @@ def _lost(
 
 
 def corpus_document(
-    doc_id: str, index: Path, corpus: NamedCorpus | None
+    doc_id: str, index: Path, corpus: NamedCorpus | None, fields: FieldNames
 ) -> tuple[Document | None, str]:
     """Return the document as the corpus has it, and which file was read.
 
-    corpus: None reads the file that the index's manifest names. The second value begins with
-    "could not" where there is no such file or it cannot be read with the usual field names.
+    corpus: None reads the file that the index's manifest names. fields: its columns. The second
+    value begins with "could not" where there is no such file, or these columns do not read it.
     """
     path = corpus or _named_corpus(index)
     if path is None:
@@ -120,7 +123,7 @@ def corpus_document(
     if isinstance(path, Path) and corpus is None and not path.exists():
         return None, f"could not be looked at: {path} is gone (--corpus FILE)"
     try:
-        documents = read_corpus(path)
+        documents = read_corpus(path, fields)
     except ArgusError as error:
         if corpus is not None:
             raise

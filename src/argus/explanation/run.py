@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
 from argus.authority.edges import read_authority
+from argus.authority.relation import Authority
 from argus.corpora.names import NamedCorpus, named
 from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, read_run
@@ -146,7 +147,7 @@ def explain_run(
     keys = run_identifiers(run, config.keys, query_id, ids, text)
     if ids is None and (isinstance(keys, str) or keys.hits):
         raise _not_in_run(query_id, list(results), run, config.queries)
-    documents = documents_of(config.corpus)
+    documents = documents_of(config)
     check_corpus(documents, ids or [], config.corpus, "run")
     if text is None and isinstance(keys, AnswerKeys):
         text = keys.query.text
@@ -162,9 +163,14 @@ def explained(
     name: str,
     config: RunConfig,
     more: Sequence[Finding[Evidence]] = (),
+    authority: Authority | None = None,
 ) -> R:
-    """Check every cause that a ranking lets be checked, and conclude. more: checked elsewhere."""
-    authority = read_authority(config.supersedes) if config.supersedes is not None else None
+    """Check every cause that a ranking lets be checked, and conclude.
+
+    more: checked elsewhere. authority: in place of the file that the config names.
+    """
+    if authority is None and config.supersedes is not None:
+        authority = read_authority(config.supersedes)
     place = _standing(case)
     superseders = superseded(case.doc_id, case.k, place.rank, authority, case.rank, case.source)
     findings: list[Finding[Evidence]] = [
@@ -208,9 +214,11 @@ def _not_in_run(query_id: str, known: list[str], run: Path, queries: Path | None
     )
 
 
-def documents_of(corpus: NamedCorpus | None) -> dict[str, Document] | None:
+def documents_of(config: RunConfig) -> dict[str, Document] | None:
     """Return the corpus by id, where there is one."""
-    return None if corpus is None else {d.id: d for d in read_corpus(corpus)}
+    if config.corpus is None:
+        return None
+    return {d.id: d for d in read_corpus(config.corpus, config.fields)}
 
 
 def check_corpus(

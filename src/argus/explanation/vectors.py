@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.records import read_record
 from argus.data.types import FloatArray
@@ -13,6 +12,7 @@ from argus.encoders import Encoder, TokenCounter
 from argus.encoders.protocol import directions
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError, InputError
+from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import VectorEvidence, WindowEvidence
 from argus.explanation.presence import corpus_document
 from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
@@ -43,9 +43,7 @@ class IndexBuild(TypedDict):
     vectors: OwnVectors
 
 
-def check_vector(
-    case: Case, place: Standing, corpus: NamedCorpus | None, seed: int
-) -> Finding[VectorEvidence]:
+def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding[VectorEvidence]:
     """Embed the document's own text again, compare, and name what would explain a difference."""
     cause = Cause.VECTOR
     if case.original is None:
@@ -68,10 +66,10 @@ def check_vector(
     if cosine >= SAME:
         text = f"its stored vector is that of its text (cosine {cosine:.4f})"
         return Finding(cause, Verdict.RULED_OUT, text, evidence)
-    variant, near, title = _explained(case, encoder, rows[1], corpus)
+    variant, near, title = _explained(case, encoder, rows[1], config)
     evidence = {
         **evidence,
-        **_spread(case, seed),
+        **_spread(case, config.seed),
         **_mended(case, place, fresh),
         **_query_side(case),
         **_misplaced(case, fresh),
@@ -183,9 +181,11 @@ def _misplaced(case: Case, fresh: FloatArray) -> VectorEvidence:
 
 
 def _explained(
-    case: Case, encoder: Encoder, stored: FloatArray, corpus: NamedCorpus | None
+    case: Case, encoder: Encoder, stored: FloatArray, config: ExplainConfig
 ) -> tuple[Variant, float, str]:
-    document, where = corpus_document(case.doc_id, case.retriever.index.path, corpus)
+    document, where = corpus_document(
+        case.doc_id, case.retriever.index.path, config.corpus, config.fields
+    )
     title = document.title if document is not None else ""
     tried = list(variants(encoder, case.text, title or None))
     variant, cosine = closest(tried, stored, SLACK)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.writing import writable
 from argus.errors import InputError
 
 if TYPE_CHECKING:
@@ -134,7 +135,8 @@ class Vocabulary:
         copied = Tokenizer.from_str(self._tokenizer.to_str())
         copied.encode_special_tokens = False  # to others, it is an ordinary tokenizer
         tokenizer: Any = PreTrainedTokenizerFast
-        tokenizer(tokenizer_object=copied, **specials).save_pretrained(folder)
+        with writable(folder):
+            tokenizer(tokenizer_object=copied, **specials).save_pretrained(folder)
 
     def _n_ids(self) -> int:
         """Return one more than the greatest id: a vocabulary may have holes."""

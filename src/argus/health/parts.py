@@ -180,20 +180,20 @@ class Trial:
             return HealthCheck("questions", HealthState.GOOD, f"{text}, not judged")
         qrels = read_qrels(Path(self.parts.qrels))
         judged = queries & set(qrels)
-        wanted = {doc for query in judged for doc, grade in qrels[query].items() if grade > 0}
+        relevant = {doc for query in judged for doc, grade in qrels[query].items() if grade > 0}
         text += f", {len(judged):,} judged"
         if not judged:
             mend = "Ids of questions and judgements have to be the same."
             return HealthCheck("questions", HealthState.BAD, text, mend)
-        return self._judged(text, wanted)
+        return self._judged(text, relevant)
 
-    def _judged(self, text: str, wanted: set[str]) -> HealthCheck:
+    def _judged(self, text: str, relevant: set[str]) -> HealthCheck:
         ids = {document.id for document in self.documents}
-        lacking = sorted(wanted - ids)
+        lacking = sorted(relevant - ids)
         if not ids or len(ids) in (READ, READ_OF_STORE) or not lacking:
             return HealthCheck("questions", HealthState.GOOD, text)
-        text += f"; {len(lacking):,} of {len(wanted):,} relevant documents are not in the corpus"
-        state = HealthState.BAD if len(lacking) == len(wanted) else HealthState.NOTE
+        text += f"; {len(lacking):,} of {len(relevant):,} relevant documents are not in the corpus"
+        state = HealthState.BAD if len(lacking) == len(relevant) else HealthState.NOTE
         return HealthCheck(
             "questions", state, text, f"The first is {lacking[0]!r}: see --id-field."
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from argus.data.arrays import read_arrays
 from argus.data.artifacts import replacing
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray
@@ -22,6 +23,7 @@ from argus.indexes.recipes import REMEDIES
 
 FILE = "correction.npz"
 ARRAYS = ("u", "w", "alpha", "fingerprint")
+FIX = "Roll the remedy back and run it again, or restore the file from a copy."
 
 
 @dataclass(frozen=True)
@@ -71,11 +73,12 @@ class QueryCorrection:
 
 def read_correction(file: Path) -> QueryCorrection:
     """Read what `save` wrote; InputError for anything else."""
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            u, w, alpha, fingerprint = (arrays[name] for name in ARRAYS)
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise _damaged(file, str(error) or type(error).__name__) from error
+    arrays = read_arrays(file, fix=FIX)
+    if missing := [name for name in ARRAYS if name not in arrays]:
+        raise _damaged(file, f"no array {missing[0]!r}")
+    u, w, alpha, fingerprint = (arrays[name] for name in ARRAYS)
+    if not all(one.dtype.kind == "f" for one in (u, w, alpha)) or alpha.size != 1:
+        raise _damaged(file, f"arrays of {u.dtype}, {w.dtype} and {alpha.dtype}")
     if u.ndim != 2 or u.shape != w.shape or not (np.isfinite(u).all() and np.isfinite(w).all()):
         raise _damaged(file, f"arrays of shapes {u.shape} and {w.shape}, or not finite")
     return QueryCorrection(
@@ -108,6 +111,6 @@ def _damaged(file: Path, problem: str) -> InputError:
     return InputError(
         f"cannot be read as a correction of queries ({problem})",
         expected=f"a .npz file of {', '.join(ARRAYS)}, as Argus wrote it",
-        fix="Roll the remedy back and run it again, or restore the file from a copy.",
+        fix=FIX,
         where=file,
     )

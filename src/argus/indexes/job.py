@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -15,6 +15,7 @@ from argus.corpora.opening import CorpusSource, open_corpus
 from argus.corpora.stored import StoredCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.storage import bytes_in
 from argus.data.types import Document, FloatArray, View
 from argus.encoders import (
@@ -29,8 +30,10 @@ from argus.encoders.protocol import similarity_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
+from argus.indexes.deletion import delete_views, end_deletion
 from argus.indexes.described import describe_encoder
 from argus.indexes.header import FILE, IndexHeader
+from argus.indexes.known import known_documents
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
 from argus.indexes.own_vectors import OwnVectors, own_vectors, vectors_of_store
 from argus.indexes.retriever import encoder_of
@@ -81,6 +84,7 @@ class _Originals:
     """Where the vectors came from a file or a store."""
 
 
+@one_writer
 def build_index(
     corpus: Corpus,
     *,
@@ -136,6 +140,7 @@ def build_index(
     return _built(index, folder, record, _counts(documents, originals))
 
 
+@one_writer
 def add_documents(
     index: Path | str,
     corpus: Corpus,
@@ -149,16 +154,18 @@ def add_documents(
 ) -> IndexResult[BuildSummary]:
     """Add the documents of a corpus to an index, with the encoder that the index names.
 
-    All or nothing: an id that the index holds already is an InputError, and nothing is added; so
-    are vectors of another space than those of the index. Other arguments as for `build_index`.
+    All or nothing. A document that the index holds already, with the same text, stays as it is: an
+    addition that was killed is finished by the same command. One of the same id with another text
+    is an InputError, and nothing is added; so are vectors of another space than those of the index.
+    Other arguments as for `build_index`.
     """
     there = ViewIndex.open(index_folder(index))
     asking = None if vectors is not None else partial(encoder_of, there, encoder)
     opened = open_corpus(corpus, limit=limit, asking=asking)
     _refuse_both(opened, vectors)
     documents, path = _documents(opened, fields), opened.origin
-    _refuse_taken(there, documents)
     own = Path(vectors) if vectors is not None else None
+    known = known_documents(there, [_view(d) for d in documents]) if own is None else frozenset()
     record = Record("index add", {"limit": limit, "ann": ann}, {"added": path, "vectors": own})
     folder = ArtifactFolder(there.path)
     with open_engine(engine) as running:
@@ -176,18 +183,23 @@ def add_documents(
                     originals = _embedded(documents, model, store, record.stored())
             else:
                 originals = _imported(documents, own, model)
+                known = known_documents(there, originals.views, originals.vectors)
             check_space(there, originals.own)
     require_some(len(originals.views), "document has a vector", _first(originals.failures))
     with record.timed("writing the index"):
-        there.add_batches(_batches(originals))
+        there.add_batches(_batches(originals, known))
     if ann:
         with record.timed("building the approximate index"):
             there.build_ann()
     return _built(there, folder, record, _counts(documents, originals))
 
 
+@one_writer
 def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult[DeleteSummary]:
-    """Delete documents with all their views; InputError names unknown ids and deletes nothing."""
+    """Delete documents with all their views; InputError names unknown ids and deletes nothing.
+
+    A deletion that was killed is finished by the same call.
+    """
     there = ViewIndex.open(index_folder(index))
     if not ids:
         raise InputError(
@@ -195,11 +207,13 @@ def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult[Delet
         )
     folder = ArtifactFolder(there.path)
     record = Record("index delete", {"ids": len(set(ids))}, {})
-    views = there.delete_documents(ids)
+    folder.open()
+    views = delete_views(there, ids, folder)
     counts: DeleteCounts = {"documents": {"deleted": len(set(ids))}, "views_deleted": views}
     summary: DeleteSummary = {**counts, **_state(there)}
     folder.write_section("summary.json", record.job, summary)
     folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
+    end_deletion(folder)
     return IndexResult(there, summary)
 
 
@@ -313,22 +327,14 @@ def _fill(index: ViewIndex, originals: _Originals) -> None:
         )
 
 
-def _batches(originals: _Originals) -> Iterator[tuple[list[View], FloatArray]]:
-    for start in range(0, len(originals.views), BATCH_VIEWS):
-        part = slice(start, start + BATCH_VIEWS)
-        yield originals.views[part], originals.vectors[part]
-
-
-def _refuse_taken(index: ViewIndex, documents: Sequence[Document]) -> None:
-    twice = sorted({d.id for d in documents} & set(index.texts()["doc_id"]))
-    if twice:
-        names = ", ".join(map(repr, twice[:5])) + (" ..." if len(twice) > 5 else "")
-        raise InputError(
-            f"{len(twice)} of the documents are in it already: {names}",
-            expected="new documents",
-            fix="Leave them out, or delete them first with `argus index delete`.",
-            where=index.path,
-        )
+def _batches(
+    originals: _Originals, known: Set[str] = frozenset()
+) -> Iterator[tuple[list[View], FloatArray]]:
+    """Yield the views and their vectors, without those of documents that are known."""
+    new = [i for i, view in enumerate(originals.views) if view.doc_id not in known]
+    for start in range(0, len(new), BATCH_VIEWS):
+        rows = new[start : start + BATCH_VIEWS]
+        yield [originals.views[i] for i in rows], originals.vectors[rows]
 
 
 def _counts(documents: Sequence[Document], originals: _Originals) -> BuildCounts:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
+import os
 import shutil
 import uuid
 from collections.abc import Iterable, Sequence
@@ -22,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from argus.data.parquet import read_table, write_table
 from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
 from argus.indexes.postings import K1, B, PostingArrays, Postings, inverse_frequency
@@ -32,6 +35,8 @@ IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
 """Files of a saved index, beside bm25s' own."""
 MADE_OF, ANALYZER = b"made of", b"analyzer"
 ATTEMPTS = 10
+PART = ".part"
+"""How the name of a folder ends that is being written or removed."""
 """How often a folder is put in the place of one that others put there at the same time."""
 BATCH = 10_000
 """Texts whose words are counted at a time."""
@@ -161,17 +166,18 @@ class LexicalIndex:
 
         Several may save to one folder at once: one of them stays.
         """
-        temporary = _beside(folder)
-        temporary.mkdir(parents=True)
+        temporary, lock = _new_beside(folder)
         try:
+            _remove_leftovers(folder.parent)
             if self._bm25 is not None:
                 self._bm25.save(temporary, show_progress=False)
             names = pa.table({"id": pa.array(self.ids, pa.string())})
             about = {MADE_OF: self.made_of, ANALYZER: self.analyzer.name}
-            pq.write_table(names.replace_schema_metadata(about), temporary / IDS)
+            write_table(names.replace_schema_metadata(about), temporary / IDS)
             np.save(temporary / STARTS, self._starts)
             _put(temporary, folder)
         finally:
+            os.close(lock)
             shutil.rmtree(temporary, ignore_errors=True)
 
     @classmethod
@@ -181,7 +187,7 @@ class LexicalIndex:
             bm25 = None
             if (folder / POSTINGS).exists():  # first: were the folder removed now, ids are missed
                 bm25 = _bm25s().BM25.load(folder, mmap=True, show_progress=False)
-            names = pq.read_table(folder / IDS)
+            names = read_table(folder / IDS, fix="Build it again.")
             ids = names["id"].to_pylist()
             starts = np.load(folder / STARTS)
             analyzer = ANALYZERS[_about(names.schema, ANALYZER) or SURFACE.name]
@@ -286,8 +292,34 @@ def _put(temporary: Path, folder: Path) -> None:
                 raise
 
 
+def _new_beside(folder: Path) -> tuple[Path, int]:
+    """Return a new folder and its descriptor, whose lock says that who writes it is alive."""
+    while True:
+        temporary = _beside(folder)
+        temporary.mkdir(parents=True)
+        with contextlib.suppress(FileNotFoundError):  # taken for a leftover this moment
+            descriptor = os.open(temporary, os.O_RDONLY)
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if temporary.is_dir():
+                return temporary, descriptor
+            os.close(descriptor)
+
+
+def _remove_leftovers(home: Path) -> None:
+    """Remove what killed processes left: folders whose lock nobody holds."""
+    for path in home.glob(f"*{PART}"):
+        with contextlib.suppress(OSError):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(descriptor)
+
+
 def _beside(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.{uuid.uuid4().hex}.part")
+    return folder.with_name(f"{folder.name}.{uuid.uuid4().hex}{PART}")
 
 
 def _bm25s() -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.artifacts import replacing
+from argus.data.parquet import read_table, write_table
 from argus.data.types import FloatArray, IntArray
 from argus.errors import InputError
 from argus.indexes.blend import Blend
@@ -79,7 +80,6 @@ class DocumentNumbers:
     def save(self, folder: Path) -> None:
         """Write `documents.parquet`, whole or not at all."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         columns = {"doc_id": pa.array(self.ids, pa.string()), "hubness": self.hubness}
         if self.added is not None:
@@ -89,17 +89,16 @@ class DocumentNumbers:
             width = self.smoothed.shape[1]
             columns["smoothed"] = pa.FixedSizeListArray.from_arrays(flat, width)
         with replacing(folder / DOCUMENTS) as temporary:
-            pq.write_table(pa.table(columns), temporary)
+            write_table(pa.table(columns), temporary)
 
 
 def read_numbers(folder: Path) -> DocumentNumbers:
     """Read what `DocumentNumbers.save` wrote; InputError for anything else."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     file = folder / DOCUMENTS
     try:
-        table = pq.read_table(file)
+        table = read_table(file)
         hubness = table["hubness"].to_numpy().astype(np.float32)
         smoothed = added = None
         if "added" in table.column_names:

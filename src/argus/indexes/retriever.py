@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from argus.data.types import FloatArray, Query, Run, View
+from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
@@ -28,13 +28,10 @@ from argus.indexes.lexical import Hits, LexicalIndex
 from argus.indexes.prescribed import ActiveRecipe
 from argus.indexes.saved_words import words_of
 from argus.indexes.snapshot import check_k
-from argus.indexes.sources import matched_scenario
 from argus.indexes.spec import IndexSpec, parse_index_spec
-from argus.indexes.summary import Hit, MatchedScenario, SearchAnswer
-from argus.indexes.views import BEFORE, ViewIndex, served
+from argus.indexes.views import BEFORE, ViewIndex
 from argus.indexes.weighing import DENSE
-from argus.indexes.words import STEMMED, check_query
-from argus.settings import TOP_K
+from argus.indexes.words import STEMMED
 
 FUSED_DEPTH = 100
 """How many documents of each ranking are fused, or k where that is more."""
@@ -70,6 +67,12 @@ class IndexRetriever:
         self.exact = exact
         self._weight = None if weight is None else check_weight(weight)
         self._lexical: tuple[int, LexicalIndex] | None = None
+
+    def over(self, index: ViewIndex) -> IndexRetriever:
+        """Return what searches another version of the index in the same way."""
+        return IndexRetriever(
+            index, self.encoder, self.as_of, self._hybrid, self.exact, self._weight
+        )
 
     @property
     def recipe(self) -> ActiveRecipe:
@@ -152,9 +155,9 @@ class IndexRetriever:
         check_k(k)
         ids = [q.id for q in queries]
         if self.hybrid is None:
-            return self._nearest(vectors, k).run(ids)
+            return self.nearest(vectors, k).run(ids)
         depth = max(k, FUSED_DEPTH)
-        dense = self._nearest(vectors, depth).run(ids)
+        dense = self.nearest(vectors, depth).run(ids)
         words = self.lexical().search([q.text for q in queries], depth)
         return fuse_with_bm25(dense, words.run(ids), k, self.hybrid, self.bm25_weights(words, ids))
 
@@ -165,12 +168,13 @@ class IndexRetriever:
     def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
         """Return dense results with the views that won."""
         check_k(k)
-        return self._nearest(self._encode(texts), k)
+        return self.nearest(self._encode(texts), k)
 
     def _encode(self, texts: Sequence[str]) -> FloatArray:
         return np.asarray(self.encoder.encode_queries(texts), np.float32)
 
-    def _nearest(self, vectors: FloatArray, k: int) -> TopDocuments:
+    def nearest(self, vectors: FloatArray, k: int) -> TopDocuments:
+        """Return the dense results of vectors, (n_queries, dim), with the views that won."""
         exact = self.searches_exactly()
         queries = self.recipe.correct(vectors)
         return self.index.search(queries, k, self.as_of, exact=exact, weight=self.weight)
@@ -258,78 +262,3 @@ def stored_encoder(index: ViewIndex) -> EncoderConfig:
             fix="Give the encoder (--encoder), or restore the file from a copy.",
             where=index.path / FILE,
         ) from error
-
-
-def search_index(
-    query: str,
-    spec: str | Path | IndexSpec,
-    *,
-    k: int = TOP_K,
-    hybrid: str | None = None,
-    weight: float | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
-    device: str | None = None,
-) -> SearchAnswer:
-    """Answer one question: the k best documents, each with its own text and what found it.
-
-    `view` and `kind` name the best view that is no scenario; a hybrid ranking has no single one
-    (None). `scenario` is the view, main topic, need and explanation of the scenario that matched
-    best, None for a document without. `warning` is as `IndexRetriever.warning`.
-    """
-    check_k(k)
-    check_query(query)
-    retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device, weight=weight)
-    results = [_hit(retriever.index, rank, *hit)
-               for rank, hit in enumerate(_ranked(retriever, query, k), 1)]  # fmt: skip
-    return {"query": query, "index": str(parse_index_spec(spec)), "ranked_by": retriever.name,
-            "warning": retriever.warning, "results": results}  # fmt: skip
-
-
-def _ranked(retriever: IndexRetriever, query: str, k: int) -> Iterator[tuple[str, float, str, str]]:
-    """Yield document, score, best view and best scenario of the results, "" where not known."""
-    if retriever.hybrid is None:
-        top = retriever.search_views([query], k)
-        scenarios = top.scenario_ids[0] if top.scenario_ids else [""] * len(top.doc_ids[0])
-        yield from zip(top.doc_ids[0], top.scores[0], top.view_ids[0], scenarios, strict=True)
-        return
-    vector = np.asarray(retriever.encoder.encode_queries([query]), np.float32)
-    results = retriever.rank([Query("query", query)], vector, k)["query"]
-    scenarios = _best_scenarios(retriever, vector, list(results))
-    for (doc, score), scenario in zip(results.items(), scenarios, strict=True):
-        yield doc, score, "", scenario
-
-
-def _best_scenarios(retriever: IndexRetriever, vector: FloatArray, docs: list[str]) -> list[str]:
-    """Return what `Snapshot.best_scenario` does of each document; (1, dim) is what was asked."""
-    if not retriever.index.holds(SCENARIO, retriever.as_of):
-        return [""] * len(docs)
-    snapshot = retriever.index.snapshot(retriever.as_of)
-    searched = retriever.recipe.correct(vector)[0]
-    return [snapshot.best_scenario(searched, doc) for doc in docs]
-
-
-def _hit(
-    index: ViewIndex, rank: int, doc_id: str, score: float, view_id: str, scenario_id: str
-) -> Hit:
-    views = {view.id: view for view in index.views_of(doc_id)}
-    view, scenario = views.get(view_id), views.get(scenario_id)
-    return {
-        "rank": rank,
-        "id": doc_id,
-        "score": score,
-        "view": view_id or None,
-        "kind": view.kind if view else None,
-        "text": served(list(views.values())).text,
-        "title": served(list(views.values())).source,
-        "scenario": None if scenario is None else _scenario(scenario),
-    }
-
-
-def _scenario(view: View) -> MatchedScenario:
-    parts = matched_scenario(view)
-    return {
-        "view": view.id,
-        "main_topic": parts.main_topic,
-        "information_need": parts.information_need,
-        "explanation": parts.explanation,
-    }

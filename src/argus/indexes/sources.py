@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
+from argus.data.records import parse_json
 from argus.data.types import View
 
 
@@ -20,7 +20,7 @@ class ViewScenario:
 def matched_scenario(view: View) -> ViewScenario:
     """Return the scenario of a view; its text as the explanation where the source does not say."""
     try:
-        source = json.loads(view.source)
+        source = parse_json(view.source)
         parts = [source[name] for name in ("main_topic", "information_need", "explanation")]
     except (ValueError, KeyError, TypeError):
         return ViewScenario("", "", view.text)

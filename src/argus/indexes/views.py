@@ -9,7 +9,8 @@ wrote to it, or called `refresh`, until `compact` removes that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -73,6 +74,8 @@ class ViewIndex:
         self.path, self.header, self.table = path, header, table
         self._kept: tuple[_State, Snapshot] | None = None
         self._recipe: tuple[_State, ActiveRecipe] | None = None
+        self._facts: dict[object, Any] = {}
+        """What the table said of the state that this handle sees; asking it takes a while."""
 
     @classmethod
     def create(
@@ -154,7 +157,7 @@ class ViewIndex:
     @property
     def version(self) -> int:
         """Number of the state that this handle sees; every change makes a larger one."""
-        return int(self.table.version)
+        return int(self._once("version", lambda: self.table.version))
 
     def __len__(self) -> int:
         """Return the number of views."""
@@ -164,6 +167,7 @@ class ViewIndex:
         """See what other processes have written since."""
         with storage(self.path, "reading the index"):
             self.table.checkout_latest()
+        self._facts.clear()
         self.header = read_header(self.path)
 
     def add(self, views: Sequence[View], vectors: FloatArray, remedy: str = "") -> int:
@@ -184,7 +188,7 @@ class ViewIndex:
         import pyarrow as pa
 
         check_remedy_id(remedy)
-        with writing(self.path):
+        with self._writing():
             self.refresh()
             added = self.version + 1
             rows = Checked(self._batches(batches, remedy, added))
@@ -216,7 +220,7 @@ class ViewIndex:
         They leave every state, earlier ones too. InputError names unknown ids; nothing changes.
         """
         doc_ids = set(ids)
-        with writing(self.path):
+        with self._writing():
             self.refresh()
             unknown = sorted(doc_ids - set(self._column("doc_id")))
             if unknown:
@@ -228,7 +232,7 @@ class ViewIndex:
 
         Raises InputError listing the remedies there are when it is none of them.
         """
-        with writing(self.path):
+        with self._writing():
             self.refresh()
             find_remedy(remedy, self.remedies(), self.path)
             self._write_recipes([r for r in self.header.recipes if r.remedy != remedy])
@@ -253,7 +257,7 @@ class ViewIndex:
         check_remedy_id(remedy)
         if weight is not None:
             check_weight(weight)
-        with writing(self.path):
+        with self._writing():
             self.refresh()
             recipe = Recipe(remedy, 0, blend, corrects, weight, tuple(relied_on))
             there = {r.remedy: r for r in self.header.recipes}
@@ -272,6 +276,7 @@ class ViewIndex:
         before = len(self)
         with storage(self.path, "deleting views"):
             self.table.delete(condition)
+        self._facts.clear()
         return before - len(self)
 
     def remedies(self) -> list[RemedyViews]:
@@ -285,6 +290,15 @@ class ViewIndex:
         if not rows.num_rows:
             raise unknown_documents([doc_id])
         return sorted(rows_to_views(rows), key=lambda v: (v.kind != ORIGINAL, v.id))
+
+    def views_of_all(self, doc_ids: Iterable[str]) -> dict[str, list[View]]:
+        """Return the views of several documents, read at once; those that are not there are not."""
+        views: dict[str, list[View]] = {}
+        if ids := sorted(set(doc_ids)):
+            rows = self._rows(f"doc_id IN ({quoted(ids)})", COLUMNS)
+            for view in rows_to_views(rows):
+                views.setdefault(view.doc_id, []).append(view)
+        return views
 
     def document(self, doc_id: str) -> View:
         """Return the view with the document's own text: what is served, whichever view was found.
@@ -377,14 +391,15 @@ class ViewIndex:
         """Return whether a state has any view of a kind; nothing is read into memory."""
         condition = _both(self.condition(as_of), f"kind = {quoted([kind])}")
         with storage(self.path, "reading the index"):
-            return bool(self.table.count_rows(condition))
+            n = self._once(("rows", condition), lambda: self.table.count_rows(condition))
+        return bool(n)
 
     def build_ann(self) -> None:
         """Build the approximate index over all vectors, replacing an older one, and compact.
 
         Views that are added later are searched exactly beside it until it is built again.
         """
-        with writing(self.path), storage(self.path, "building the approximate index"):
+        with self._writing(), storage(self.path, "building the approximate index"):
             self.table.checkout_latest()
             compact(self.table)
             build(self.table)
@@ -395,7 +410,7 @@ class ViewIndex:
         kept: who opened the index longer ago, and did not refresh it since it changed, can no
         longer read it. An approximate index is built anew, over all vectors.
         """
-        with writing(self.path), storage(self.path, "compacting the index"):
+        with self._writing(), storage(self.path, "compacting the index"):
             self.table.checkout_latest()
             compact(self.table, kept)
             if exists(self.table):
@@ -405,7 +420,22 @@ class ViewIndex:
     def has_ann(self) -> bool:
         """Return whether there is an approximate index."""
         with storage(self.path, "reading the index"):
-            return exists(self.table)
+            return bool(self._once("ann", lambda: exists(self.table)))
+
+    def _once(self, fact: object, ask: Callable[[], Any]) -> Any:
+        """Return a fact of this state, asked for once."""
+        if fact not in self._facts:
+            self._facts[fact] = ask()
+        return self._facts[fact]
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the lock of who writes; whatever came of it, this handle sees another state then."""
+        with writing(self.path):
+            try:
+                yield
+            finally:
+                self._facts.clear()
 
     def search(
         self,

@@ -12,7 +12,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
 from argus.data.kb_file import KB_FILE, WORDS
 from argus.data.kb_tables import TABLES, KbFacts
-from argus.data.locks import take_lock
+from argus.data.locks import one_writer, take_lock
 from argus.data.provenance import describe_large_inputs
 from argus.data.records import read_record
 from argus.data.storage import absolute, is_remote, local_path
@@ -68,6 +68,7 @@ class KbResult(Result):
         return KnowledgeFolder.open(self.summary["shards"])
 
 
+@one_writer
 def build_kb(
     source: Dumps | Source,
     *,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from argus.hidden import LEAST_IN_FILES
 from argus.http_retry import (
     AnswerTooLong,
     Pace,
@@ -157,9 +158,8 @@ class Asker:
         return payload
 
     def _entry(self, key: str, prompt: Prompt, reply: Reply, seconds: float) -> Entry:
-        reply = replace(
-            reply, text=self._service.scrub(reply.text), reason=self._service.scrub(reply.reason)
-        )
+        text = self._service.scrub(reply.text, LEAST_IN_FILES)
+        reply = replace(reply, text=text, reason=self._service.scrub(reply.reason))
         return entry_of(key, self._config.label, prompt, reply, self._schema, seconds)
 
 

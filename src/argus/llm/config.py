@@ -125,19 +125,11 @@ class ChatConfig:
         self._check_prices()
 
     def _check_address(self) -> None:
-        import httpx
-
-        from argus.http_retry import check_address, check_key
+        from argus.http_retry import check_address, check_key, check_one_credential
 
         check_address(self.base_url)
         check_key(self.api_key)
-        if self.api_key and httpx.URL(self.base_url).userinfo:
-            raise InputError(
-                "both an API key and a user in the address",
-                expected="one of them: they are sent in the same header",
-                fix="Take user:password out of --base-url, or give no key.",
-                where="--base-url",
-            )
+        check_one_credential(self.base_url, self.api_key)
 
     def _check_prices(self) -> None:
         prices = (self.input_price, self.output_price)

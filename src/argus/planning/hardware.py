@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from argus.data.artifacts import replacing
+from argus.data.records import parse_json
 from argus.errors import InputError
 
 SHIPPED = "hardware"
@@ -116,7 +117,7 @@ def save_hardware(hardware: Hardware, path: Path) -> None:
 
 def _parsed(text: str, where: Path) -> Hardware:
     try:
-        values = json.loads(text)
+        values = parse_json(text)
         _check(values)
         return Hardware(**values)
     except (ValueError, TypeError, AttributeError) as error:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
+from argus.data.locks import one_writer
 from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import InputError
@@ -48,6 +49,7 @@ class ReachResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def reach(
     store: str | Store,
     *,

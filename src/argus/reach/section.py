@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_records
 from argus.reach.summary import ReachSummary, UnreachedRecord
 from argus.reach.tally import FILE as SLICES
 from argus.reports.section import Section, table
@@ -14,7 +13,7 @@ from argus.reports.slices import slices_table
 
 def section(folder: Path, summary: ReachSummary) -> Section:
     """Build it from unreached.parquet."""
-    rows: list[UnreachedRecord] = pq.read_table(folder / "unreached.parquet").to_pylist()
+    rows = read_records(UnreachedRecord, folder / "unreached.parquet")
     columns = {"record": "text", "cause": "text", "detail": "text"}
     listed = table(columns, [[row["id"], row["cause"], row["detail"]] for row in rows])
     reached = summary["reached"]

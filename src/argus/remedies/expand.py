@@ -17,6 +17,7 @@ from typing import Literal
 
 import numpy as np
 
+from argus.data.records import parse_json
 from argus.data.types import Document, IntArray, View
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.encoders.protocol import directions
@@ -183,7 +184,7 @@ def views(
 
 def is_about_own_subject(view: View) -> bool:
     """Return whether an expansion's passage bears its document's title, as its source says."""
-    return view.kind == KIND and OWN_SUBJECT in json.loads(view.source)
+    return view.kind == KIND and OWN_SUBJECT in parse_json(view.source)
 
 
 def _bears_title(pair: Pair) -> bool:

@@ -9,6 +9,8 @@ from argus.settings import Doc, Ge, Seed, check_settings
 
 MEASURE, GUARD = "nDCG@10", "R@10"
 """By what a candidate is chosen, and what it may not lower."""
+FIRST = "RR@10"
+"""One over the place of the first relevant document, 0 where none is in the top 10: for people."""
 HARM = 0.005
 """More than this of either, in the mean, is harm."""
 
@@ -27,6 +29,9 @@ class RepairConfig:
         int, Ge(2), Doc("Documents whose needs a language model writes, drawn at random.")
     ] = 500
     seed: Seed = 0
+    only_try: Annotated[
+        bool, Doc("Measure on the copy and say what would be kept: add nothing.")
+    ] = False
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
+from argus.corpora.stored import Origin
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -26,6 +29,7 @@ from argus.repair.choice import NOTHING, Choice, choose
 from argus.repair.config import RepairConfig
 from argus.repair.questions import DEFAULT, Questions, hold_out_needs, of_judged
 from argus.repair.summary import RepairSummary, headline
+from argus.repair.trial_table import TABLE, trial_table
 from argus.repair.trials import try_all
 from argus.reports import write_report
 from argus.scenarios.files import read_profiles
@@ -60,12 +64,14 @@ class _Trials:
 
     kind: str
     questions: int
+    table: pa.Table | None
     choice: Choice | None
     failed: dict[str, str]
     missing: dict[str, str]
     winner: Candidate | None
 
 
+@one_writer
 def repair_index(
     index: Path | str,
     *,
@@ -85,7 +91,8 @@ def repair_index(
     held out of `profiles`, or of those that `writer` writes for a sample of the documents; else the
     blend is added as the fixed default. Candidates are the blend, and with what they need scenarios
     and expansions, alone and together. They are tried on a copy: the index holds what is kept
-    alone. Raises InputError for bad input, LanguageModelError where the model cannot be used.
+    alone; with `config.only_try` it is left as it is. Raises InputError for bad input,
+    LanguageModelError where the model cannot be used.
     """
     config = config or RepairConfig()
     judged = check_judged(queries, qrels)
@@ -93,9 +100,12 @@ def repair_index(
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     of_people = None if judged is None else of_judged(judged, [d.id for d in originals(opened)])
+    inputs = _files(queries=queries, qrels=qrels, profiles=profiles)
+    if reference is not None:
+        inputs |= reference.inputs()
     if isinstance(profiles, (str, Path)):
         profiles = read_profiles(profiles)
-    record = Record(JOB, {"index": str(index), **asdict(config)}, {})
+    record = Record(JOB, {"index": str(index), **asdict(config)}, inputs)
     record.encoder["fingerprint"] = model.fingerprint
     folder = ArtifactFolder(out or opened.path / HOME)
     record.open(folder, about=(opened.path,))
@@ -104,19 +114,27 @@ def repair_index(
         profiles = _written(opened, writer, config, folder.path / SAMPLE)
     own = _of_index(profiles, opened) if profiles is not None else None
     questions, materials = _questions(of_people, own, model, reference, config)
+    there = [remedy.id for remedy in opened.remedies()]
     with record.timed("trying candidates"):
         trials = _try(opened.path, questions, materials, config)
     remedies = []
-    if trials.winner is not None:
+    if trials.winner is not None and not config.only_try:
         with record.timed("adding what is kept"):
             whole, _ = candidates(Materials(model, reference, own))
             same = next(c for c in whole if c.name == trials.winner.name)
             remedies = same.apply(opened.path)
     summary = _summary(opened, trials, remedies, time.perf_counter() - start)
+    summary |= {"in_index": there, "only_try": config.only_try}
+    _keep_table(folder, trials.table)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest({"questions": trials.questions}))
     opened.refresh()
     return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
+
+
+def _files(**sources: object) -> dict[str, Origin | None]:
+    """Return those that are files."""
+    return {n: Path(one) for n, one in sources.items() if isinstance(one, (str, Path))}
 
 
 def _written(
@@ -165,7 +183,7 @@ def _try(
     tried, missing = candidates(materials)
     if questions is None:
         default = next(c for c in tried if c.name == BLEND)
-        return _Trials(DEFAULT, 0, None, {}, missing, default)
+        return _Trials(DEFAULT, 0, None, None, {}, missing, default)
     before, after, failed = try_all(index, tried, materials.encoder, questions)
     if not after:
         raise ArgusError(f"{index}: no candidate could be tried ({next(iter(failed.values()))}).")
@@ -173,8 +191,16 @@ def _try(
     winner = None
     if choice.winner != NOTHING:
         winner = next(c for c in tried if c.name == choice.winner)
-    n = len(questions.queries)
-    return _Trials(questions.kind, n, choice, failed, missing, winner)
+    n, table = len(questions.queries), trial_table(before, after, questions)
+    return _Trials(questions.kind, n, table, choice, failed, missing, winner)
+
+
+def _keep_table(folder: ArtifactFolder, table: pa.Table | None) -> None:
+    """Write what became of each question; take away that of an earlier run where nothing judged."""
+    if table is not None:
+        folder.write_table(TABLE, table)
+    else:
+        (folder / f"{TABLE}.parquet").unlink(missing_ok=True)
 
 
 def _summary(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -41,6 +42,10 @@ class RepairSummary(TypedDict):
     kept: str
     remedies: list[str]
     """Ids of what was added to the index."""
+    in_index: NotRequired[list[str]]
+    """Ids of the remedies that were in the index when candidates were tried."""
+    only_try: NotRequired[bool]
+    """Whether nothing was to be added."""
     seconds: float
 
 
@@ -61,7 +66,9 @@ def headline(summary: RepairSummary) -> Iterator[str]:
         assert figures is not None
         yield f"chosen on other folds and told on each: {_figures(figures)}"
     remedies = ", ".join(summary["remedies"])
-    if remedies:
+    if summary.get("only_try") and summary["kept"] != NOTHING:
+        yield f"would be kept: {summary['kept']}; the index is as it was (--only-try)"
+    elif remedies:
         yield f"kept: {summary['kept']} ({remedies})"
         yield "search, evaluate and explain use it from now on. To undo it:"
         index = shlex.quote(summary["index"])

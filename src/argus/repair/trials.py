@@ -23,7 +23,7 @@ from argus.progress import announce
 from argus.remedies.repair.remedy import list_remedies
 from argus.repair.candidates import ADAPT, SCENARIOS, Candidate, attempt, take_out
 from argus.repair.choice import PerQuery
-from argus.repair.config import GUARD, MEASURE
+from argus.repair.config import FIRST, GUARD, MEASURE
 from argus.repair.questions import NEEDS, Questions
 
 DEPTH = 10
@@ -34,13 +34,13 @@ OF_NEEDS = (SCENARIOS, ADAPT)
 
 
 def values_of(index: Path, encoder: Encoder, questions: Questions, vectors: FloatArray) -> PerQuery:
-    """Return nDCG@10 and R@10 of every question, as the index is searched now.
+    """Return nDCG@10, R@10 and RR@10 of every question, as the index is searched now.
 
     vectors: (n_questions, dim), the questions' own.
     """
     retriever = IndexRetriever(ViewIndex.open(index), encoder)
     run = retriever.rank(questions.queries, vectors, DEPTH)
-    return evaluate(run, questions.qrels, [MEASURE, GUARD]).per_query
+    return evaluate(run, questions.qrels, [MEASURE, GUARD, FIRST]).per_query
 
 
 def try_all(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_table
 from argus.reports.section import MAX_ROWS, Table, table
 
 FILE = "slices"
@@ -15,7 +14,7 @@ FILE = "slices"
 
 def slices_table(folder: Path, name: str = FILE) -> Table:
     """Return the shares of a folder's slices, the worst first. name: of the Parquet file."""
-    rows: list[dict[str, Any]] = pq.read_table(folder / f"{name}.parquet").to_pylist()
+    rows: list[dict[str, Any]] = read_table(folder / f"{name}.parquet").to_pylist()
     return table(
         {
             "field": "text",

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from argus.data.parquet import read_table
 from argus.retrievability.pairs import PairRanks
 
 FILE = "pair_ranks.parquet"
@@ -20,7 +20,7 @@ def read_pairs(path: Path, ids: Sequence[str]) -> PairRanks:
 
     related: -1 for a query that is not among them.
     """
-    table = pq.read_table(path).combine_chunks()
+    table = read_table(path).combine_chunks()
     positions = {id_: position for position, id_ in enumerate(ids)}
     entity, related = (_positions(table[name], positions) for name in ("entity", "related"))
     rows = entity >= 0

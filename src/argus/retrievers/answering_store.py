@@ -215,7 +215,8 @@ def _doubt(store: Store, encoder: Encoder, known: Known, ids: Mapping[str, str])
         return None
     texts: dict[str, list[str]] = {}
     for text, id_ in known.by_text.items():
-        texts.setdefault(id_, []).append(text)
+        if id_:
+            texts.setdefault(id_, []).append(text)
     cosines = []
     for id_, vector, _ in page.rows():
         own = texts.get(ids.get(id_, id_))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.types import Document, Query, Run
-from argus.errors import ArgusError
+from argus.errors import ArgusError, InputError
 from argus.jobs.workspace import NO_ENCODER, Record, keep_input, require_some
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.retrievers.kept import FILE as ANSWERS
@@ -76,6 +76,24 @@ def answers_of(
             f"{retriever.name} failed all {len(answers.failed):,} {what}. The first: {first}"
         )
     return retriever.name, answers
+
+
+def require_known(run: Run, ids: Collection[str], name: str) -> None:
+    """Raise InputError where results came back, and none of them is a document of the corpus.
+
+    ids: of the corpus. Nothing can be said of its documents then: figures would tell all of them
+    for lost, whatever the retriever is worth. name: what answered.
+    """
+    first = next((id_ for scores in run.values() for id_ in scores), None)
+    if first is None or any(id_ in ids for scores in run.values() for id_ in scores):
+        return
+    raise InputError(
+        f"no result is a document of the corpus; the first is {first!r}",
+        expected=f"ids such as {next(iter(ids), '')!r}",
+        fix="Name where a result's id stands with --result-id, or give the corpus that was indexed "
+        "(all of it: mind --limit).",
+        where=name,
+    )
 
 
 @contextmanager

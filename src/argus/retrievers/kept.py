@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from argus.data.provenance import absorb
+from argus.data.records import parse_json
 from argus.errors import ArgusError
 
 FILE = "answers.sqlite"
@@ -69,7 +70,7 @@ class KeptAnswers:
             for start in range(0, len(texts), READ_AT_ONCE):
                 keys = {self._key(text, k): text for text in texts[start : start + READ_AT_ONCE]}
                 rows = self._rows_of(keys)
-                answers |= {keys[key]: dict(json.loads(answer)) for key, answer in rows}
+                answers |= {keys[key]: dict(parse_json(answer)) for key, answer in rows}
         return answers
 
     def _rows_of(self, keys: Collection[str]) -> list[tuple[str, str]]:

@@ -66,7 +66,7 @@ def indexing(index: Callable[..., Any], names: Iterable[str]) -> Callable[[Any],
 
 def _table(rows: list[Mapping[str, Any]]) -> Any:
     try:
-        from datasets import Dataset  # type: ignore[import-not-found, unused-ignore]
+        from datasets import Dataset
     except ImportError:
         return Table(rows)
     return Dataset.from_list(rows)

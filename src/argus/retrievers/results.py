@@ -13,6 +13,7 @@ from operator import gt
 from typing import Any
 from uuid import UUID
 
+from argus.data.provenance import content_hash
 from argus.data.types import Document
 from argus.retrievers.protocol import RetrievalError
 
@@ -33,7 +34,7 @@ class Known:
 
     ids: frozenset[str] = frozenset()
     by_text: Mapping[str, str] = field(default_factory=dict)
-    """Text to id, for passages that come back without an id."""
+    """Text to id, for passages that come back without an id; "" where it stands twice."""
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> Known:
@@ -44,7 +45,11 @@ class Known:
             ids.add(document.id)
             for text in {document.text.strip(), document.content.strip()} - {""}:
                 texts[text] = document.id if text not in texts else ""
-        return cls(frozenset(ids), {text: id_ for text, id_ in texts.items() if id_})
+        return cls(frozenset(ids), texts)
+
+    def of_text(self, texts: Iterable[str]) -> str | None:
+        """Return the document that has one of these texts; None where none has, or several have."""
+        return next((id_ for text in texts if (id_ := self.by_text.get(text.strip()))), None)
 
 
 def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> dict[str, float]:
@@ -145,21 +150,29 @@ def hit_id(item: Any, known: Known, id_field: str | None) -> str:
     ids = [str(value) for value in values if isinstance(value, IDS)]
     sources = [_get(layer, "source") for layer in layers]
     candidates = [*ids, *(s for s in sources if isinstance(s, str) and s in known.ids)]
-    id_ = next((c for c in candidates if c in known.ids), None) or _by_text(layers, known)
+    texts = [text for text in (_get(layer, name) for layer in layers for name in TEXT_NAMES)
+             if isinstance(text, str)]  # fmt: skip
+    id_ = next((c for c in candidates if c in known.ids), None) or known.of_text(texts)
     if id_ is None and not candidates:
-        raise RetrievalError(f"returned a {_kind(item)} without an id")
+        return _stranger(item, texts, sources, known)
     return id_ or candidates[0]
+
+
+def _stranger(item: Any, texts: Sequence[str], sources: Sequence[Any], known: Known) -> str:
+    """Return a name for an item without an id, whose text no document has: one of another corpus.
+
+    Raises RetrievalError where that cannot be told: of a text that several documents have, without
+    a text, or where no documents are known.
+    """
+    if not known.by_text or not texts or any(text.strip() in known.by_text for text in texts):
+        raise RetrievalError(f"returned a {_kind(item)} without an id")
+    source = next((source for source in sources if isinstance(source, str)), "")
+    return f"{source}#{content_hash(texts[0], size=8).hex()}"
 
 
 def _metadata(layer: Any) -> Iterable[Any]:
     """Return what a layer says of its item beside its own fields."""
     return (part for name in ("metadata", "meta") if (part := _get(layer, name)))
-
-
-def _by_text(layers: Sequence[Any], known: Known) -> str | None:
-    texts = (_get(layer, name) for layer in layers for name in TEXT_NAMES)
-    return next((known.by_text[t.strip()] for t in texts
-                 if isinstance(t, str) and t.strip() in known.by_text), None)  # fmt: skip
 
 
 def _dotted(item: Any, path: str) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.parquet import write_table
 from argus.data.records import read_record
 from argus.errors import InputError
 from argus.runs.run import ID, ITEMS, RUN, JobRun, key_of, run_of_results
@@ -114,7 +115,6 @@ def _readable(place: Path) -> JobRun | None:
 
 def _write(home: Path, run: JobRun) -> JobRun:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     home.mkdir(parents=True, exist_ok=True)
     partial = home / f"{PARTIAL}{os.getpid()}"
@@ -124,7 +124,7 @@ def _write(home: Path, run: JobRun) -> JobRun:
     columns = {name: [values.get(id_) for id_ in ids] for name, values in run.items.items()}
     table = {ID: pa.array(ids, pa.string())}
     table |= {name: pa.array(values, pa.float64()) for name, values in columns.items()}
-    pq.write_table(pa.table(table), partial / ITEMS, compression="zstd")
+    write_table(pa.table(table), partial / ITEMS)
     number = max(
         (int(p.name[:6]) for p in home.glob("[0-9]*-*") if p.name[:6].isdigit()), default=0
     )

@@ -14,7 +14,8 @@ from zlib import crc32
 from typing_extensions import TypedDict
 
 from argus.data.manifest import ManifestSection
-from argus.data.records import read_record
+from argus.data.parquet import WRITTEN, open_parquet, read_batches, read_table
+from argus.data.records import parse_json, read_record
 from argus.errors import InputError, Location
 from argus.runs.figures import TRACKED, Tracked, Values
 
@@ -70,11 +71,10 @@ class JobRun:
         if self._items is not None:
             return self._items
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         path = self.place / ITEMS
         try:
-            table = pq.read_table(path)
+            table = read_table(path)
             ids = table[ID].to_pylist()
             return {
                 name: dict(zip(ids, table[name].to_pylist(), strict=True))
@@ -89,7 +89,7 @@ class JobRun:
         """Read a recorded run; InputError where the record is damaged."""
         path = folder / RUN
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
+            content = parse_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise _damaged(path, str(error)) from error
         return cls(read_record(RunRecord, content, where=path), folder)
@@ -123,13 +123,11 @@ def run_of_results(
 def _parts(path: Path, tracked: Tracked) -> Iterator[tuple[list[str], pa.Table]]:
     """Yield the ids and rows of a table that could be measured, piece by piece."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    file = pq.ParquetFile(path)
-    step = 1
-    while file.metadata.num_rows > MOST * step:
+    n_rows, step = open_parquet(path, fix=WRITTEN).metadata.num_rows, 1
+    while n_rows > MOST * step:
         step *= 2  # so that a part of a larger table lies within that of a smaller one
-    for batch in file.iter_batches(batch_size=MOST):
+    for batch in read_batches(path, rows=MOST, fix=WRITTEN):
         table = pa.Table.from_batches([batch])
         columns = [table[name].to_pylist() for name in tracked.id]
         ids = [" → ".join(map(str, row)) for row in zip(*columns, strict=True)]

@@ -14,7 +14,7 @@ import numpy as np
 from argus.data.types import FloatArray
 from argus.stores.errors import no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import secrets, shown
+from argus.stores.spec import hide, shown
 from argus.stores.vectors import stacked
 from argus.stores.writable import MARK, Entries, sibling_name
 
@@ -178,7 +178,7 @@ def open_chroma(place: str, collection: str, key: str | None) -> ChromaStore:
     """Open a collection of a server (http://...), or of a folder. Raises InputError, ArgusError."""
     import chromadb
 
-    name, hidden = f"chroma:{shown(place)}/{collection}", secrets(place, key)
+    name, hidden = f"chroma:{shown(place)}/{collection}", hide(place, key)
     if place.startswith(("http://", "https://")):
         url = urlsplit(place)
         with reported(name, hidden):

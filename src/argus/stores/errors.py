@@ -10,6 +10,9 @@ from argus.errors import ArgusError, InputError
 from argus.stores.protocol import StoreFacts
 from argus.stores.spec import scrubbed, shown
 
+SERVED = ("Chroma", "Milvus Lite", "Qdrant")
+"""Products that may be a folder or file, or a server."""
+
 
 @contextmanager
 def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
@@ -53,7 +56,7 @@ def no_folder(path: str, product: str) -> InputError:
     """Return what is raised where a path is no folder or file."""
     return InputError(
         "no such file or folder",
-        expected=f"what {product} wrote, or http://HOST:PORT",
+        expected=f"what {product} wrote" + (", or http://HOST:PORT" * (product in SERVED)),
         fix="Check the path.",
         where=shown(path),
     )

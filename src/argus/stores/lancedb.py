@@ -13,7 +13,7 @@ from argus.errors import InputError
 from argus.stores.columns import check_keys, id_column, vector_field
 from argus.stores.errors import no_collection, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import secrets, shown
+from argus.stores.spec import hide, shown
 from argus.stores.vectors import stacked
 from argus.stores.writable import (
     MARK,
@@ -233,7 +233,7 @@ def open_lancedb(
     place: str, collection: str, *, field: str | None, id_field: str | None, metric: str | None
 ) -> LanceStore:
     """Open a table. metric: of a column without an index (cosine, dot or l2), which has none."""
-    name, hidden = f"lancedb:{shown(place)}/{collection}", secrets(place)
+    name, hidden = f"lancedb:{shown(place)}/{collection}", hide(place)
     import lancedb
 
     with reported(name, hidden):

@@ -13,7 +13,7 @@ from argus.errors import InputError
 from argus.stores.columns import column_of, native_id, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import secrets, shown
+from argus.stores.spec import hide, shown
 from argus.stores.vectors import stacked
 from argus.stores.writable import MARK, Entries, numbers_refused, sibling_name
 
@@ -238,7 +238,7 @@ def open_milvus(place: str, collection: str, field: str | None, key: str | None)
     """Open a collection of a server (http://...), or of a file of Milvus Lite."""
     from pymilvus import MilvusClient
 
-    name, hidden = f"milvus:{shown(place)}/{collection}", secrets(place, key)
+    name, hidden = f"milvus:{shown(place)}/{collection}", hide(place, key)
     logging.getLogger("pymilvus.client.iterator.query_iterator").addFilter(_is_news)
     remote = place.startswith(("http://", "https://"))
     if not remote and not Path(place).exists():

@@ -21,7 +21,7 @@ from argus.stores.columns import column_of, id_column, vector_field
 from argus.stores.errors import closed_on_error, no_collection, reported
 from argus.stores.pgvector_values import as_column, prepared, register_vectors, sent
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import secrets, shown
+from argus.stores.spec import hide, shown
 from argus.stores.vectors import stacked
 from argus.stores.writable import (
     MARK,
@@ -372,7 +372,7 @@ def open_pgvector(
     """Open a table. place: postgresql://...; password: kept out of the address and of messages."""
     import psycopg
 
-    name, hidden = f"pgvector:{shown(place)}/{table}", secrets(place, password)
+    name, hidden = f"pgvector:{shown(place)}/{table}", hide(place, password)
     options: dict[str, Any] = {"password": password} if password else {}
     with reported(name, hidden):
         connection = psycopg.connect(place, autocommit=True, connect_timeout=10, **options)

@@ -12,7 +12,7 @@ from argus.errors import InputError
 from argus.stores.columns import vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import secrets, shown
+from argus.stores.spec import hide, shown
 from argus.stores.vectors import stacked
 from argus.stores.writable import MARK, PARENT, REMEDY, Entries, sibling_name, uuid_of
 
@@ -224,7 +224,7 @@ def open_qdrant(place: str, collection: str, field: str | None, key: str | None)
     """Open a collection of a server (http://...), or of a folder. Raises InputError, ArgusError."""
     from qdrant_client import QdrantClient
 
-    name, hidden = f"qdrant:{shown(place)}/{collection}", secrets(place, key)
+    name, hidden = f"qdrant:{shown(place)}/{collection}", hide(place, key)
     if place.startswith(("http://", "https://")):
         client = QdrantClient(url=place, api_key=key, timeout=60, check_compatibility=False)
         with closed_on_error(client):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from argus.errors import InputError
+from argus.hidden import remember
 
 KINDS = ("qdrant", "chroma", "pgvector", "lancedb", "milvus", "faiss", "sqlite-vec")
 EXAMPLES = (
@@ -55,7 +56,7 @@ def parse_store(text: str) -> StoreSpec:
         )
     if kind == "faiss":
         return StoreSpec(kind, rest, "")
-    place, slash, collection = rest.rpartition("/")
+    place, slash, collection = _of_database(rest) if kind == "pgvector" else rest.rpartition("/")
     if not slash or not place or not collection:
         raise InputError(
             f"{shown(text)!r} names no collection",
@@ -64,6 +65,16 @@ def parse_store(text: str) -> StoreSpec:
             where="STORE",
         )
     return StoreSpec(kind, place, collection)
+
+
+def _of_database(rest: str) -> tuple[str, str, str]:
+    """Take the table off a PostgreSQL address, which may stand before parameters or at the end."""
+    head, question, parameters = rest.partition("?")
+    start, slash, table = head.rpartition("/")
+    has_database = re.match(r"[a-z]+://[^/]*/[^/]+$", start) is not None
+    if question and has_database and table:
+        return f"{start}?{parameters}", slash, table
+    return rest.rpartition("/")
 
 
 def shown(place: str) -> str:
@@ -77,6 +88,13 @@ def secrets(place: str, key: str | None = None) -> tuple[str, ...]:
     values += [m["user"].partition(":")[2] for m in _USER.finditer(place)]
     both = {key or "", *values, *map(unquote, values)} - {""}
     return tuple(sorted(both, key=len, reverse=True))
+
+
+def hide(place: str, key: str | None = None) -> tuple[str, ...]:
+    """Return the same, and have nothing that is printed or stored show them from now on."""
+    hidden = secrets(place, key)
+    remember(keys=hidden, addresses=[place])
+    return hidden
 
 
 def scrubbed(message: str, hidden: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from argus.repair.candidates import take_out
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 from argus.suite.config import SuiteRemedy, SuiteRetriever, SuiteTask
-from argus.suite.remedies import Patient, filled, mend
+from argus.suite.remedies import Patient, filled, mend, unchanged
 from argus.suite.toml import Table
 from argus.tasks.task import Task
 
@@ -45,15 +45,15 @@ class OfIndex(Answering):
 
     def answer(self, task: Task, remedy: SuiteRemedy, table: Table, depth: int) -> System:
         """See `Answering.answer`."""
-        path, unchanged = self.patient.index, None
+        path, warning = self.patient.index, None
         try:
             try:
                 mend(remedy, table, self.patient)
             except NothingToMend as error:
-                unchanged = f"nothing was changed: {error}"
+                warning = unchanged(error)
             retriever = IndexRetriever(ViewIndex.open(path), self.patient.encoder)
             system = search_index(retriever.name, retriever, task.queries, depth)
-            return replace(system, warning=unchanged)
+            return replace(system, warning=warning)
         finally:
             take_out(path, ())
 

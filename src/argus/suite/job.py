@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder, replacing
-from argus.data.locks import take_lock
+from argus.data.locks import one_writer, take_lock
 from argus.data.provenance import content_hash
 from argus.encoders.store import KEY_BYTES
 from argus.engine import Engine, EngineConfig
@@ -29,7 +29,7 @@ from argus.suite.layout import Sheet
 from argus.suite.measuring import digest, measured
 from argus.suite.places import require_task, state_of, state_of_source
 from argus.suite.reading import read_suite
-from argus.suite.remedies import paths_in
+from argus.suite.remedies import paths_in, served
 from argus.suite.summary import CellCounts, EncodedTexts, SuiteSummary, headline
 from argus.suite.tables import sheets
 from argus.suite.toml import Table
@@ -76,6 +76,7 @@ class _Run:
     """Cells that an earlier run measured."""
 
 
+@one_writer
 def run_suite(
     suite: Suite | Path | str,
     *,
@@ -169,7 +170,8 @@ def _cell(
     start = time.perf_counter()
     try:
         depth = run.suite.config.k + task.spare
-        system = answering.answer(task, remedy, table, depth)
+        answers = answering.answer(task, remedy, table, depth)
+        system = served(remedy, table, task, answers, depth)
         seconds = time.perf_counter() - start
         return measured(cell, inputs, task, system, run.suite.config, seconds)
     except Exception as error:  # whatever it is, the other cells go on

@@ -1,17 +1,21 @@
 """The kinds of remedies that a suite knows: the settings of each, and how it mends an index.
 
-Each is the job that `argus remedy` runs, on an index that a suite builds for one task.
+Each is the job that `argus remedy` runs, on an index that a suite builds for one task. `authority`
+mends answers, of any retriever.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from argus.authority.serving import CHAINS, PLACES, Chains, Places
+from argus.data.types import Run
 from argus.encoders import Encoder
 from argus.errors import InputError, NothingToMend
+from argus.evaluation.systems import System
 from argus.indexes.blend import Blend
 from argus.indexes.weighing import Weight
 from argus.llm.config import ChatConfig
@@ -22,9 +26,10 @@ from argus.remedies.repair.config import ReferenceConfig, SynthesizeSettings
 from argus.repair.config import RepairConfig
 from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.scenarios.profile import COMPONENT
-from argus.settings import Doc, check_settings
+from argus.settings import Doc, Ge, check_settings
 from argus.suite.config import ORIGINAL, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.toml import Table, keys_of
+from argus.tasks.task import Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +72,18 @@ class Learning:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AuthorityServing:
+    """How what controls is served. anchors: None is all of what was found."""
+
+    anchors: Annotated[int | None, Ge(1), Doc("Results that are looked at.")] = None
+    places: Annotated[Places, Doc("Where what supersedes is ranked.")] = PLACES
+    chains: Annotated[Chains, Doc("Which chains of one scope are served.")] = CHAINS
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
 class MaybeReference:
     """A knowledge base, or none."""
 
@@ -90,16 +107,22 @@ class Patient:
 
 Mend = Callable[..., None]
 """Takes a patient and the configs of its kind."""
+Serve = Callable[..., Run]
+"""Takes a task, what a retriever answered, how many results count, and the configs of its kind."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of remedy. paths: settings that name what it reads; needs: those it must have."""
+    """A kind of remedy. paths: settings that name what it reads; needs: those it must have.
+
+    serve: of a kind that leaves the index as it is, and changes answers, of whatever retriever.
+    """
 
     configs: tuple[type, ...]
     mend: Mend
     paths: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    serve: Serve | None = None
 
 
 def _blend(patient: Patient, blend: Blend, sentences: SentenceSettings) -> None:
@@ -169,8 +192,25 @@ def _repair(
     )  # fmt: skip
 
 
+def _untouched(_patient: Patient, *_: object) -> None:
+    """Leave an index as it is."""
+
+
+def _authority(task: Task, run: Run, depth: int, config: AuthorityServing) -> Run:
+    """Serve what controls what was found, by the task's own relation (CAR, two stages)."""
+    from argus.authority.benchmarks.answers import pipeline_relation
+    from argus.authority.resolve import resolve
+
+    if task.benchmark is None:
+        raise NothingToMend("the task says of no document what supersedes it")
+    return resolve(
+        run, pipeline_relation(task.benchmark), k=depth, anchors=config.anchors,
+        places=Places(config.places), chains=Chains(config.chains),
+    )  # fmt: skip
+
+
 KINDS = {
-    ORIGINAL: Kind((), lambda patient: None),
+    ORIGINAL: Kind((), _untouched),
     "blend": Kind((Blend, SentenceSettings), _blend),
     "expand": Kind((ReferenceConfig, ExpandConfig, AtRisk), _expand, ("kb", "probe"), ("kb",)),
     "synthesize": Kind(
@@ -186,6 +226,7 @@ KINDS = {
         _repair,
         ("profiles", "kb"),
     ),
+    "authority": Kind((AuthorityServing,), _untouched, serve=_authority),
 }
 """By what a TOML file calls them."""
 OWN = ("name", "kind")
@@ -207,11 +248,12 @@ def configs_of(table: Table, kind: str) -> list[Any]:
 
 def require_fit(remedy: SuiteRemedy, retriever: SuiteRetriever, table: Table) -> None:
     """Raise InputError for a remedy of vectors on a retriever that has none here."""
-    if remedy.kind == ORIGINAL or retriever.encoder is not None:
+    fits_all = remedy.kind == ORIGINAL or KINDS[remedy.kind].serve is not None
+    if fits_all or retriever.encoder is not None:
         return
     raise table.error(
         "remedies", f"{remedy.name!r} ({remedy.kind}) on {retriever.name!r}, {retriever.kind}",
-        f"remedies that fit it: {ORIGINAL} alone; the others mend an index of vectors",
+        f"remedies that fit it: {ORIGINAL} and authority; the others mend an index of vectors",
         f'Set remedies = ["{ORIGINAL}"] of {retriever.name!r}.',
     )  # fmt: skip
 
@@ -248,3 +290,23 @@ def mend(remedy: SuiteRemedy, table: Table, patient: Patient) -> None:
                 where=remedy.name,
             )  # fmt: skip
     KINDS[remedy.kind].mend(patient, *configs_of(table, remedy.kind))
+
+
+def served(remedy: SuiteRemedy, table: Table, task: Task, system: System, depth: int) -> System:
+    """Return answers as a remedy changes them; those of a kind that mends an index as they are.
+
+    A remedy that finds nothing to change says so in the answers' warning.
+    """
+    serve = KINDS[remedy.kind].serve
+    if serve is None:
+        return system
+    try:
+        run = serve(task, system.run, depth, *configs_of(table, remedy.kind))
+    except NothingToMend as error:
+        return replace(system, warning=unchanged(error))
+    return replace(system, run=run)
+
+
+def unchanged(error: NothingToMend) -> str:
+    """Return what is said of a remedy that changed nothing."""
+    return f"nothing was changed: {error}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from argus.suite.config import ORIGINAL, Suite, SuiteTask
 from argus.suite.layout import DOWN, UP, Entry, Figure, Sheet
+from argus.suite.measuring import DEPTHS, SERVED
 from argus.suite.summary import Scope, SuiteRow
 
 FAILED = "failed"
@@ -15,6 +16,15 @@ SIGNIFICANT = (
     f"{UP} better, {DOWN} worse than the original: paired randomisation test below 0.05, and a "
     "95% interval without zero. Harmed: questions, against improved ones."
 )
+
+
+CONTROLLED = (
+    "TCA: the answer is right, or, of questions without one, all that controls is served; and no "
+    "superseded document stands without a superseder (Definition 7). hit: a controlling document "
+    "is among them, which the paper's Tables 5 and 6 call TCA."
+)
+BY_HOP = f"TCA@{SERVED}, "
+"""Before a hop type, in the name of a measure."""
 
 
 class Rows:
@@ -65,14 +75,16 @@ class Rows:
 
 
 def sheets(suite: Suite, rows: Sequence[SuiteRow]) -> Iterator[Sheet]:
-    """Yield the tables of a suite: ARGUS' two, SPIKE's, and CAR's where a task is one of its."""
+    """Yield the tables of a suite: ARGUS' two, SPIKE's, and CAR's where a task is one of its.
+
+    SPIKE's ablation comes where remedies name components and weights of scenarios.
+    """
     known = Rows(suite, rows)
     shown = [task for task in suite.tasks if task.shown]
     yield argus_main(known, shown)
     yield argus_full(known)
     yield spike_main(known)
-    if (of_authority := ranks(known)).rows:
-        yield of_authority
+    yield from (s for s in (spike_ablation(known), hops(known), ranks(known)) if s.rows)
 
 
 def argus_main(rows: Rows, shown: Sequence[SuiteTask]) -> Sheet:
@@ -127,10 +139,55 @@ def spike_main(rows: Rows) -> Sheet:
     )  # fmt: skip
 
 
+def spike_ablation(rows: Rows) -> Sheet:
+    """Return SPIKE's ablation: the headline's average x 100, components by λ (Table 7)."""
+    cells: dict[tuple[str, str], dict[float, Figure]] = {}
+    for pair in rows.pairs:
+        remedy = next(r for r in rows.suite.remedies if r.name == pair[1])
+        component, weight = remedy.values.get("component"), remedy.values.get("lambda")
+        if isinstance(component, str) and isinstance(weight, int | float):
+            figure = rows.figure(pair, "all", "all tasks", rows.suite.config.headline)
+            cells.setdefault((pair[0], component), {})[float(weight)] = _percent(figure)
+    weights = sorted({weight for row in cells.values() for weight in row})
+    body: list[list[Entry]] = [
+        [*names, *(row.get(weight, Figure(None)) for weight in weights)]
+        for names, row in cells.items()
+    ]
+    return Sheet(
+        "spike-7", f"{rows.suite.config.headline} x 100 by component and λ, average of all tasks",
+        ["retriever", "component", *(f"λ = {weight:g}" for weight in weights)], body, digits=1,
+        notes=(SIGNIFICANT,),
+    )  # fmt: skip
+
+
+def hops(rows: Rows) -> Sheet:
+    """Return CAR's Tables 2, 3, 8 and 9: TCA by hop type, right answers, share of the chain."""
+    kinds = sorted(
+        {
+            measure.removeprefix(BY_HOP)
+            for pair in rows.pairs
+            for task in rows.suite.tasks
+            for measure in rows.row(pair, "task", task.name)["measures"]
+            if measure.startswith(BY_HOP)
+        }
+    )
+    measures = (f"TCA@{SERVED}", f"Acc@{SERVED}", f"ProvRec@{SERVED}", *(BY_HOP + t for t in kinds))
+    body: list[list[Entry]] = [
+        [task.name, *pair, *(Figure(row["measures"].get(name)) for name in measures)]
+        for task in rows.suite.tasks
+        for pair in rows.pairs
+        if measures[0] in (row := rows.row(pair, "task", task.name))["measures"]
+    ]
+    return Sheet(
+        "car-2", "What controls is served",
+        ["task", "retriever", "remedy", *measures[:3], *kinds], body, notes=(CONTROLLED,),
+    )  # fmt: skip
+
+
 def ranks(rows: Rows) -> Sheet:
     """Return CAR's Tables 5 and 6: shares among the first 5, 10, 20, mean and median rank."""
     tasks = [task.name for task in rows.suite.tasks]
-    shares = [f"Success@{k}" for k in (5, 10, 20)]
+    shares = [f"{share}@{k}" for share in ("Success", "TCA") for k in DEPTHS]
     body: list[list[Entry]] = []
     for name in tasks:
         for pair in rows.pairs:
@@ -142,9 +199,11 @@ def ranks(rows: Rows) -> Sheet:
                 name, *pair, *(Figure(row["measures"].get(share)) for share in shares),
                 *(Figure(place, missing=f"beyond {rows.suite.config.k}") for place in places),
             ])  # fmt: skip
-    columns = ["task", "retriever", "remedy", "TCA@5", "TCA@10", "TCA@20", "mean rank",
-               "median rank"]  # fmt: skip
-    return Sheet("car-5", "Controlling documents among the first", columns, body)
+    heads = [share.replace("Success", "hit") for share in shares]
+    columns = ["task", "retriever", "remedy", *heads, "mean rank", "median rank"]
+    return Sheet(
+        "car-5", "Controlling documents among the first", columns, body, notes=(CONTROLLED,)
+    )
 
 
 def _called(scope: Scope, place: str) -> str:

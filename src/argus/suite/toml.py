@@ -32,7 +32,7 @@ def read_toml(file: Path) -> dict[str, Value]:
             fix="Check the path.",
             where=file,
         ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=file
         ) from error

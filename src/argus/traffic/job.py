@@ -16,6 +16,7 @@ from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.types import Document
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.errors import InputError, NothingMeasured
@@ -58,6 +59,7 @@ class TrafficResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def audit_traffic(
     log: Path | str,
     *,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_table
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.reports.slices import slices_table
@@ -88,7 +87,7 @@ def _windows(windows: Windows) -> Table:
 
 
 def _over_time(folder: Path) -> Table:
-    rows = pq.read_table(folder / "over_time.parquet").to_pylist()
+    rows = read_table(folder / "over_time.parquet").to_pylist()
     columns = {
         "from": "text", "days": "count", "asks": "count", "nothing came back": "share",
         "bad feedback": "share", "superseded served": "share",

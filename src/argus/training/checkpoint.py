@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
+from argus.data.records import parse_json
 from argus.errors import InputError
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ class Checkpoint:
             )
         _put(weights, state["weights"])
         optimizer.load_state_dict(state["optimizer"])
-        return Progress(**json.loads(state["progress"]))
+        return Progress(**parse_json(state["progress"]))
 
     def save(
         self,

@@ -36,6 +36,8 @@ QUESTIONS = {
     SUPERSEDED: "Is what is superseded served in place of what is in force?",
 }
 """The four counts, in their order."""
+JUDGE = "argus traffic judge"
+"""The source of a count that judged questions of a log estimate."""
 Source = Callable[[Results], VerdictCount | None]
 
 
@@ -135,7 +137,7 @@ def _judging(results: Results) -> VerdictCount | None:
         name=BY_NEED, question=QUESTIONS[BY_NEED], total=asked, count=round(hit["mean"] * asked),
         unit="real questions", low=hit["low"], high=hit["high"],
         level=bounds.ANSWERED.level(hit["low"], hit["high"]), bounds=bounds.ANSWERED,
-        source="argus traffic judge",
+        source=JUDGE,
         meaning=f"have something relevant in the top {section['k']}, estimated",
         validity=(validity.real_questions(hit["judged"], "judged questions"),),
     )  # fmt: skip
@@ -176,22 +178,27 @@ def _needs(results: Results) -> VerdictCount | None:
     section = results.section("needs", NeedsSection)
     if section is None:
         return None
-    return _needed(section["k"], section["documents"]["measured"], section["alone"]["unreached"])
+    return _needed(section, section["alone"]["unreached"])
 
 
 def _needs_served(results: Results) -> VerdictCount | None:
     section = results.section("needs_served", ServedNeedsSection)
     if section is None:
         return None
-    return _needed(section["k"], section["documents"]["measured"], section["unreached"])
+    return _needed(section, section["unreached"])
 
 
-def _needed(k: int, measured: int, unreached: int) -> VerdictCount | None:
+def _needed(section: NeedsSection | ServedNeedsSection, unreached: int) -> VerdictCount | None:
+    measured, area = section["documents"]["measured"], None
+    reached = measured - unreached
+    if (risk := section.get("risk")) is not None:
+        reached, measured = risk["reached"], risk["measured"]
+        area = risk["judged"]["area"] if risk["judged"] else None
     return _counted(
-        BY_NEED, measured - unreached, measured, bounds.NEEDED, unit="documents",
+        BY_NEED, reached, measured, bounds.NEEDED, unit="documents",
         source="argus scenarios needs",
-        meaning=f"come back in the top {k} for one at least of what they are needed for",
-        of=(validity.NEEDS,),
+        meaning=f"come back in the top {section['k']} for one at least of what they are needed for",
+        of=validity.of_needs(area),
     )  # fmt: skip
 
 
@@ -247,7 +254,7 @@ MEASURED_BY: dict[str, Callable[[Places], str]] = {
     ),
     BY_NEED: lambda p: p.evaluating,
     SUPERSEDED: lambda p: command(
-        "authority", "audit", "--records", p.corpus, *p.rules, *p.encoder, "--out", p.out
+        "authority", "audit", "--records", p.records, *p.rules, *p.encoder, "--out", p.out
     ),
 }  # fmt: skip
 """By count, the command that measures it."""

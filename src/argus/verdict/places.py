@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.manifest import ManifestSection
+from argus.stores.spec import is_store
 
 PREFIX = "sentence-transformers:"
 """Of the fingerprints of encoders that `--encoder` takes by their name."""
@@ -39,8 +40,16 @@ class Places:
 
     @property
     def corpus(self) -> str:
-        """The corpus: a file, or a store."""
-        return self._input("corpus") or self._input("records") or "CORPUS"
+        """The corpus: a file, or a store; one that `reach` read is a corpus if it keeps texts."""
+        reached = self.store if self.store.partition(":")[0] != "faiss" else "STORE"
+        own = self._input("corpus") or self._input("records")
+        return own or (reached if reached != "STORE" else "CORPUS")
+
+    @property
+    def records(self) -> str:
+        """Records with types and times: those that were read, or the corpus if it is a file."""
+        records = self._input("records") or self.corpus
+        return "RECORDS" if is_store(records) else records
 
     @property
     def store(self) -> str:
@@ -48,7 +57,7 @@ class Places:
         if "reach" in self.manifest:
             return str(self.manifest["reach"]["config"].get("store", "STORE"))
         corpus = self._input("corpus") or ""
-        return corpus if ":" in corpus and not Path(corpus).exists() else "STORE"
+        return corpus if is_store(corpus) else "STORE"
 
     @property
     def queries(self) -> str:
@@ -77,8 +86,19 @@ class Places:
         if self.retriever is not None:
             system = ["--retriever", self.retriever, "--corpus", self.corpus]
             return command("evaluate", *system, *asking)
+        if self.index is None and is_store(self.corpus):
+            system = ["--retriever", self.corpus, *self.encoder_of_store, "--corpus", self.corpus]
+            return command("evaluate", *system, *asking)
         evaluating = command("evaluate", "--index", self.index or self.beside, *asking)
         return evaluating if self.index else f"{self.indexing} && {evaluating}"
+
+    @property
+    def blending(self) -> str:
+        """The command that blends, where the documents live: in an index, a store, or a file."""
+        if self.index is None and is_store(self.corpus):
+            return command("remedy", "blend", "--store", self.corpus, *self.encoder_of_store)
+        blending = command("remedy", "blend", "--index", self.index or self.beside)
+        return blending if self.index else f"{self.indexing} && {blending}"
 
     @property
     def indexing(self) -> str:
@@ -110,6 +130,13 @@ class Places:
                 name = fingerprint.removeprefix(PREFIX).partition("@")[0].partition(" ")[0]
                 return [] if name.rpartition("/")[2] == DEFAULT else ["--encoder", name]
         return []
+
+    @property
+    def encoder_of_store(self) -> list[str]:
+        """Options that name the encoder of a store's vectors, which it does not say itself."""
+        known = any(s["encoder"].get("fingerprint", "").startswith(PREFIX)
+                    for s in self.manifest.values())  # fmt: skip
+        return self.encoder or ["--encoder", DEFAULT if known else "MODEL"]
 
     @property
     def rules(self) -> list[object]:

@@ -45,16 +45,18 @@ class Results:
         return read_record(kind, self.sections[name], where=where, section=name)
 
     def table(self, name: str, columns: list[str]) -> pa.Table | None:
-        """Return columns of a table; None where the table, or one of them, is not there."""
-        import pyarrow.parquet as pq
+        """Return columns of a table; None where the table, or one of them, is not there.
+
+        Raises InputError for one that is damaged.
+        """
+        from argus.data.parquet import WRITTEN, open_parquet, read_table
 
         path = self.folder / f"{name}.parquet"
         if not path.is_file():
             return None
-        file = pq.ParquetFile(path)
-        if not set(columns) <= set(file.schema_arrow.names):
+        if not set(columns) <= set(open_parquet(path, fix=WRITTEN).schema_arrow.names):
             return None
-        return file.read(columns=columns)
+        return read_table(path, columns)
 
     @cached_property
     def has_index(self) -> bool:

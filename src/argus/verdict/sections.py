@@ -6,6 +6,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from argus.measures.discrimination import Discrimination
+
 
 class Reached(TypedDict):
     """Records that were asked for by their own vectors."""
@@ -83,12 +85,30 @@ class NeedsReach(TypedDict):
     unreached: int
 
 
+class JudgedNeeds(TypedDict):
+    """What the needs tell of judged questions."""
+
+    area: Discrimination | None
+
+
+class NeedRiskSection(TypedDict):
+    """Documents that their needs were asked for; those that chunks are of, where they are folded.
+
+    reached: by one of their needs at least.
+    """
+
+    measured: int
+    reached: int
+    judged: JudgedNeeds | None
+
+
 class NeedsSection(TypedDict):
     """Of `argus scenarios needs`."""
 
     k: int
     documents: Counted
     alone: NeedsReach
+    risk: NotRequired[NeedRiskSection]
 
 
 class ServedNeedsSection(TypedDict):
@@ -97,6 +117,7 @@ class ServedNeedsSection(TypedDict):
     k: int
     documents: Counted
     unreached: int
+    risk: NotRequired[NeedRiskSection]
 
 
 class Difference(TypedDict):
@@ -204,11 +225,35 @@ class StaleAsks(TypedDict):
     asks: AsksShare | None
 
 
+class TrafficLog(TypedDict):
+    """What was read."""
+
+    hash_only: bool
+
+
+class LargestDemand(TypedDict):
+    """One cluster of questions that nobody met."""
+
+    words: str
+    questions: int
+    asks: int
+    examples: list[str]
+
+
+class UnmetDemand(TypedDict):
+    """Questions that nobody met; the largest clusters of them."""
+
+    questions: int
+    largest: list[LargestDemand]
+
+
 class TrafficSection(TypedDict):
     """Of `argus traffic`."""
 
     k: int
+    log: TrafficLog
     superseded: StaleAsks | None
+    unmet: UnmetDemand | None
 
 
 class JudgedMean(TypedDict):

@@ -119,5 +119,5 @@ class FolderVerdict:
 
     @property
     def is_measured(self) -> bool:
-        """Whether any of the counts was measured."""
-        return any(count.total for count in self.counts)
+        """Whether any of the counts was measured, or what was tells what to do next."""
+        return bool(self.actions) or any(count.total for count in self.counts)

@@ -58,6 +58,14 @@ def of_rps(results: Results) -> tuple[Validity, ...]:
     return _with_here(rows, "the RPS of what is wanted", RPS)
 
 
+def of_needs(area: Discrimination | None) -> tuple[Validity, ...]:
+    """Return what needs tell of judged questions here, if any were asked, and what elsewhere."""
+    if area is None:
+        return (NEEDS,)
+    return (_here(area, "the typical rank under a document's own needs", "pairs of question and "
+                  "relevant document"), NEEDS)  # fmt: skip
+
+
 def _targets(results: Results) -> list[tuple[str, bool]]:
     """Return the one document that each judged question wants, and whether the question failed."""
     table = results.table("questions", ["wanted", "rank"])
@@ -75,10 +83,10 @@ def _with_here(
     return (elsewhere,) if area is None else (_here(area, what), elsewhere)
 
 
-def _here(area: Discrimination, what: str) -> Validity:
+def _here(area: Discrimination, what: str, of: str = "judged questions") -> Validity:
     reading = "no better than chance" if area["low"] <= 0.5 <= area["high"] else "not chance"
     return Validity(
         "measured here",
         f"AUC {area['auc']:.2f} ({area['low']:.2f} to {area['high']:.2f}) of {what} for the "
-        f"failure of {area['n']:,} judged questions: {reading}",
+        f"failure of {area['n']:,} {of}: {reading}",
     )

@@ -238,6 +238,8 @@ def test_pairs_scores_and_rows_are_read_as_ids(file, body) -> None:
 
 def test_rows_without_an_id_make_a_failure(file) -> None:
     with pytest.raises(ArgusError, match="returned a dict without an id"):
+        ask(file(answering("return [{'score': 1.0}]")))
+    with pytest.raises(ArgusError, match="which is no document's id"):  # of another corpus
         ask(file(answering("return [{'text': 'nowhere'}]")))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from functools import partial
 
 import pytest
@@ -127,6 +129,44 @@ def test_new_passages_are_appended_and_known_ones_passed_over(corpus, tmp_path):
     assert summary["added"] == {"passages": 1, "unchanged": len(ROWS) - 1}
     assert summary["passages"]["total"] == len(ROWS)
     assert summary["segments"] == 2
+
+
+def test_an_append_that_was_killed_tells_what_the_command_did(corpus, tmp_path, monkeypatch):
+    from argus.generative.index import job
+
+    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
+    more = write(tmp_path / "more.jsonl", [*ROWS, {"_id": "new", "title": "N", "text": "Newer."}])
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(job, "_summary", killed)
+        with pytest.raises(KeyboardInterrupt):
+            build_ngrams(more, out=tmp_path / "ix", config=APPEND)
+    for passages in (1, 0):
+        added = build_ngrams(more, out=tmp_path / "ix", config=APPEND).summary["added"]
+        assert added == {"passages": passages, "unchanged": len(ROWS) - passages}
+
+
+def test_two_appends_at_once_are_one_append_and_a_refusal(corpus, tmp_path):
+    build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
+    both = []
+    for name in ("one", "two"):
+        rows = [{"_id": f"{name}{i}", "title": "", "text": f"{name} {i}"} for i in range(200)]
+        more = write(tmp_path / f"{name}.jsonl", rows)
+        arguments = ["--out", tmp_path / "ix", "--append", "--corpus", more]
+        code = "from argus.cli.main import main; main()"
+        command = [sys.executable, "-c", code, "generative", "build", *map(str, arguments)]
+        both.append(subprocess.Popen(command, stderr=subprocess.PIPE, text=True))
+    told = [one.communicate(timeout=60)[1] for one in both]
+    codes = [one.returncode for one in both]
+    for code, text in zip(codes, told, strict=True):
+        assert code == 0 or (code == 2 and "is being written to by another run" in text), text
+    ids = set(NgramIndex.open(tmp_path / "ix" / "ngrams").ids())
+    for name, code in zip(("one", "two"), codes, strict=True):
+        assert {f"{name}{i}" for i in range(200)} <= ids or code == 2
+    assert 0 in codes
 
 
 def test_appending_what_has_changed_is_refused(corpus, tmp_path):

@@ -196,6 +196,10 @@ def test_a_disambiguation_page_is_an_instance_of_one(rank, property_, expected):
         (line(claims={"P1": [statement({"entity-type": "item"})]}), "item Q1 is not built"),
         (line(claims={"P1": [statement("Q2")]}), "item Q1 is not built as items are"),
         (line(sitelinks=["Universe"]), "item Q1 is not built as items are"),
+        (line(sitelinks={"enwiki": {"title": 7}}), "7 where a text should be"),
+        (line(labels={"en": {"value": 7}}), "7 where a text should be"),
+        (line(descriptions={"en": {"value": ["x"]}}), "where a text should be"),
+        (line(aliases={"en": [{"value": {}}]}), "item Q1 is not built as items are"),
     ],
 )
 def test_a_broken_line_says_so(record, message):

@@ -75,10 +75,16 @@ def test_a_document_whose_probes_failed_is_failed(tmp_path):
 
 
 def test_what_is_doubtful_of_its_answers_is_told(tmp_path):
-    result = expose(lambda query: ["elsewhere"], tmp_path)
+    result = expose(lambda query: ["tea" if "tea" in query.lower() else "elsewhere"], tmp_path)
     lines = list(result.headline())
     assert any("no list of" in line and "longer than 1" in line for line in lines)
     assert any("results are no document of the corpus" in line for line in lines)
+
+
+def test_results_of_another_corpus_are_no_blind_spots(tmp_path):
+    with pytest.raises(InputError, match=r"no result is a document of the corpus.*'elsewhere'"):
+        expose(lambda query: ["elsewhere"], tmp_path)
+    assert not (tmp_path / "summary.json").exists()
 
 
 def test_a_retriever_that_fails_on_all_leaves_an_error(tmp_path):

@@ -346,5 +346,5 @@ def test_settings_that_mean_nothing_are_named(config, message):
 
 def test_needs_show_their_figures(result, monkeypatch):
     assert any("RPS below 0.33 at k=2, N=3" in line for line in shown(result))
-    tables = {"table": len(DOCUMENTS), "needs": result.needs.num_rows}
+    tables = {"table": len(DOCUMENTS), "needs": result.needs.num_rows, "risk": 3}
     assert sizes(result, monkeypatch) == tables

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data import Document
-from argus.errors import ArgusError
+from argus.errors import ArgusError, InputError
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.served_job import ask_needs
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
@@ -103,8 +103,13 @@ def test_a_retriever_that_is_down_leaves_an_error(tmp_path):
 
 
 def test_strange_results_and_short_lists_are_told(tmp_path):
-    result = ask_needs(DOCUMENTS, PROFILES, lambda q: ["x"], out=tmp_path, config=CONFIG)
+    with pytest.raises(InputError, match="no result is a document of the corpus"):
+        ask_needs(DOCUMENTS, PROFILES, lambda q: ["x"], out=tmp_path, config=CONFIG)
+
+    def strange(query):
+        return ["plain" if "moon" in query else "x"]
+
+    result = ask_needs(DOCUMENTS, PROFILES, strange, out=tmp_path, config=CONFIG)
     lines = list(result.headline())
-    assert result.summary["unreached"] == 3 and lines[0].startswith("3 of 3 documents come back")
     assert any("longer than 1" in line for line in lines)
-    assert any("5 results are no document" in line for line in lines)
+    assert any("4 results are no document" in line for line in lines)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from argus.authority.benchmarks.metrics import AnswerOf
+from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.relation import Authority
+from argus.errors import InputError
+
+ANSWERED_BY = frozenset({"employee", "ticker"})
+"""Scope keys of the questions whose answers `answer_of` derives."""
 
 EXCEPTION = "PermittedByException"
 BLOCKED = "Prohibited"
@@ -14,6 +20,14 @@ NO_CLEARANCE = "NoClearance"
 REVIEW = "RequiresReview"
 NO_EVIDENCE = ""
 """Nothing served is about the question: no answer, and never the right one."""
+RELEASED = {
+    EXCEPTION: "compliant",
+    BLOCKED: "non_compliant",
+    CLEARED: "active",
+    NO_CLEARANCE: "non_compliant",
+    REVIEW: "requires_review",
+}
+"""What the released file calls these answers; its event types are `pre_clearance_approved`, ..."""
 
 PRIORITY: tuple[tuple[str, tuple[str, ...]], ...] = (
     (EXCEPTION, ("EmergencyException",)),
@@ -38,9 +52,10 @@ def about(record: Record, scope: Mapping[str, str]) -> bool:
 def derive(active: Iterable[Record]) -> str:
     """Return the answer that active events of one scope give, NO_EVIDENCE without any.
 
-    Other active types than those of PRIORITY, such as WatchlistRemoved, give REVIEW.
+    Other active types than those of PRIORITY, such as WatchlistRemoved, give REVIEW. A type is read
+    as the paper or as the released file writes it.
     """
-    types = {record.type for record in active}
+    types = {_as_in_paper(record.type) for record in active}
     if not types:
         return NO_EVIDENCE
     return next((answer for answer, giving in PRIORITY if types.intersection(giving)), REVIEW)
@@ -55,3 +70,44 @@ def answer_of(served: Iterable[str], scope: Mapping[str, str], authority: Author
     """
     bearing = [id_ for id_ in served if about(authority.record(id_), scope)]
     return derive(authority.record(id_) for id_ in authority.frontier(bearing))
+
+
+def reader_of(benchmark: Benchmark) -> AnswerOf | None:
+    """Return what derives an answer from what was served, by the rules; None without answers.
+
+    An answer is in the words of the question's own. One without any scope is not derived: Theorem 4
+    judges, and it is counted. Raises InputError for answers to questions of other scopes than an
+    employee and a ticker: nothing here could derive them.
+    """
+    answered = [q for q in benchmark.questions if q.answer]
+    if not answered:
+        return None
+    scoped = (q for q in answered if q.has_derivable_answer)
+    strange = next((q for q in scoped if not q.scope.keys() >= ANSWERED_BY), None)
+    if strange is not None:
+        raise InputError(
+            f"question {strange.id!r} has an answer, and the scope {dict(strange.scope)}",
+            expected=f"a scope with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has it",
+            fix="Leave the answers out: TCA is then judged by Theorem 4.",
+            where=benchmark.name,
+        )
+    known = pipeline_relation(benchmark)
+
+    def read(question: Question, served: Sequence[str]) -> str | None:
+        if not question.scope:
+            return None
+        answer = answer_of(served, question.scope, known)
+        return RELEASED.get(answer, answer) if question.answer in RELEASED.values() else answer
+
+    return read
+
+
+def pipeline_relation(benchmark: Benchmark) -> Authority:
+    """Return what a pipeline may know of a benchmark: its rules, or its edges where it has none."""
+    edges = () if benchmark.rules else benchmark.edges
+    return Authority(benchmark.records, benchmark.rules, edges)
+
+
+def _as_in_paper(kind: str) -> str:
+    """Return PreClearanceApproved for pre_clearance_approved; another type as it is."""
+    return "".join(part.capitalize() for part in kind.split("_")) if kind.islower() else kind

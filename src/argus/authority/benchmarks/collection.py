@@ -10,7 +10,6 @@ where there are rules; the rest may be missing. The corpus alone is a BEIR corpu
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
 from argus.data.qrels import read_qrels
+from argus.data.records import parse_json
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Qrels
 from argus.errors import InputError
@@ -234,7 +234,7 @@ def _name(folder: Path) -> str:
     if not file.is_file():
         return folder.resolve().name
     try:
-        return str(json.loads(file.read_text(encoding="utf-8"))["name"])
+        return str(parse_json(file.read_text(encoding="utf-8"))["name"])
     except (ValueError, TypeError, KeyError) as error:
         raise InputError(
             f"no name in it ({error!r})",

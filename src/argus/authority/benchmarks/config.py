@@ -9,7 +9,11 @@ from typing import Annotated
 from argus.settings import Doc, Ge, Option, Seed, check_settings
 
 NamedBenchmark = Annotated[
-    str, Doc("finsuperqa, cvepatchqa, legalprecedentqa, or a benchmark's folder.")
+    str,
+    Doc(
+        "finsuperqa, cvepatchqa, legalprecedentqa, a benchmark's folder, or a released file of CAR "
+        "(car:FILE,split=test,distractors=FILE)."
+    ),
 ]
 OtherQueries = Annotated[
     Path | None,

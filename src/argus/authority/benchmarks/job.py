@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.authority.benchmarks.answers import answer_of
+from argus.authority.benchmarks.answers import reader_of
 from argus.authority.benchmarks.collection import write_benchmark
 from argus.authority.benchmarks.config import ScoreConfig
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
 from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.loading import retrieve_all, retriever_file, retriever_of
-from argus.authority.benchmarks.metrics import AnswerOf, Judge
+from argus.authority.benchmarks.metrics import Judge
 from argus.authority.benchmarks.score import score
 from argus.authority.benchmarks.source import Source, make_benchmark, open_benchmark
 from argus.authority.benchmarks.summary import ScoringSummary, headline
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.tables import ScoredSystem, question_table, summarise_results
-from argus.authority.benchmarks.types import Benchmark, Question
-from argus.authority.relation import Authority
+from argus.authority.benchmarks.types import Benchmark
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.jobs.result import Result
@@ -34,8 +34,6 @@ from argus.reports import write_report
 
 TABLE = "authority_questions"
 SECTION = "scoring"
-ANSWERED_BY = frozenset({"employee", "ticker"})
-"""Scope keys of the questions whose answers `answer_of` derives."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +52,7 @@ class ScoreResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def score_systems(
     benchmark: Benchmark | Path | str,
     *,
@@ -84,7 +83,7 @@ def score_systems(
     )
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = _record(source, config, retriever, cross_encoder)
-    judge = Judge(source.benchmark, _reader(source.benchmark))
+    judge = Judge(source.benchmark, reader_of(source.benchmark))
     if retriever is not None:
         results = _score_file(retriever, source.benchmark, judge, config, record)
         record.open(folder)
@@ -155,34 +154,6 @@ def generate_benchmark(
     settings = {"contaminated": contaminated, "hint": hint}
     write_benchmark(Path(out), benchmark, seed=seed, settings=settings)
     return benchmark
-
-
-def _reader(benchmark: Benchmark) -> AnswerOf | None:
-    """Return what derives an answer from what was served, by the rules; None without answers.
-
-    An answer without any scope is not derived: Theorem 4 judges, and it is counted. Raises
-    InputError for answers to questions of other scopes than an employee and a ticker: nothing here
-    could derive them.
-    """
-    answered = [q for q in benchmark.questions if q.answer]
-    if not answered:
-        return None
-    scoped = (q for q in answered if q.has_derivable_answer)
-    strange = next((q for q in scoped if not q.scope.keys() >= ANSWERED_BY), None)
-    if strange is not None:
-        raise InputError(
-            f"question {strange.id!r} has an answer, and the scope {dict(strange.scope)}",
-            expected=f"a scope with {' and '.join(sorted(ANSWERED_BY))}, as FinSuperQA has it",
-            fix="Leave the answers out: TCA is then judged by Theorem 4.",
-            where=benchmark.name,
-        )
-    edges = () if benchmark.rules else benchmark.edges
-    known = Authority(benchmark.records, benchmark.rules, edges)
-
-    def read(question: Question, served: Sequence[str]) -> str | None:
-        return answer_of(served, question.scope, known) if question.scope else None
-
-    return read
 
 
 def _score_file(

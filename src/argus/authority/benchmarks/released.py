@@ -62,7 +62,7 @@ def read_released(released: Released) -> Benchmark:
     questions = _with_equivalents(questions, records)
     return Benchmark(
         released.file.stem, list(records.values()), questions, edges,
-        hypotheticals=_texts(released.hypotheticals, "hypothetical"),
+        hypotheticals=_texts(released.hypotheticals, "hypothetical"), file=released.file,
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
 from argus.authority.benchmarks.summary import (
@@ -13,6 +12,7 @@ from argus.authority.benchmarks.summary import (
     ShareName,
     SystemFigures,
 )
+from argus.data.parquet import read_records
 from argus.data.types import State
 from argus.reports.section import MAX_ROWS, Section, Table, table
 
@@ -42,9 +42,6 @@ class Answer(TypedDict):
     controlling_hit: bool | None
     served: str
     gold: str
-
-
-COLUMNS = list(Answer.__annotations__)
 
 
 def section(folder: Path, scoring: ScoringSummary) -> Section:
@@ -111,7 +108,7 @@ def _factors(systems: list[SystemFigures]) -> Table:
 def _questions(folder: Path) -> Table:
     """Questions on which a system failed TCA, or failed to answer."""
     file = folder / "authority_questions.parquet"
-    rows: list[Answer] = pq.read_table(file, columns=COLUMNS).to_pylist()
+    rows = read_records(Answer, file)
     wrong = [row for row in rows if not row["tca"]]
     columns = dict.fromkeys(
         ("system", "question", "hop", "served", "gold", "what was wrong"), "text"

@@ -81,14 +81,14 @@ def _source(
             where="--queries",
         )
     if isinstance(benchmark, Benchmark):
-        return Source(benchmark)
+        return Source(benchmark, benchmark.file)
     if is_name:
         return Source(make_benchmark(str(benchmark), seed, contaminated))
     folder = Path(benchmark)
     if not folder.is_dir():
         raise InputError(
             f"no benchmark or folder {str(benchmark)!r}",
-            expected=f"one of {', '.join(MAKERS)}, or a folder",
+            expected=f"one of {', '.join(MAKERS)}, a folder, or car:FILE for a released file",
             fix="Check the name.",
             where="--benchmark",
         )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from argus.authority.benchmarks.answers import pipeline_relation
 from argus.authority.benchmarks.cross_encoder import CrossEncoder
 from argus.authority.benchmarks.first_stages import FirstStages, Rankings
 from argus.authority.benchmarks.outcomes import Outcome
@@ -47,8 +48,7 @@ class Bench:
     @cached_property
     def relation(self) -> Authority:
         """The authority relation of the pipelines."""
-        edges = () if self.benchmark.rules else self.benchmark.edges
-        return Authority(self.benchmark.records, self.benchmark.rules, edges)
+        return pipeline_relation(self.benchmark)
 
     @cached_property
     def gold(self) -> Authority:

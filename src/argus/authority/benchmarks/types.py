@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule
@@ -41,7 +42,7 @@ class Benchmark:
     """Records, questions, and the relation between the records.
 
     edges: the gold supersessions, by which a served set is judged. rules: what a pipeline may know
-    of the relation; empty where only the edges tell.
+    of the relation; empty where only the edges tell. file: that it was read from, if one.
     """
 
     name: str
@@ -51,3 +52,4 @@ class Benchmark:
     rules: Sequence[Rule] = ()
     hypotheticals: Mapping[str, str] = field(default_factory=dict)
     """Question id to a stored hypothetical document (HyDE)."""
+    file: Path | None = field(default=None, compare=False)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from argus.authority.benchmarks.summary import ShareFigures
 from argus.authority.harm.summary import HarmSummary
+from argus.data.parquet import read_table
 from argus.reports.section import MAX_ROWS, Section, table
 
 SHARES = {
@@ -33,7 +32,7 @@ def section(folder: Path, harm: HarmSummary) -> Section:
         rows.append([arm["arm"], interval, *values, arm["failed"]])
     answers = [
         [row["arm"], row["question"], row["answer"], row["reason"]]
-        for row in pq.read_table(folder / "authority_harm.parquet").to_pylist()
+        for row in read_table(folder / "authority_harm.parquet").to_pylist()
         if row["verdict"] == "wrong"
     ]
     names = dict.fromkeys(("context", "question", "answer", "the judge's reason"), "text")

@@ -26,6 +26,7 @@ from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy, SearchFac
 from argus.authority.reachability import Supersession, reach, supersessions
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.types import FloatArray, State
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
@@ -55,6 +56,7 @@ class AuthorityAuditResult(Result):
         return audit_headline(self.summary)
 
 
+@one_writer
 def audit_authority(
     source: AuthoritySource | OpenedAuthority,
     *,

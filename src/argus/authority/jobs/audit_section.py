@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
 from argus.authority.jobs.audit_findings import BEYOND
 from argus.authority.jobs.relation_table import rules
 from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy
+from argus.data.parquet import read_records
 from argus.data.types import State
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
@@ -36,12 +36,9 @@ class Pair(TypedDict):
     text_divergence: float | None
 
 
-COLUMNS = list(Pair.__annotations__)
-
-
 def section(folder: Path, authority: AuthorityAuditSummary) -> Section:
     """Build it from authority.parquet, worst first."""
-    rows: list[Pair] = pq.read_table(folder / "authority.parquet", columns=COLUMNS).to_pylist()
+    rows = read_records(Pair, folder / "authority.parquet")
     measured = [row for row in rows if row["state"] == State.MEASURED]
     measured.sort(key=lambda row: (*_ranks(row), row["superseded"], row["controlling"]))
     ranks = {

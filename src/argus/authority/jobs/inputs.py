@@ -116,9 +116,9 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
             expected="--rules RULES.yaml (or a domain's name), or --edges FILE, or both",
             fix="Say what supersedes what.",
         )
-    domain = load_domain(source.rules) if source.rules is not None else Domain("records", ())
+    domain = domain_of(source)
     moments = {
-        name: _moment(getattr(source, name), domain, f"--{name.replace('_', '-')}")
+        name: moment_of(getattr(source, name), domain, f"--{name.replace('_', '-')}")
         for name in ("as_of", "known_by")
     }
     edges = read_edges(source.edges) if source.edges is not None else []
@@ -133,7 +133,13 @@ def open_authority(source: AuthoritySource) -> OpenedAuthority:
     return OpenedAuthority(_at(authority, moments), coverage, source, left_out, backwards)
 
 
-def _moment(value: str | None, domain: Domain, option: str) -> Moment | None:
+def domain_of(source: AuthoritySource) -> Domain:
+    """Return how records are read: as the rules' domain says, or by the usual columns."""
+    return load_domain(source.rules) if source.rules is not None else Domain("records", ())
+
+
+def moment_of(value: str | None, domain: Domain, option: str) -> Moment | None:
+    """Return a date as the domain reads it; InputError names the option."""
     if value is not None and not value.strip():
         raise InputError(
             "an empty date",

@@ -27,6 +27,7 @@ from argus.authority.lint import LintedQuery, Removed, lint_queries
 from argus.authority.relation import Authority
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import ID_FIELDS, read_queries
+from argus.data.locks import one_writer
 from argus.data.records import record_of
 from argus.data.rows import id_value, pick_field, read_rows
 from argus.data.runs import RUN_FILE, read_run
@@ -73,6 +74,7 @@ class LintResult(Result):
         return EXIT_CODES[self.summary["verdict"]]
 
 
+@one_writer
 def lint(
     run: Run | Path | str | None,
     source: AuthoritySource,

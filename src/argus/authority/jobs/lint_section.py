@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from argus.authority.jobs.relation_table import rules
 from argus.authority.jobs.summary import RATES, LintSummary, Violation
+from argus.data.parquet import read_records
 from argus.reports.section import MAX_ROWS, Section, Table, table
 
 
 def section(folder: Path, lint: LintSummary) -> Section:
     """Build it from lint.parquet."""
-    rows: list[Violation] = pq.read_table(folder / "lint.parquet").to_pylist()
+    rows = read_records(Violation, folder / "lint.parquet")
     columns = {"query": "text", "what": "text", "served": "text", "instead": "text"}
     columns |= {"chain": "text"}
     shown = [

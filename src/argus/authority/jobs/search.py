@@ -375,7 +375,7 @@ def _hit(hit: Hit, authority: Authority) -> SearchHit:
         "score": hit.score,
         "anchor": hit.anchor,
         "anchor_rank": hit.anchor_rank,
-        "chain": [_link(link, authority) for link in hit.chain],
+        "chain": [chain_link(link, authority) for link in hit.chain],
         "type": record.type if record else None,
         "time": str(record.time) if record and record.time else None,
         "title": record.title if record else "",
@@ -383,7 +383,8 @@ def _hit(hit: Hit, authority: Authority) -> SearchHit:
     }
 
 
-def _link(link: Link, authority: Authority) -> ChainLink:
+def chain_link(link: Link, authority: Authority) -> ChainLink:
+    """Return a supersession, and when the superseder took effect and became known."""
     newer = authority.records[link.superseder]
     return {
         "superseded": link.superseded,

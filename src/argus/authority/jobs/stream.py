@@ -8,11 +8,11 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.authority.domains import Domain, load_domain
+from argus.authority.domains import Domain
 from argus.authority.domains.domain import records_of
 from argus.authority.domains.sources import Source, read_sources
 from argus.authority.jobs.config import AuthoritySource
-from argus.authority.jobs.inputs import open_authority, require_records
+from argus.authority.jobs.inputs import domain_of, open_authority, require_records
 from argus.authority.stream import Change, Keep, Stream
 from argus.authority.times import Moment, parse_moment
 from argus.data.corpus import ID_FIELDS
@@ -55,7 +55,7 @@ class StreamSummary(TypedDict):
 
 
 @dataclass(frozen=True)
-class _Changes:
+class Changes:
     """How changes are read and made."""
 
     stream: Stream
@@ -129,8 +129,8 @@ def stream_authority(
     for query, scores in answers.items():
         watched[query] = [id_ for id_ in ranking(scores)[:k] if id_ in authority]
         stream.watch(query, watched[query])
-    domain = load_domain(source.rules) if source.rules is not None else Domain("records", ())
-    maker = _Changes(stream, domain)
+    domain = domain_of(source)
+    maker = Changes(stream, domain)
     log = [change for one in read_sources(changes, domain.results) for change in maker.of(one)]
     stale = dict.fromkeys(query for change in log for query in change["stale"])
     return {

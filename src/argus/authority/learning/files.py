@@ -9,6 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from argus.authority.learning.pairs import CLUES, Pair
+from argus.data.artifacts import replacing
+from argus.data.csv_cells import as_written, harmless
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.errors import InputError
 
@@ -53,14 +55,16 @@ class Proposal:
 
 
 def write_proposals(file: Path, proposals: Iterable[Proposal]) -> None:
-    """Write proposals as CSV, in their order."""
-    with file.open("w", encoding="utf-8", newline="") as out:
+    """Write proposals as CSV, in their order, whole or not at all; no cell is a formula."""
+    with replacing(file) as temporary, temporary.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(out)
         writer.writerow([*COLUMNS, *CLUES])
         writer.writerows(
             [
-                p.decision.value, f"{p.confidence:.4f}", p.superseder, p.superseded, p.kind,
-                p.evidence[:EVIDENCE], *p.titles, *(f"{value:g}" for value in p.row),
+                p.decision.value, f"{p.confidence:.4f}",
+                *map(harmless, (p.superseder, p.superseded, p.kind)),
+                *map(harmless, (p.evidence[:EVIDENCE], *p.titles)),
+                *(f"{value:g}" for value in p.row),
             ]
             for p in proposals
         )  # fmt: skip
@@ -104,13 +108,16 @@ def _proposal(row: Row) -> Proposal:
             where=row.at("decision"),
         )
     newer, older = (
-        id_value(row, pick_field(row, [name], what=name), coerce=True)
+        as_written(id_value(row, pick_field(row, [name], what=name), coerce=True))
         for name in ("superseder", "superseded")
     )
     return Proposal(
-        newer, older, _number(row, "confidence"), text_value(row, "kind"),
-        text_value(row, "evidence"), Decision(text),
-        (text_value(row, "superseder_title"), text_value(row, "superseded_title")),
+        newer, older, _number(row, "confidence"), as_written(text_value(row, "kind")),
+        as_written(text_value(row, "evidence")), Decision(text),
+        (
+            as_written(text_value(row, "superseder_title")),
+            as_written(text_value(row, "superseded_title")),
+        ),
         {clue: value for clue in CLUES if (value := _number(row, clue))},
     )  # fmt: skip
 

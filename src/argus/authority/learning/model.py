@@ -19,8 +19,9 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from argus.authority.learning.pairs import CLUES
+from argus.data.artifacts import replacing
 from argus.data.provenance import content_hash
-from argus.data.records import read_record
+from argus.data.records import parse_json, read_record
 from argus.errors import InputError
 
 Floats = npt.NDArray[np.float64]
@@ -64,8 +65,9 @@ class ProposalModel:
         return _sigmoid(self.values["slope"] * scores + self.values["offset"])
 
     def write(self, file: Path) -> None:
-        """Write it as JSON."""
-        file.write_text(json.dumps(self.values, indent=2) + "\n", encoding="utf-8")
+        """Write it as JSON, whole or not at all."""
+        with replacing(file) as temporary:
+            temporary.write_text(json.dumps(self.values, indent=2) + "\n", encoding="utf-8")
 
 
 def read_model(file: Path | None = None) -> ProposalModel:
@@ -73,10 +75,10 @@ def read_model(file: Path | None = None) -> ProposalModel:
     if file is None:
         shipped = files("argus.authority.learning").joinpath("weights.json")
         return ProposalModel(
-            read_record(ModelFile, json.loads(shipped.read_text("utf-8")), where=Path("weights"))
+            read_record(ModelFile, parse_json(shipped.read_text("utf-8")), where=Path("weights"))
         )
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
+        values = parse_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(
             f"no model in it ({error})", expected="JSON as argus authority learn writes it",

@@ -22,10 +22,10 @@ LEAST = 4
 """Characters of a name."""
 SHARED = 3
 """Most records that may have a name: one that says it, and one that is meant, may be among them."""
-_REMARK = re.compile(r"\s*\([^()]*\)\s*$")
+_REMARK = re.compile(r"(?<!\s)\s*\([^()]*\)\s*$")
 _VERSUS = re.compile(r"^.+? v\.? \S+")
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+_DOTTED = re.compile(r"[A-Za-z_]\w{0,99}(?:\.[A-Za-z_]\w{0,99})+")
 _PLAIN = re.compile(r"[a-z]+|\d+|[A-Z][a-z]+")
 """What a word or a number alone looks like: as a full name it would stand everywhere."""
 _INNER = re.compile(

@@ -26,7 +26,7 @@ _PHRASES = r"\bno longer (?:good|valid|in force|current)\b|\bin place of\b|\bins
 CUE = re.compile(rf"\b(?P<strong>(?:{_STRONG})[a-z]*)\b|\b(?:{_WEAK})[a-z]*\b|{_PHRASES}", re.I)
 """A cue of supersession; strong where it hardly says anything else."""
 _BY = re.compile(
-    r"\W*(?:in\s+)?(?:\S+\s+){0,4}?(?:by|in\s+favou?r\s+of|with|(?:please\s+)?(?:use|see)(?:\s+of)?)"
+    r"\W{0,20}(?:in\s+)?(?:\S{1,60}\s+){0,4}?(?:by|in\s+favou?r\s+of|with|(?:please\s+)?(?:use|see)(?:\s+of)?)"
     r"\s+(?:the\s+|our\s+|its\s+)?[`'\"*]*\.?$",
     re.I,
 )
@@ -36,7 +36,7 @@ _USE = re.compile(
 )
 _PASSIVE = re.compile(r"(?:ed|n|ete)$", re.I)
 _BEING = re.compile(r"\b(?:is|are|was|were|be|been|being|effectively|hereby)\W+$", re.I)
-_OF = re.compile(r"\s+of\s+(?:the\s+)?[`'\"*]*\.?$", re.I)
+_OF = re.compile(r"(?<!\s)\s+of\s+(?:the\s+)?[`'\"*]*\.?$", re.I)
 HEDGE = re.compile(
     r"\b(?:dissent\w*|declin\w*|refus\w*|should|would|could|may|might|whether|ask\w*|argu\w*|urg\w*|"
     r"not|never|without|unless|oppos\w*|contend\w*|claim\w*|propos\w*|reconsider\w*)\b",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +9,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
+from argus.data.records import parse_json
 from argus.encoders.bert.modules import Normalize, Pooling, SentenceModel, Transformer
 from argus.encoders.bert.network import Bert, BertConfig
 from argus.encoders.bert.settings import Settings, Unfamiliar
@@ -87,7 +87,7 @@ def _module_folders(folder: Path) -> list[tuple[str, str]]:
     """Return kind and folder of each module."""
     kinds = {path: kind for kind, paths in MODULES.items() for path in paths}
     out = []
-    for i, entry in enumerate(json.loads((folder / "modules.json").read_text(encoding="utf-8"))):
+    for i, entry in enumerate(parse_json((folder / "modules.json").read_text(encoding="utf-8"))):
         module = Settings(entry, "modules.json")
         module.one_of("idx", i)
         module.one_of("name", str(i))

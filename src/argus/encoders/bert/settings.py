@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
+
+from argus.data.records import parse_json
 
 T = TypeVar("T")
 
@@ -25,7 +26,7 @@ class Settings:
     @classmethod
     def read(cls, path: Path) -> Settings:
         """Read a file; OSError or ValueError where that fails."""
-        return cls(json.loads(path.read_text(encoding="utf-8")), path.name)
+        return cls(parse_json(path.read_text(encoding="utf-8")), path.name)
 
     def take(self, name: str, default: Any = None) -> Any:
         """Return a value, whatever it is."""

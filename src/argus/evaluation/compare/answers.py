@@ -13,6 +13,7 @@ from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.qrels import read_qrels
 from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Document, Qrels, Query, Run
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
 
 
+@one_writer
 def compare_retrievers(
     retrievers: Sequence[Any] = (),
     *,
@@ -57,17 +59,19 @@ def compare_retrievers(
     exact: bool | None = None,
     weights: Sequence[float] = (),
     asking: AskingConfig | None = None,
+    fields: FieldNames | None = None,
     fresh: bool = False,
 ) -> CompareResult:
     """Compare the top k of two, which stand in the order indexes, retrievers, runs.
 
     retrievers: named (see `argus.retrievers.names`), or objects that retrieve; runs: files, TREC or
     JSON, or runs. queries: what is asked; of two runs their texts, to show. qrels: whose relevant
-    documents are told apart. corpus: titles, and what retrievers may need. parent_field: folds its
-    chunks to documents; retrievers are asked deeper then. by: fields of the corpus, by which what
-    is lost and gained is told, too. encoder: of a store's queries, and of an index that names none.
-    hybrid, exact, weights: of the indexes, as for `argus.evaluate`. A query that fails on one side
-    is left out. Raises InputError for bad input, ArgusError where no query is answered by both.
+    documents are told apart. corpus: titles, and what retrievers may need, by the columns that
+    `fields` names. parent_field: folds its chunks to documents; retrievers are asked deeper then.
+    by: fields of the corpus, by which what is lost and gained is told, too. encoder: of a store's
+    queries, and of an index that names none. hybrid, exact, weights: of the indexes, as for
+    `argus.evaluate`. A query that fails on one side is left out. Raises InputError for bad input,
+    ArgusError where no query is answered by both.
     """
     fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
     asking = asking or AskingConfig()
@@ -76,7 +80,7 @@ def compare_retrievers(
     judged = read_qrels(Path(qrels)) if isinstance(qrels, str | Path) else qrels
     _check_two(indexes, retrievers, runs, questions)
     named = open_corpus(corpus) if corpus else None
-    documents = named.documents(FieldNames()) if named else []
+    documents = named.documents(fields or FieldNames()) if named else []
     parents = ParentFold.of(parent_field, documents if corpus else None)
     slicer = Slicer.by(by, documents if corpus else None, parents)
     folder = ArtifactFolder(Path(out), fresh=fresh)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired, TypeVar
 
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.parquet import read_records
 from argus.data.records import read_record
 from argus.errors import InputError
 
@@ -124,17 +124,7 @@ class Results:
                 fix="Run the command again with the same --out; vectors are kept.",
                 where=self.folder,
             )
-        columns = list(kind.__annotations__)
-        missing = set(columns) - set(pq.read_schema(path).names)
-        if missing:
-            raise InputError(
-                f"no column {min(missing)!r}",
-                expected=f"the columns {', '.join(columns)}",
-                fix="Run the command again with the same --out; vectors are kept.",
-                where=path,
-            )
-        rows: list[R] = pq.read_table(path, columns=columns).to_pylist()
-        return rows
+        return read_records(kind, path)
 
 
 def read_results(folder: Path) -> Results:

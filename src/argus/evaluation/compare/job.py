@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +14,7 @@ from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.types import Query
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -84,6 +85,7 @@ class Comparison:
     slices: ChangesBySlice = NO_SLICES
 
 
+@one_writer
 def compare_folders(
     before: Path,
     after: Path,
@@ -94,14 +96,15 @@ def compare_folders(
     corpus: Corpus | None = None,
     parent_field: str | None = None,
     by: Sequence[str] = (),
+    fields: FieldNames | None = None,
     fresh: bool = False,
 ) -> CompareResult:
     """Compare two folders of audit or exposure results over one corpus.
 
     notes: what the reader should know of how they were made. jobs: which results count. by: fields
     of `corpus`, by which the documents that are lost and gained are told, too; parent_field: where
-    its chunks name their document, if exposure folded them. Raises InputError when they share no
-    job, no id, or were measured with other settings.
+    its chunks name their document, if exposure folded them; fields: the columns of `corpus`.
+    Raises InputError when they share no job, no id, or were measured with other settings.
     """
     if out.resolve() in (before.resolve(), after.resolve()):
         raise InputError(
@@ -111,7 +114,7 @@ def compare_folders(
             where=out,
         )
     first, second = read_results(before), read_results(after)
-    documents = open_corpus(corpus).documents(FieldNames()) if corpus else None
+    documents = open_corpus(corpus).documents(fields or FieldNames()) if corpus else None
     slicer = Slicer.by(by, documents, ParentFold.of(parent_field, documents))
     folder = ArtifactFolder(out, fresh=fresh)
     record = Record("comparison", {"before": str(before), "after": str(after), "by": list(by)}, {})
@@ -150,13 +153,15 @@ def compare_encoders(
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
     if open_corpus(corpus).stored is not None:
         corpus = read_corpus(corpus, source.fields, limit=limit)
+        source = replace(source, fields=FieldNames())
     why_not = _no_audit(corpus, source, audit_config, limit)
     for name, encoder in zip("ab", encoders, strict=True):
         folder = out / name
         announce(f"compare: {encoder.model} into {folder}")
         exposure(
-            corpus, out=folder, encoder=encoder, config=exposure_config, limit=limit, fresh=fresh
-        )
+            corpus, out=folder, encoder=encoder, config=exposure_config, fields=source.fields,
+            limit=limit, fresh=fresh,
+        )  # fmt: skip
         if why_not is None:
             audit(
                 corpus, out=folder, encoder=encoder, source=source, config=audit_config, limit=limit
@@ -191,6 +196,7 @@ def _no_audit(
     return None
 
 
+@one_writer
 def compare_indexes(
     names: tuple[str, str],
     *,
@@ -204,6 +210,7 @@ def compare_indexes(
     weights: Sequence[float] = (),
     parent_field: str | None = None,
     by: Sequence[str] = (),
+    fields: FieldNames | None = None,
     fresh: bool = False,
 ) -> CompareResult:
     """Ask two indexes for every document by its own title, and given queries; compare the top k.
@@ -211,12 +218,12 @@ def compare_indexes(
     names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
     entities are asked for by name; without it documents alone are compared. hybrid, exact, weights:
     as for `argus.evaluate`. parent_field: where the chunks of `corpus` name their document. by:
-    fields of `corpus`, by which what is lost and gained is told, too.
+    fields of `corpus`, by which what is lost and gained is told, too. fields: its columns.
     """
     fusions, lambdas = rankings(hybrid, len(names)), one_for_each(weights, len(names))
     questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
     named = open_corpus(corpus) if corpus else None
-    documents = named.documents(FieldNames()) if named else None
+    documents = named.documents(fields or FieldNames()) if named else None
     parents = ParentFold.of(parent_field, documents)
     slicer = Slicer.by(by, documents, parents)
     entities = documents_by_entity(diagnosis) if diagnosis else None

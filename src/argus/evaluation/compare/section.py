@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_table
 from argus.evaluation.compare.slices import FILE as SLICES
 from argus.evaluation.compare.summary import ComparisonRow, ComparisonSummary
 from argus.reports.section import MAX_ROWS, Section, naming, table
@@ -29,7 +28,7 @@ _VALUES: dict[str, dict[str, dict[str, str]]] = {
 
 def section(folder: Path, comparison: ComparisonSummary) -> Section:
     """Build it from comparison.parquet, and comparison_queries.parquet for others than results."""
-    rows = pq.read_table(folder / "comparison.parquet").to_pylist()
+    rows = read_table(folder / "comparison.parquet").to_pylist()
     values = _VALUES[comparison["of"]]
     kinds = [kind for kind in values if kind in comparison["verdicts"]]
     columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
@@ -59,7 +58,7 @@ def _row(row: ComparisonRow, kinds: Sequence[str]) -> list[Cell]:
 
 
 def _queries(folder: Path) -> Any:
-    rows = pq.read_table(folder / "comparison_queries.parquet").to_pylist()
+    rows = read_table(folder / "comparison_queries.parquet").to_pylist()
     changes = [row for row in rows if row["changed"]]
     return table(
         {"query": "text", "enter the top k": "text", "leave it": "text", "changes": "count"},
@@ -70,7 +69,7 @@ def _queries(folder: Path) -> Any:
 
 def _relevant(folder: Path) -> Any:
     """Return the relevant documents that one side alone brings back."""
-    only = pq.read_table(folder / "comparison_only.parquet").to_pylist()
+    only = read_table(folder / "comparison_only.parquet").to_pylist()
     rows = [row for row in only if (row["grade"] or 0) > 0]
     return table(
         {"query": "text", "relevant document": "text", "only": "text", "rank": "count"},

@@ -64,8 +64,7 @@ def history(
     pairs = [(_numbered(runs, before), _numbered(runs, after))] if before or after else _last(runs)
     changes = [compare_runs(*pair) for pair in pairs]
     damaged = [str(place) for folder in folders for place in damaged_in(Path(folder))]
-    lines = [_line(run, runs[i - 1] if i else None) for i, run in enumerate(runs)]
-    summary: HistorySummary = {"runs": lines, "changes": changes, "damaged": damaged}
+    summary: HistorySummary = {"runs": run_lines(runs), "changes": changes, "damaged": damaged}
     path = None if page_at is None else Path(page_at)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -113,6 +112,11 @@ def _have_common(before: JobRun, after: JobRun) -> bool:
     return any(
         set(values) & set(after.items.get(name, ())) for name, values in before.items.items()
     )
+
+
+def run_lines(runs: Sequence[JobRun]) -> list[RunLine]:
+    """Return what the list of runs tells of each, in their order."""
+    return [_line(run, runs[i - 1] if i else None) for i, run in enumerate(runs)]
 
 
 def _line(run: JobRun, last: JobRun | None) -> RunLine:

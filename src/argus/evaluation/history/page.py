@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from argus.evaluation.history.summary import HistorySummary
+from collections.abc import Sequence
+
+from markupsafe import Markup
+from typing_extensions import TypedDict
+
+from argus.evaluation.history.summary import HistorySummary, RunLine
 from argus.reports import render
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.svg import svg
@@ -12,18 +17,28 @@ LEAST = 0.1
 TEMPLATE = "evaluation/history/page.html.j2"
 
 
+class Trend(TypedDict):
+    """A figure over the runs of its job, drawn. runs: how many have it."""
+
+    heading: str
+    runs: int
+    svg: Markup
+
+
 def page(summary: HistorySummary) -> str:
     """Return the page; it needs nothing from outside and no script."""
-    trends = [
-        {"heading": f"{job}: {figure}", "svg": svg(_trend(summary, job, figure), figure)}
-        for job, figure in _figures(summary)
-    ]
-    return render(TEMPLATE, summary=summary, trends=trends)
+    return render(TEMPLATE, summary=summary, trends=trends(summary["runs"]))
 
 
-def _figures(summary: HistorySummary) -> list[tuple[str, str]]:
-    pairs = [(run["job"], name) for run in summary["runs"] for name in run["means"]]
-    return sorted(dict.fromkeys(pairs))
+def trends(runs: Sequence[RunLine]) -> list[Trend]:
+    """Return the trend of each figure, by job and name. runs: in their order."""
+    figures = sorted({(run["job"], name) for run in runs for name in run["means"]})
+    drawn: list[Trend] = []
+    for job, figure in figures:
+        of_job = [run for run in runs if run["job"] == job and figure in run["means"]]
+        heading, line = f"{job}: {figure}", svg(_trend(of_job, figure), figure)
+        drawn.append({"heading": heading, "runs": len(of_job), "svg": line})
+    return drawn
 
 
 def _around(values: list[float]) -> list[float]:
@@ -32,9 +47,8 @@ def _around(values: list[float]) -> list[float]:
     return [max(0.0, middle - reach), min(1.0, middle + reach)]
 
 
-def _trend(summary: HistorySummary, job: str, figure: str) -> Figure:
+def _trend(runs: Sequence[RunLine], figure: str) -> Figure:
     """Return the figure of one figure's means, in the order in which runs were recorded."""
-    runs = [r for r in summary["runs"] if r["job"] == job and figure in r["means"]]
     means = [run["means"][figure] for run in runs]
     line = {
         "type": "scatter",

@@ -9,13 +9,13 @@ model has a row more than that. Here the two steps are one: a token of the BPE h
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from argus.data.records import parse_json
 from argus.errors import InputError
 from argus.generative.vocabulary import BART_NAMES, SPECIALS, Vocabulary, byte_level
 
@@ -142,7 +142,7 @@ def _merges(file: Path) -> list[tuple[str, str]]:
     try:
         text = file.read_text(encoding="utf-8")
         if file.suffix == ".json":
-            model = json.loads(text)["model"]
+            model = parse_json(text)["model"]
             pairs = [m.split(" ") if isinstance(m, str) else list(m) for m in model["merges"]]
         else:
             lines = text.split("\n")
@@ -160,7 +160,7 @@ def _merges(file: Path) -> list[tuple[str, str]]:
 
 def _numbers(file: Path) -> dict[int, str]:
     try:
-        numbers = {int(n): str(token) for token, n in json.loads(file.read_text("utf-8")).items()}
+        numbers = {int(n): str(token) for token, n in parse_json(file.read_text("utf-8")).items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise InputError(
             f"cannot be read ({str(error)[:120]})",

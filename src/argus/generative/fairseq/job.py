@@ -9,6 +9,7 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.generative.fairseq.checkpoint import read_checkpoint
 from argus.generative.fairseq.dictionary import join, read_bpe, read_dictionary
 from argus.generative.fairseq.network import Shape, to_bart
@@ -67,6 +68,7 @@ class ConvertResult(Result):
         yield f"model: {self.model} ({summary['weights'] / 1e6:.1f} million weights)"
 
 
+@one_writer
 def convert_fairseq(
     checkpoint: Path | str,
     *,

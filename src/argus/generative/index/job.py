@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.records import read_record
 from argus.data.types import Document
 from argus.errors import InputError
@@ -20,10 +21,10 @@ from argus.generative.index.headline import build_headline
 from argus.generative.index.manifest import TOKENIZER, read_manifest
 from argus.generative.index.settings import TRAINED, NgramBuildConfig
 from argus.generative.index.summary import (
+    Addition,
     BuildSettings,
     CorpusQueries,
     NgramBuildSummary,
-    WithAddition,
 )
 from argus.generative.pseudo_queries import OfCorpus, of_documents
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
@@ -47,6 +48,7 @@ class BuildResult(Result):
         return build_headline(self.summary)
 
 
+@one_writer
 def build_ngrams(
     corpus: Corpus,
     *,
@@ -90,13 +92,13 @@ def build_ngrams(
 
 @dataclass(frozen=True)
 class _Built:
-    """An index, what was new where it was added to, and the markers its tokenizer had to be given.
+    """An index, what came to it, and the markers its tokenizer had to be given.
 
-    changes: None for a new index.
+    addition: None for a new index.
     """
 
     index: NgramIndex
-    changes: Changes | None = None
+    addition: Addition | None = None
     markers_added: int = 0
 
 
@@ -144,9 +146,32 @@ def _append(
         )
     record.config["titles"] = titles
     record.open(folder)
+    recorded = _told(folder)
     with record.timed("indexing"):
         changes = append(home, documents, pseudo_queries=queries)
-    return _Built(NgramIndex.open(home), changes)
+    index = NgramIndex.open(home)
+    return _Built(index, _addition(index, documents, changes, recorded))
+
+
+def _told(folder: ArtifactFolder) -> int | None:
+    """Return how many passages the last run that ended told of; None where none did."""
+    section = folder.read_json("manifest.json").get(JOB)
+    if section is None:
+        return None
+    record = read_record(_Told, section, where=folder / "manifest.json", section=JOB)
+    return record["counts"]["total"]
+
+
+def _addition(
+    index: NgramIndex, documents: Sequence[Document], changes: Changes, recorded: int | None
+) -> Addition:
+    """Return what came to the index, with what a run brought that was killed before it told."""
+    ids = index.ids()
+    here = {document.id for document in documents}
+    first = len(ids) - len(changes.new)
+    first = first if recorded is None else min(first, recorded)
+    new = sum(id_ in here for id_ in ids[first:])
+    return {"passages": new, "unchanged": changes.unchanged + len(changes.new) - new}
 
 
 def _require_texts(
@@ -161,6 +186,16 @@ def _require_texts(
         fix="Check the names of the columns (--text-field, --title-field).",
         where="--corpus",
     )
+
+
+class _Counts(TypedDict):
+    total: int
+
+
+class _Told(TypedDict):
+    """What is read of an earlier run's section of manifest.json: the passages it told of."""
+
+    counts: _Counts
 
 
 class _Section(TypedDict):
@@ -221,7 +256,7 @@ def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> Ng
     index, manifest = built.index, manifest_of(home)
     counts = manifest.counts
     size = sum(index.bytes().values())
-    return {
+    summary: NgramBuildSummary = {
         "index": str(home),
         "passages": {
             "total": index.n_documents,
@@ -242,16 +277,12 @@ def _summary(built: _Built, home: Path, record: Record, queries: OfCorpus) -> Ng
         "bytes": size,
         "bytes_per_token": round(size / index.n_tokens, 3),
         "seconds": round(sum(record.timings_s.values()), 2),
-        **_addition(built.changes),
         "pseudo_queries": _queries(queries),
         "markers_added": built.markers_added,
     }
-
-
-def _addition(changes: Changes | None) -> WithAddition:
-    if changes is None:
-        return {}
-    return {"added": {"passages": len(changes.new), "unchanged": changes.unchanged}}
+    if built.addition is not None:
+        summary["added"] = built.addition
+    return summary
 
 
 def _queries(queries: OfCorpus) -> CorpusQueries | None:

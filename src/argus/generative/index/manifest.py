@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from argus.data.artifacts import replacing
+from argus.data.records import parse_json
 from argus.errors import InputError
 from argus.generative.passages import PassageCounts
 
@@ -56,7 +57,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     if not path.is_file():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = parse_json(path.read_text(encoding="utf-8"))
         version = content["version"]
         if version == VERSION:
             return Manifest(

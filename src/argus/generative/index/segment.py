@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from argus.data.provenance import content_hash
 from argus.data.types import IntArray
+from argus.data.writing import writable
 from argus.errors import InputError
 from argus.generative.index.kernels import Lists, continuation_lists
 from argus.generative.index.suffixes import suffix_array
@@ -111,10 +112,11 @@ def make_segment(passages: list[Passages], border: int, size: int) -> Segment:
 
 
 def write_segment(segment: Segment, folder: Path) -> None:
-    """Write the arrays of a segment into a new folder."""
-    folder.mkdir(parents=True)
-    for f in fields(segment):
-        np.save(folder / f"{f.name}.npy", getattr(segment, f.name), allow_pickle=False)
+    """Write the arrays of a segment into a new folder. Raises NotWritten where the disk is full."""
+    with writable(folder):
+        folder.mkdir(parents=True)
+        for f in fields(segment):
+            np.save(folder / f"{f.name}.npy", getattr(segment, f.name), allow_pickle=False)
 
 
 def open_segment(folder: Path) -> Segment:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.types import IntArray
 from argus.errors import InputError
 from argus.generative.folders import described, index_folder
@@ -76,6 +77,7 @@ class StatsResult(Result):
         return stats_headline(self.summary)
 
 
+@one_writer
 def ngram_stats(
     index: Path | str,
     *,

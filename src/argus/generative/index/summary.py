@@ -42,12 +42,6 @@ class Addition(TypedDict):
     unchanged: int
 
 
-class WithAddition(TypedDict):
-    """Of an index that was added to."""
-
-    added: NotRequired[Addition]
-
-
 class CorpusQueries(TypedDict):
     """Pseudo-queries of a corpus; elsewhere: documents with some that are not in it."""
 
@@ -56,7 +50,7 @@ class CorpusQueries(TypedDict):
     elsewhere: int
 
 
-class NgramBuildSummary(WithAddition):
+class NgramBuildSummary(TypedDict):
     """What a build comes to; bytes are of the arrays on disk."""
 
     index: str
@@ -69,6 +63,8 @@ class NgramBuildSummary(WithAddition):
     seconds: float
     pseudo_queries: CorpusQueries | None
     markers_added: int
+    added: NotRequired[Addition]
+    """Where it was added to."""
 
 
 class Spread(TypedDict):

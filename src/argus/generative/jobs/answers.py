@@ -17,7 +17,7 @@ from typing import IO, Annotated, NotRequired, TypeVar
 from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
-from argus.data.records import read_record
+from argus.data.records import parse_json, read_record
 from argus.data.types import Query
 from argus.errors import InputError, Location
 from argus.generative.answer import Answer, Hit, HitKey
@@ -173,7 +173,7 @@ def _header(path: Path, line: bytes) -> _Header:
 
 def _read(kind: type[T], path: Path, line: bytes) -> T:
     try:
-        return read_record(kind, json.loads(line), where=path)
+        return read_record(kind, parse_json(line), where=path)
     except ValueError as error:
         raise _broken(path, str(error)) from error
     except InputError as error:

@@ -13,6 +13,7 @@ from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.provenance import content_hash
 from argus.data.topics import TopicFormat, read_topics, topics_file
 from argus.data.types import Document, Query, Topic
@@ -75,6 +76,7 @@ class SearchResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def search_ngrams(
     index: Path | str,
     queries: Path | str | Sequence[Topic],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_table
 from argus.generative.jobs.summary import SearchSummary
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, naming, table
@@ -22,7 +21,7 @@ VIEWS = {
 
 def section(folder: Path, summary: SearchSummary) -> Section:
     """Build it from generative_search.parquet."""
-    rows = pq.read_table(folder / FILE).slice(0, MAX_ROWS).to_pylist()
+    rows = read_table(folder / FILE).slice(0, MAX_ROWS).to_pylist()
     columns = {
         "question": "text",
         "first passage": "text",

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
+from argus.data.parquet import read_table
 from argus.data.provenance import content_hash
 from argus.devices import check_device
 from argus.errors import InputError
@@ -51,7 +52,7 @@ class GenerativeTrainResult(Result):
     @property
     def losses(self) -> pa.Table:
         """One row per step."""
-        return pq.read_table(self.folder / f"{LOSSES}.parquet")
+        return read_table(self.folder / f"{LOSSES}.parquet")
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -59,6 +60,7 @@ class GenerativeTrainResult(Result):
         yield f"model: {self.model} ({self.summary['weights'] / 1e6:.1f} million weights)"
 
 
+@one_writer
 def train_generative(
     corpus: Corpus,
     *,

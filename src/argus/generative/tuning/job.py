@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
+from argus.data.parquet import read_table
 from argus.data.provenance import content_hash
+from argus.data.records import parse_json
 from argus.devices import check_device
 from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
 from argus.generative.index import NgramIndex, check_corpus
@@ -55,7 +57,7 @@ class GenerativeTuneResult(Result):
     @property
     def losses(self) -> pa.Table:
         """One row per step."""
-        return pq.read_table(self.folder / f"{LOSSES}.parquet")
+        return read_table(self.folder / f"{LOSSES}.parquet")
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -63,6 +65,7 @@ class GenerativeTuneResult(Result):
         yield f"model: {self.model}"
 
 
+@one_writer
 def tune_generative(
     corpus: Corpus,
     *,
@@ -180,7 +183,7 @@ def _note(
     """Return argus.json. A model from scratch stays one: its single tokens are as noisy as ever."""
     begun: dict[str, str | float] = {"name": str(base), "weights": weights}
     if is_from_scratch(base):
-        begun = json.loads((base / NOTE).read_text(encoding="utf-8"))["base"]
+        begun = parse_json((base / NOTE).read_text(encoding="utf-8"))["base"]
     return {
         "argus": __version__,
         "vocabulary": searcher.model.vocabulary.fingerprint,

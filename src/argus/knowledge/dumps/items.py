@@ -146,7 +146,7 @@ def item_of(entity: WikidataEntity, language: str) -> tuple[Item, int]:
             ),
             statements=statements,
         )
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise BrokenItem(f"item {entity['id']} is not built as items are ({error!r})") from error
     return item, n_deprecated
 
@@ -164,7 +164,7 @@ def _label(entity: WikidataEntity, language: str) -> str | None:
 def _article(entity: WikidataEntity, language: str) -> str | None:
     links = entity.get("sitelinks")
     link = links.get(site_of(language)) if links else None
-    return link.get("title") or None if link else None
+    return _text(link.get("title") or "") or None if link else None
 
 
 def _aliases(entity: WikidataEntity, language: str, label: str | None) -> tuple[str, ...]:
@@ -207,7 +207,13 @@ def _item_id(value: ItemValue) -> str | None:
 
 
 def _value(text: Text | None) -> str | None:
-    return None if text is None else text["value"]
+    return None if text is None else _text(text["value"])
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r:.60} where a text should be")
+    return value
 
 
 def _loads(text: bytes) -> Any:  # whatever JSON there is

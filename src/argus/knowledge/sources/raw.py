@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -16,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.artifacts import replacing
-from argus.errors import InputError
+from argus.data.writing import writable
 from argus.knowledge.alignment.raw_tables import RAW, raw_folder
 
 ROWS_PER_PART = 50_000
@@ -27,7 +26,7 @@ ADDED = "added"
 class PartWriter:
     """Rows into `folder/part-00000.parquet` and on; a part takes its place when it is whole.
 
-    `rows` counts what was given. Raises InputError where the disk takes no more.
+    `rows` counts what was given. Raises NotWritten where the disk takes no more.
     """
 
     def __init__(
@@ -176,17 +175,3 @@ class RawWriter:
 def parts(folder: Path) -> list[Path]:
     """Return the Parquet files of a folder, in order."""
     return sorted(folder.glob("*.parquet"))
-
-
-@contextmanager
-def writable(path: Path) -> Iterator[None]:
-    """Turn what the system says of a full or locked disk into an InputError."""
-    try:
-        yield
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error})",
-            expected="a folder that can be written, with room",
-            fix="Make room, or give another --out, and run again.",
-            where=path,
-        ) from error

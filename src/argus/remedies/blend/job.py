@@ -10,6 +10,7 @@ import numpy as np
 
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.provenance import utc_now
 from argus.data.records import record_of
 from argus.data.types import Document, FloatArray, Qrels, Query
@@ -33,7 +34,7 @@ from argus.remedies.blend.making import BlendPlan, Making, make_blend
 from argus.remedies.blend.parts import JudgedVectors, Searched, parts, spread_rows, timed
 from argus.remedies.blend.summary import BlendSummary, Hubness, headline
 from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.repair.remedy import MADE, ROLLED_BACK
+from argus.remedies.repair.remedy import MADE, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
 
 TIMED = 30
@@ -60,6 +61,7 @@ class _Opened:
     record: Record
 
 
+@one_writer
 def blend_index(
     index: Path | str,
     blend: Blend | None = None,
@@ -92,6 +94,7 @@ def blend_index(
     summary = _blend(opened, questions)
     folder.write_section("summary.json", BLEND, summary)
     folder.write_section("manifest.json", BLEND, opened.record.manifest(summary["documents"]))
+    write_recorded(opened.home)
     report = write_report(folder.path)
     evaluation = evaluate_remedy(
         opened.index, opened.plan.remedy, queries, qrels,
@@ -127,7 +130,7 @@ def _open(
 
 def _blend(opened: _Opened, questions: JudgedQueries | None) -> BlendSummary:
     index, encoder, record = opened.index, opened.encoder, opened.record
-    is_there = opened.plan.remedy in {r.remedy for r in index.header.recipes}
+    is_there = is_recorded(opened.home, opened.plan.remedy, index)
     with EmbeddingStore(
         index.path / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim
     ) as store:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.types import count_states
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
@@ -58,6 +59,7 @@ class DiagnoseResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def diagnose(
     corpus: Corpus,
     *,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_table
 from argus.remedies import figures as figures_repair
 from argus.remedies.diagnosis.summary import DiagnosisSummary
 from argus.reports.section import MAX_ROWS, Section, Table, table
@@ -27,7 +27,7 @@ class RiskRow(TypedDict):
 def section(folder: Path, diagnosis: DiagnosisSummary) -> Section:
     """Build it from diagnosis.parquet."""
     columns = ["doc_id", "entity", "rps", "flagged"]
-    entities = pq.read_table(folder / "diagnosis.parquet", columns=columns)
+    entities = read_table(folder / "diagnosis.parquet", columns=columns)
     risks: list[RiskRow] = [row for row in entities.to_pylist() if row["flagged"]]
     histogram = diagnosis["histogram"]
     plots = {}

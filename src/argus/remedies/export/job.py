@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.locks import one_writer
 from argus.data.records import record_of
 from argus.errors import InputError
 from argus.indexes.blend import SENTENCE
@@ -49,6 +50,7 @@ class ExportResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def export_remedy(
     index: Path | str,
     remedy: str,

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from argus.corpora.names import NamedCorpus
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.remedies.config import ROBUST, ExpandConfig
@@ -23,6 +24,7 @@ from argus.retrievability.probes import Probe
 from argus.settings import TOP_K
 
 
+@one_writer
 def expand_index(
     index: Path | str,
     *,

@@ -11,10 +11,11 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import open_corpus
+from argus.data.artifacts import ArtifactFolder
+from argus.data.parquet import read_table
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries
@@ -23,6 +24,7 @@ from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate, evaluate_states
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.summary import EvaluationSummary, change
+from argus.indexes.recipes import REMEDIES
 from argus.indexes.retriever import before_and_after
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, ViewIndex
@@ -32,7 +34,7 @@ from argus.remedies.expand import is_about_own_subject
 from argus.remedies.receipts import Receipt, write_receipt
 from argus.remedies.repair.receipt_judged import TABLE as JUDGED
 from argus.remedies.repair.receipt_judged import judged_documents, summarise_judged
-from argus.remedies.repair.remedy import Applied
+from argus.remedies.repair.remedy import Applied, write_recorded
 from argus.remedies.repair.summary import RemedySummary, RepairedRps, RiskQueries, headline
 from argus.reports import write_report
 from argus.settings import TOP_K
@@ -74,7 +76,7 @@ class RepairResult(RemedyResult[RemedySummary]):
     @property
     def table(self) -> pa.Table:
         """One row per entity at risk."""
-        return pq.read_table(self.folder / "receipt.parquet")
+        return read_table(self.folder / "receipt.parquet")
 
     def _receipt(self) -> Iterator[str]:
         return headline(self.summary)
@@ -118,6 +120,7 @@ def settle(
         summary["judged_documents"] = summarise_judged(findings.moves, k)
     folder.write_section("summary.json", "remedy", summary)
     folder.write_section("manifest.json", "remedy", applied.record.manifest(summary["counts"]))
+    write_recorded(ArtifactFolder(index.path / REMEDIES / applied.remedy))
     report = write_report(folder.path)  # the receipt is readable whatever comes of the queries
     evaluation = None if questions is None else _evaluate(applied, questions)
     return RepairResult(applied.remedy, folder.path, report, index, summary, evaluation)

@@ -32,6 +32,8 @@ from argus.retrievability.probes import Probe
 REMEDIES = "remedies"
 """Folder of an index that keeps, by remedy, how its views came about."""
 MADE = "made.json"
+RECORDED = "recorded.json"
+"""Written last of all: without it, what is in the index came with a run that was killed."""
 ROLLED_BACK = "rolled_back.json"
 
 
@@ -79,7 +81,7 @@ class Applied:
     opened: OpenedIndex
     diagnosis: Diagnosis
     added: bool
-    """False when the index had it already and nothing was added."""
+    """False when an earlier run had added it, and said so."""
     origin: Origin
     record: Record
 
@@ -127,9 +129,27 @@ def apply(opened: OpenedIndex, remedy: Remedy, *, out: Path | None = None) -> Ap
         record.open(folder, about=(opened.index.path,))
         home.open()
         write_diagnosis(folder, making.diagnosis, record)
-        added = not _is_whole(making, home) and _add(making, remedy, home, record)
+        is_told = is_recorded(home, name, opened.index)
+        added = (not _is_whole(making, home) and _add(making, remedy, home, record)) or not is_told
         origin = _hand_out(home, folder)
     return Applied(name, folder, opened, making.diagnosis, added, origin, record)
+
+
+def is_recorded(home: ArtifactFolder, remedy: str, index: ViewIndex) -> bool:
+    """Return whether a remedy is in an index and a run has told of it to the end.
+
+    After a kill it may be there untold: whoever goes on tells what the whole command did. The mark
+    of a remedy that was rolled back is removed.
+    """
+    there = {r.id for r in index.remedies()} | {r.remedy for r in index.header.recipes}
+    if remedy not in there:
+        (home / RECORDED).unlink(missing_ok=True)
+    return (home / RECORDED).is_file()
+
+
+def write_recorded(home: ArtifactFolder) -> None:
+    """Mark a remedy as told, in its folder within the index."""
+    home.write_json(RECORDED, {"at": utc_now()})
 
 
 def _is_whole(making: Making, home: ArtifactFolder) -> bool:
@@ -263,6 +283,9 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
         earlier = read_record(
             RollbackNote, folder.read_json(ROLLED_BACK), where=folder / ROLLED_BACK
         )
+        if not earlier.pop("finished", True):  # killed behind the commit: now it is told
+            folder.write_json(ROLLED_BACK, earlier)
+            return earlier
         raise InputError(
             f"remedy {remedy!r} was rolled back already ({earlier['at']})",
             expected=f"one of {', '.join(there)}" if there else "a remedy; there is none left",
@@ -273,10 +296,13 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
     relying = [n for n, home in homes.items() if remedy in _kept_origin(home).get("relied_on", ())]
     note: RollbackNote = {
         "remedy": remedy,
-        "views_removed": views.rollback(remedy),
+        "views_removed": next((r.views for r in views.remedies() if r.id == remedy), 0),
         "at": utc_now(),
         "relied_on_by": relying,
     }
+    if folder.path.is_dir() and remedy in there:
+        folder.write_json(ROLLED_BACK, {**note, "finished": False})
+    note["views_removed"] = views.rollback(remedy)
     if folder.path.is_dir():
         folder.write_json(ROLLED_BACK, note)
     return note

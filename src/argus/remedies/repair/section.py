@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_records
 from argus.remedies import figures as figures_repair
 from argus.remedies.repair.receipt_judged import JudgedRow
 from argus.remedies.repair.summary import FallenDocument, RemedySummary
@@ -28,7 +28,7 @@ class ReceiptRow(TypedDict):
 
 def section(folder: Path, remedy: RemedySummary) -> Section:
     """Build it from receipt.parquet; a risk query that failed has no ranks and comes last."""
-    rows: list[ReceiptRow] = pq.read_table(folder / "receipt.parquet").to_pylist()
+    rows = read_records(ReceiptRow, folder / "receipt.parquet")
     repaired = [row for row in rows if row["views"]]
     with_ranks = [row for row in repaired if row["rank_after"] is not None]
     with_ranks.sort(key=lambda row: (row["rank_after"] - row["rank_before"], row["doc_id"]))
@@ -85,7 +85,7 @@ def _receipt(repaired: list[ReceiptRow]) -> Table:
 
 def _judged(folder: Path) -> Table:
     """Relevant documents, the greatest loss of reciprocal rank first: 1 → 2 before 90 → 300."""
-    judged: list[JudgedRow] = pq.read_table(folder / "receipt_judged.parquet").to_pylist()
+    judged = read_records(JudgedRow, folder / "receipt_judged.parquet")
     with_ranks = [row for row in judged if row["rank_after"] is not None]
     with_ranks.sort(
         key=lambda r: (1 / r["rank_after"] - 1 / r["rank_before"], r["query_id"], r["doc_id"])

@@ -91,6 +91,8 @@ class RollbackNote(TypedDict):
     """UTC."""
     relied_on_by: list[str]
     """Remedies that left out views which this one held."""
+    finished: NotRequired[bool]
+    """False until the views are gone; then it is not there."""
 
 
 class ListedRemedy(TypedDict):

@@ -13,6 +13,7 @@ import pyarrow as pa
 from typing_extensions import TypedDict
 
 from argus.corpora.names import NamedCorpus
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
@@ -69,6 +70,7 @@ class SynthesisRow(TypedDict):
     insertions: list[InsertionRow]
 
 
+@one_writer
 def synthesize_index(
     index: Path | str,
     *,

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import TypedDict
+
 from argus.data.artifacts import ArtifactFolder
+from argus.data.records import read_record
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
@@ -24,6 +27,7 @@ from argus.stores.protocol import Payload
 from argus.stores.writable import REMEDY, WritableStore
 
 JOB = "written"
+BEGUN = "writing.json"
 REACHED = 2_000
 """Records that are asked for by their own vectors, drawn at random where there are more."""
 
@@ -81,7 +85,9 @@ def deliver(
     where the store fails, or does not hold all that it took.
     """
     with record.timed("writing"):
-        written = write(there.target, records, payloads, undo=there.undo(records.remedy))
+        before = _there_before(there.target, records, ArtifactFolder(out))
+        write(there.target, records, payloads, undo=there.undo(records.remedy))
+        written = Written(len(records) - before, before)
     with record.timed("asking for what was written"):
         reached = _reached(there.target, records, out / records.remedy)
     return _delivered(there, records, written, reached)
@@ -93,11 +99,40 @@ def receipt(
     """Write the receipt of a delivery."""
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
+    (folder / BEGUN).unlink(missing_ok=True)
     remedy, report = summary["remedy"], write_report(folder.path)
     return WrittenResult(remedy, folder.path, report, summary, there.undo(remedy))
 
 
+class _Begun(TypedDict):
+    """What a run that was killed may have left: how many records were there before it."""
+
+    remedy: str
+    collection: str
+    there_before: int
+
+
+def _there_before(target: WritableStore, records: RemedyRecords, folder: ArtifactFolder) -> int:
+    """Return how many records were there before this command, whose first run may have been killed.
+
+    What it finds stays in the folder until the receipt is written.
+    """
+    if note := folder.read_json(BEGUN):
+        begun = read_record(_Begun, note, where=folder / BEGUN)
+        if (begun["remedy"], begun["collection"]) == (records.remedy, target.name):
+            return begun["there_before"]
+    before = len(ids_of(target, records.remedy))
+    folder.write_json(BEGUN, _Begun(
+        remedy=records.remedy, collection=target.name, there_before=before
+    ))  # fmt: skip
+    return before
+
+
 def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachSummary:
+    """Ask for what was written; by a filter only where the collection holds anything else.
+
+    A client that searches in its own process may look at every payload for a filter.
+    """
     there = len(ids_of(target, records.remedy))
     if there != len(records):
         raise ArgusError(
@@ -105,7 +140,9 @@ def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachS
             f"{there:,}. Run the same command again."
         )
     config = ReachConfig(sample=REACHED if len(records) > REACHED else None)
-    return reach(target, out=out, config=config, matching={REMEDY: records.remedy}).summary
+    alone = target.describe().records == there
+    matching = None if alone else {REMEDY: records.remedy}
+    return reach(target, out=out, config=config, matching=matching).summary
 
 
 def _delivered(

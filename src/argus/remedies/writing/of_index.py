@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.provenance import content_hash
 from argus.data.records import record_of
 from argus.errors import InputError
@@ -31,6 +32,7 @@ WRITTEN = "index"
 """What ids of such records begin with."""
 
 
+@one_writer
 def write_index(
     index: Path | str | IndexSpec,
     store: str | Store,

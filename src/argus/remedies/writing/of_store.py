@@ -14,6 +14,7 @@ from argus.corpora.names import StoreCorpus
 from argus.corpora.stored import StoredCorpus, StoredVectors
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.provenance import content_hash
 from argus.data.records import record_of
 from argus.data.types import Document, View
@@ -74,6 +75,7 @@ class _Source:
         return replace(plan, blend=blend, remedy=f"{BLEND}-{content_hash(*parts, size=4).hex()}")
 
 
+@one_writer
 def blend_store(
     store: str | Store,
     blend: Blend | None = None,

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.devices import check_device
 from argus.encoders import (
     DEFAULT_MODEL,
@@ -58,6 +59,7 @@ class AuditResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def audit(
     corpus: Corpus,
     *,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_records
 from argus.data.types import State
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
@@ -32,9 +32,6 @@ class Row(TypedDict):
     state: str
 
 
-COLUMNS = list(Row.__annotations__)
-
-
 def section(folder: Path, summary: AuditSummary) -> Section:
     """Build it from retrievability.parquet."""
     k, pool = summary["k"], summary["pool"]
@@ -42,7 +39,7 @@ def section(folder: Path, summary: AuditSummary) -> Section:
     if summary["curve_over_pool"]["values"]:
         plots["over_pool"] = figures.share_over_pool(summary["curve_over_pool"], k)
     plots["over_k"] = figures.share_over_k(summary["curve_over_k"], k, pool)
-    rows: list[Row] = pq.read_table(folder / "retrievability.parquet", columns=COLUMNS).to_pylist()
+    rows = read_records(Row, folder / "retrievability.parquet")
     measured = [row for row in rows if row["state"] == State.MEASURED]
     if placed := [row for row in measured if row["x"] is not None]:
         plots["projection"] = figures.projection(

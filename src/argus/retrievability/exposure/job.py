@@ -14,6 +14,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import write_beir
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.payload import read_parents
 from argus.data.types import Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
@@ -66,6 +67,7 @@ class ExposureResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def exposure(
     corpus: Corpus,
     *,

@@ -15,7 +15,7 @@ from argus.retrievability.exposure.parents import Parents, fold_findings
 from argus.retrievability.exposure.probes import summarise_probes
 from argus.retrievability.exposure.retriever_probes import probe_queries, rank_probes
 from argus.retrievability.exposure.summary import RetrieverFacts, SearchedFacts, SomeAnswersFacts
-from argus.retrievers.asking import Answerer, answers_of
+from argus.retrievers.asking import Answerer, answers_of, require_known
 from argus.retrievers.protocol import Answers, note_of
 
 
@@ -27,7 +27,10 @@ def ask_probes(
     folder: ArtifactFolder,
     record: Record,
 ) -> tuple[Findings, SearchedFacts]:
-    """Return what the answers tell. Raises ArgusError where no probe is answered."""
+    """Return what the answers tell.
+
+    Raises ArgusError where no probe is answered, InputError where no result is a document.
+    """
     probes = probe_queries(documents, queries, config)
     parents = None
     if config.parent_field is not None:
@@ -41,6 +44,8 @@ def ask_probes(
 
     with record.timed("asking"):
         name, answers = ask(probes.queries, config.k)
+    ids = dict.fromkeys([*(d.id for d in documents), *(parents.ids if parents else ())])
+    require_known(answers.run, ids, name)
     failures = {d.id: "no text" for d in documents if not d.content.strip()}
     ranks = rank_probes(probes, answers, config.k, failures)
     exposed = summarise_probes(ranks.probes, len(probes.documents), k=config.k)

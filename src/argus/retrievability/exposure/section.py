@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NotRequired
 
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_records, read_table
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.reports.slices import slices_table
@@ -38,7 +38,7 @@ class Miss(TypedDict):
 def section(folder: Path, summary: ExposureSummary) -> Section:
     """Build it from misses.parquet."""
     spread = summary["concentration"]
-    misses: list[Miss] = pq.read_table(folder / "misses.parquet").to_pylist()
+    misses = read_records(Miss, folder / "misses.parquet")
     tables = {"misses": _misses(misses), "hubs": _hubs(summary["hubs"])}
     if "parents" in summary:
         tables["document_hubs"] = _hubs(summary["parents"]["hubs"])
@@ -46,7 +46,7 @@ def section(folder: Path, summary: ExposureSummary) -> Section:
         tables["exposure_slices"] = slices_table(folder)
     plots = {"lorenz": figures.lorenz(spread["lorenz"], spread["gini"])}
     displaced = folder / f"{DISPLACED}.parquet"  # absent in folders of earlier versions
-    pairs = pq.read_table(displaced).to_pylist() if displaced.is_file() else []
+    pairs = read_table(displaced).to_pylist() if displaced.is_file() else []
     return Section(plots, tables, _brief(summary), {DISPLACED: pairs})
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.reports import write_report
@@ -46,6 +47,7 @@ class FiguresResult(Result):
         yield f"figures, for plotly: {self.folder / JOB}"
 
 
+@one_writer
 def audit_figures(
     audits: Sequence[str | Path],
     *,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_table
 from argus.reports.section import Section, Table, table
 from argus.retrievability.figures.plots import drawn
 from argus.retrievability.figures.summary import FiguresSummary
@@ -16,7 +15,7 @@ PANELS = "panels"
 
 def section(folder: Path, summary: FiguresSummary) -> Section:
     """Build it from panels.parquet."""
-    points = pq.read_table(folder / f"{PANELS}.parquet")
+    points = read_table(folder / f"{PANELS}.parquet")
     names = ", ".join(one["name"] for one in summary["retrievers"])
     return Section(drawn(summary, points), {"panel_figures": _panels(summary)}, names)
 

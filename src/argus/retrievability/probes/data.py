@@ -8,10 +8,10 @@ from typing import NotRequired
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.parquet import open_parquet, read_records
 from argus.data.records import read_record
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
@@ -71,7 +71,6 @@ class Row(TypedDict):
     state: str
 
 
-COLUMNS = list(Row.__annotations__)
 AGAIN = "Run argus audit again with the same --out; what was embedded is kept."
 
 
@@ -104,7 +103,7 @@ def read_audit(folder: Path) -> Audited:
     """
     origin, headline = _sections(folder)
     table = folder / "retrievability.parquet"
-    entities: list[Row] = pq.read_table(table, columns=COLUMNS).to_pylist()
+    entities = read_records(Row, table)
     rows = sorted((r for r in entities if r["state"] == State.MEASURED), key=lambda row: row["id"])
     if not rows:
         raise InputError(
@@ -146,7 +145,7 @@ def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
             where=folder,
         )
     origin = read_record(AuditOrigin, manifest, where=folder / "manifest.json", section="audit")
-    if "vector" not in pq.read_schema(table).names or "store" not in origin["encoder"]:
+    if "vector" not in open_parquet(table).schema_arrow.names or "store" not in origin["encoder"]:
         raise InputError(
             "an audit that does not say where its vectors are",
             expected='the column "vector", and the store in manifest.json',

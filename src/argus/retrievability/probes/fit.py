@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
+from argus.data.parquet import read_table
 from argus.extras import naming_extras
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
@@ -60,12 +61,12 @@ class ProbeResult(Result):
     @property
     def table(self) -> pa.Table:
         """One row per held-out entity: its RPS and what the probe predicts."""
-        return pq.read_table(self.folder / "predictions.parquet")
+        return read_table(self.folder / "predictions.parquet")
 
     @property
     def trials(self) -> pa.Table:
         """One row per setting that was tried."""
-        return pq.read_table(self.folder / "trials.parquet")
+        return read_table(self.folder / "trials.parquet")
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -74,6 +75,7 @@ class ProbeResult(Result):
 
 
 @naming_extras()
+@one_writer
 def fit_probe(
     audit: Path | str,
     *,

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
 from argus.data.provenance import file_hash
-from argus.data.records import read_record
+from argus.data.records import parse_json, read_record
 from argus.errors import InputError, Location
 from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.kernel import KernelModel
@@ -148,7 +148,7 @@ def _header(path: Path) -> Header:
             where=path.parent,
         )
     try:
-        facts = dict(json.loads(path.read_text(encoding="utf-8")))
+        facts = dict(parse_json(path.read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
         raise _damaged(path, f"is not JSON ({error})") from error
     if facts.get("format") != FORMAT:

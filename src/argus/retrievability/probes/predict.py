@@ -14,6 +14,7 @@ from argus.corpora.names import Corpus
 from argus.corpora.opening import open_corpus
 from argus.corpora.stored import Origin, StoredCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.types import Document, State
 from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
 from argus.errors import InputError
@@ -50,6 +51,7 @@ class PredictResult(Result):
         return prediction_headline(self.summary)
 
 
+@one_writer
 def predict_rps(
     corpus: Corpus | None,
     *,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_table
 from argus.reports.figures import Histogram, distribution
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.retrievability.probes.summary import PredictionSummary
@@ -27,7 +27,7 @@ class Row(TypedDict):
 
 def section(folder: Path, summary: PredictionSummary) -> Section:
     """Build the section of a prediction from predicted.parquet."""
-    entities = pq.read_table(folder / "predicted.parquet", columns=list(Row.__annotations__))
+    entities = read_table(folder / "predicted.parquet", columns=list(Row.__annotations__))
     rows: list[Row] = entities.filter(entities["rps"].is_valid()).to_pylist()
     rows.sort(key=lambda row: (row["rps"], row["id"]))
     counts, edges = np.histogram([row["rps"] for row in rows], bins=EDGES)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
+from argus.data.parquet import read_table
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import Section, Table, table
 from argus.retrievability.probes.metrics import Measure
@@ -23,7 +23,7 @@ MEASURES: dict[Measure, str] = {
 
 def section(folder: Path, summary: ProbeSummary) -> Section:
     """Build the section of a fit from predictions.parquet."""
-    rows = pq.read_table(folder / "predictions.parquet", columns=["rps", "predicted"])
+    rows = read_table(folder / "predictions.parquet", columns=["rps", "predicted"])
     measured, predicted = rows["rps"].to_numpy(), rows["predicted"].to_numpy()
     return Section(
         {

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from argus.data.artifacts import replacing
 from argus.data.provenance import content_hash
+from argus.data.records import parse_json
 from argus.data.types import FloatArray
 from argus.progress import progress
 from argus.retrievability.probes.config import MLP_INPUTS, MlpInputs, ProbeConfig
@@ -214,7 +215,7 @@ def _read(ledger: Path) -> dict[str, Trial]:
 def _whole(lines: Iterable[str]) -> Iterable[Trial]:
     for line in lines:
         try:
-            yield Trial(**json.loads(line))
+            yield Trial(**parse_json(line))
         except (ValueError, TypeError):
             continue
 

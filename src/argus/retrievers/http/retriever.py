@@ -18,12 +18,14 @@ import httpx
 
 from argus.encoders import Encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError, Location
+from argus.hidden import remember, scrub, secrets_of
 from argus.http_retry import (
     MOST_BYTES,
     SHOWN_CHARS,
     Refusal,
     Tries,
     Trouble,
+    check_one_credential,
     meaning,
     persist,
     without_half_pairs,
@@ -47,6 +49,7 @@ ATTEMPTS, BACKOFF_S = 3, 0.5
 MESSAGE_CHARS = 2 * SHOWN_CHARS
 _KEY = re.compile(r"auth|cookie|key|pass|secret|token", re.IGNORECASE)
 """In the name of a header or parameter whose value nobody else should see."""
+AUTHORIZATION = "authorization"
 SECRET_CHARS = 4
 """A shorter value of a variable may be a word of an answer."""
 
@@ -70,6 +73,9 @@ class HttpRetriever:
         """Hold the connections of one job; redirects are not followed: they are told."""
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=64)
         request = self._request = self.spec.resolved()
+        sent = next((v for name, v in request.headers.items() if name.lower() == AUTHORIZATION), "")
+        check_one_credential(request.url, sent, where=self.name)
+        remember(keys=self._secrets(), addresses=[request.url])
         timeout = httpx.Timeout(None, connect=10)
         async with httpx.AsyncClient(
             headers=request.headers, timeout=timeout, limits=limits
@@ -225,12 +231,13 @@ class HttpRetriever:
 
     def _scrubbed(self, text: str) -> str:
         """Hide keys that a server repeats: values of the environment, and what is named as one."""
-        secrets = {os.environ.get(name, "") for name in self.spec.variables()} | self._written()
-        for secret in sorted(secrets, key=len, reverse=True):
-            if len(secret) >= SECRET_CHARS:
-                for shape in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret)):
-                    text = text.replace(shape, "***")
-        return text
+        return scrub(text, self._secrets() | secrets_of(self._address()), SECRET_CHARS)
+
+    def _secrets(self) -> set[str]:
+        return {os.environ.get(name, "") for name in self.spec.variables()} | self._written()
+
+    def _address(self) -> str:
+        return self._request.url if self._request is not None else self.spec.url
 
     def _written(self) -> set[str]:
         """Return the keys that stand in the description itself, by the names they have there."""

@@ -13,6 +13,7 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
@@ -69,6 +70,7 @@ class AblateResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def ablate_scenarios(
     corpus: Corpus,
     profiles: Path | str | Mapping[str, Profiled],

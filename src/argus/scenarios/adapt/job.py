@@ -12,6 +12,7 @@ import numpy as np
 
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.provenance import content_hash, utc_now
 from argus.data.records import read_record
 from argus.data.types import Document, IntArray, Qrels, Query
@@ -29,7 +30,7 @@ from argus.indexes.spec import index_folder
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.repair.remedy import MADE, ROLLED_BACK
+from argus.remedies.repair.remedy import MADE, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
 from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
 from argus.scenarios.adapt.learning import (
@@ -86,6 +87,7 @@ class _Made:
     correction: QueryCorrection | None
 
 
+@one_writer
 def adapt_index(
     index: Path | str,
     *,
@@ -138,6 +140,7 @@ def adapt_index(
     summary = _adapt(opened, questions, check_device(device))
     folder.write_section("summary.json", ADAPT, summary)
     folder.write_section("manifest.json", ADAPT, record.manifest(summary["needs"]))
+    write_recorded(home)
     report = write_report(folder.path)
     evaluation = None
     if summary["prescribed"]:
@@ -161,6 +164,7 @@ def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> Ada
     """Learn, unless an earlier run did; write it beside the index, and only then prescribe it."""
     index, home, remedy = opened.index, opened.home, opened.remedy
     is_there = remedy in {r.remedy for r in index.header.recipes}
+    is_told = is_recorded(home, remedy, index)
     made = _earlier(home) or _learn(opened, device)
     if made.correction is not None and not is_there:
         index.prescribe(remedy, corrects=True)
@@ -173,7 +177,7 @@ def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> Ada
         "index": str(index.path),
         "file": None if file is None else str(file),
         "prescribed": file is not None,
-        "added": file is not None and not is_there,
+        "added": file is not None and not is_told,
         "documents": len(opened.documents),
         "needs": made.counts,
         "learnt": made.learnt,

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
+from argus.data.parquet import read_table
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.jobs.result import Result
@@ -52,7 +53,7 @@ class DistillResult(Result):
     @property
     def losses(self) -> pa.Table:
         """One row per step."""
-        return pq.read_table(self.folder / f"{LOSSES}.parquet")
+        return read_table(self.folder / f"{LOSSES}.parquet")
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -62,6 +63,7 @@ class DistillResult(Result):
             yield f"merged model: {self.merged} (--model local:{self.merged})"
 
 
+@one_writer
 def distill(
     corpus: Corpus,
     *,

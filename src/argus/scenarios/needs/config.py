@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from argus.data.fields import By
+from argus.data.fields import By, ParentField
 from argus.errors import InputError
 from argus.scenarios.cells import Components, GridConfig, Weights
 from argus.scenarios.profile import COMPONENT
-from argus.settings import Doc, Ge, Seed, check_settings
+from argus.settings import Doc, Ge, Gt, Lt, Seed, check_settings
 
 if TYPE_CHECKING:
     from argus.scenarios.needs.summary import PoolRecord
@@ -38,6 +38,19 @@ class NeedsConfig(GridConfig):
     weights: Weights = WEIGHTS
     k: Annotated[int, Ge(1), Doc("How far down a list counts as found.")] = 10
     pool: Annotated[int, Ge(1), Doc("N of RPS: among so many documents.")] = 800
+    sample: Annotated[
+        int | None, Ge(1), Doc("Ask for so many documents, drawn at random; default: for all.")
+    ] = None
+    until_width: Annotated[
+        float | None, Gt(0), Lt(1),
+        Doc("Draw documents until the 95% interval of the share that is found is this narrow."),
+    ] = None  # fmt: skip
+    further: Annotated[
+        int,
+        Ge(0),
+        Doc("Needs that --model writes besides, of a document that only some of its needs find."),
+    ] = 3
+    parent_field: ParentField = None
     seed: Seed = 0
     by: By = ()
 
@@ -52,6 +65,12 @@ class NeedsConfig(GridConfig):
                 where="--k",
             )
         object.__setattr__(self, "components", tuple(dict.fromkeys(self.components)))
+
+    @property
+    def drawing(self) -> dict[str, object]:
+        """The settings that say whose needs ask, by name."""
+        names = ("sample", "until_width", "further", "parent_field")
+        return {name: getattr(self, name) for name in names}
 
     def fitting(self, n: int) -> PoolSetting:
         """Return k and N of RPS in a corpus of n documents: 5% of half of them where N is more."""

@@ -117,6 +117,8 @@ class Findings:
     nominal: PoolSetting
     """What `rps` would be in a corpus that is large enough."""
     seed: int
+    drawn: frozenset[str] | None = None
+    """Documents whose needs ask; None is all."""
 
     @cached_property
     def cell(self) -> Cell:
@@ -202,7 +204,7 @@ class Findings:
     ) -> tuple[State, str, str]:
         if document.id in self.vectors.document_failures:
             return State.FAILED, "no vector", self.vectors.document_failures[document.id]
-        why = why_unmeasured(document, self.profiles)
+        why = why_unmeasured(document, self.profiles, self.drawn)
         if why is not None:
             profiled = self.profiles.get(document.id)
             detail = profiled.reason if profiled and document.content.strip() else ""

@@ -11,10 +11,14 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
+from argus.encoders.embed import Embedded
+from argus.evaluation.parents import ParentFold
 from argus.indexes.fold import DOCUMENTS_ALONE
+from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import (
     Record,
@@ -30,7 +34,9 @@ from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig, PoolSetting
 from argus.scenarios.needs.findings import Findings, Need, Vectors
+from argus.scenarios.needs.measuring import JudgedFiles, Measured, judged_questions, measure_risk
 from argus.scenarios.needs.ranks import NeedRanks, held_out_ranks, held_out_rows
+from argus.scenarios.needs.search import VectorSearch
 from argus.scenarios.needs.slices import audit_slices
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.needs.summary import NeedsSummary, headline
@@ -38,6 +44,7 @@ from argus.scenarios.needs.tables import documents_table, needs_table
 from argus.scenarios.openings import in_form
 from argus.scenarios.profile import Component, Profiled
 from argus.scenarios.profile import needs as needs_of
+from argus.scenarios.profiles.config import ProfileConfig
 
 JOB = "needs"
 
@@ -46,7 +53,7 @@ JOB = "needs"
 class NeedsResult(Result):
     """What the needs found; everything in it is also in `folder`."""
 
-    TABLES = ("table", "needs")
+    TABLES = ("table", "needs", "risk")
     folder: Path
     report: Path
     summary: NeedsSummary
@@ -54,19 +61,24 @@ class NeedsResult(Result):
     """One row per document."""
     needs: pa.Table
     """One row per need of a document that could be searched."""
+    risk: pa.Table
+    """One row per document that its needs were asked for, the greatest risk first."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
         return headline(self.summary)
 
 
+@one_writer
 def audit_needs(
     corpus: Corpus,
-    profiles: Path | str | Mapping[str, Profiled],
+    profiles: Path | str | Mapping[str, Profiled] | None = None,
     *,
     out: Path | str,
     encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
     config: NeedsConfig | None = None,
+    model: ProfileConfig | None = None,
+    judged: JudgedFiles | None = None,
     fields: FieldNames | None = None,
     store: Path | None = None,
     limit: int | None = None,
@@ -75,31 +87,48 @@ def audit_needs(
     """Ask for every document by its information needs, with and without scenarios in the index.
 
     corpus, out, encoder, store: as for `argus.audit`. profiles: by document id, or what
-    `read_profiles` reads. In the index with scenarios every need is held out: see
-    `argus.scenarios.needs.ranks`. Raises InputError for bad input, among it profiles of other
-    documents alone, and ArgusError when nothing can be measured.
+    `read_profiles` reads. model: writes those that are missing of the documents that are drawn, and
+    further needs of those that only some of theirs find. judged: questions that the risk is
+    compared with. In the index with scenarios every need is held out: see
+    `argus.scenarios.needs.ranks`; further needs count for the risk alone. Raises InputError for bad
+    input, among it profiles of other documents alone, and ArgusError when nothing can be measured.
     """
     config = config or NeedsConfig()
-    source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, encoder)
-    source = replace(source, profiles=in_form(source.profiles, config.form))
+    source = NeedSource.read(
+        corpus, profiles, fields or FieldNames(), limit, encoder, writes=model is not None
+    )
+    questions = judged_questions(judged, source, config.parent_field)
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     settings = {
         "components": list(map(str, config.components)), "lambda": list(config.weights),
         "k": config.k, "pool": config.pool, "seed": config.seed, "limit": limit,
-        "by": list(config.by), "form": str(config.form),
+        "by": list(config.by), "form": str(config.form), **config.drawing,
+        "model": model.described() if model else None,
     }  # fmt: skip
-    record = Record(JOB, settings, {"corpus": source.path, "profiles": source.profiles_path})
+    files = questions.files if questions else {}
+    inputs = {"corpus": source.path, "profiles": source.profiles_path, **files}
+    record = Record(JOB, settings, inputs)
     sample = [d.content for d in source.usable]
     with (
-        open_encoder(folder, encoder, record, sample=sample, store=store) as (model, opened),
+        open_encoder(folder, encoder, record, sample=sample, store=store) as (loaded, opened),
         record.timed("embedding"),
     ):
-        vectors, window = _embed(source, config, model, opened), texts_cut(model, sample)
+        own = embed(as_documents(sample), loaded, opened, what="documents")
+        ids = [d.id for d, ok in zip(source.usable, own.ok, strict=True) if ok]
+        fold = ParentFold.of(config.parent_field, source.documents)
+        search = VectorSearch.of(ids, own.vectors, loaded, opened, fold)
+        measured = measure_risk(source, config, search, questions, model, folder, JOB)
+        source = measured.source
+        source = replace(source, profiles=in_form(source.profiles, config.form))
+        vectors, window = _embed(source, config, own, loaded, opened), texts_cut(loaded, sample)
     _check(vectors)
     with record.timed("ranking"):
         ranks = rank_needs(vectors, config.components, (DOCUMENTS_ALONE, *config.weights))
-    return _finish(folder, record, source, vectors, ranks, config, window, slices)
+    result = _finish(folder, record, source, vectors, ranks, config, window, slices, measured)
+    if model is not None and measured.model is not None:
+        require_answers(measured.model, accept=model.accept_unanswered)
+    return result
 
 
 def _finish(
@@ -111,17 +140,19 @@ def _finish(
     config: NeedsConfig,
     window: TextWindow | None,
     slices: Sequence[Slicing],
+    measured: Measured,
 ) -> NeedsResult:
     """Score, write the results, and return them."""
     with record.timed("scoring"):
         findings = Findings(
             source.documents, source.profiles, vectors, ranks, config.cells,
             config.fitting(len(vectors.documents.ids)), PoolSetting(config.k, config.pool),
-            config.seed,
+            config.seed, source.drawn,
         )  # fmt: skip
         table, needs = documents_table(findings), needs_table(findings)
         summary: NeedsSummary = {
             **findings.summary(),
+            **measured.figures,
             **record.of_store(),
             "text_window": window,
             "profiles_elsewhere": source.elsewhere,
@@ -132,17 +163,19 @@ def _finish(
         folder.write_table("needs", needs, csv=True)
         folder.write_section("summary.json", JOB, summary)
         folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
-    return NeedsResult(folder.path, write_report(folder.path), summary, table, needs)
+    return NeedsResult(
+        folder.path, write_report(folder.path), summary, table, needs, measured.table
+    )
 
 
 def _embed(
-    source: NeedSource, config: NeedsConfig, model: Encoder, store: EmbeddingStore
+    source: NeedSource, config: NeedsConfig, own: Embedded, model: Encoder, store: EmbeddingStore
 ) -> Vectors:
     usable = source.usable
-    own = embed(as_documents([d.content for d in usable]), model, store, what="documents")
     ids = [d.id for d, ok in zip(usable, own.ok, strict=True) if ok]
     profiles = {id_: source.profiles[id_] for id_ in ids if id_ in source.profiles}
-    needs = [Need(*need) for need in needs_of(profiles)]
+    asking = source.asking
+    needs = [Need(*n) for n in needs_of({i: p for i, p in profiles.items() if i in asking})]
     queries = embed(as_queries([n.text for n in needs]), model, store, what="needs")
     texts = embed_scenarios(
         profiles.values(),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_records
 from argus.data.types import State
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.reports.slices import slices_table
+from argus.scenarios.needs.risk_section import risk_table
 from argus.scenarios.needs.summary import Figure, MeanDifference, NeedsSummary, brief
 
 _COLOURS = {"M": "#d9a21b", "I": "#c8442a", "E": "#2a6fb0", "M+E": "#2b2f36", "I+E": "#7a5195"}
@@ -31,20 +32,19 @@ class DocumentRow(TypedDict):
     worst_rank: int
     worst_rank_fused: int
     displaced_by: str
+    state: str
 
 
 def section(folder: Path, needs: NeedsSummary) -> Section:
     """Build it from need_audit.parquet."""
-    measured: list[DocumentRow] = pq.read_table(
-        folder / "need_audit.parquet",
-        columns=list(DocumentRow.__annotations__),
-        filters=[("state", "=", str(State.MEASURED))],
-    ).to_pylist()
+    rows = read_records(DocumentRow, folder / "need_audit.parquet")
+    measured = [row for row in rows if row["state"] == State.MEASURED]
     measured.sort(key=lambda row: (row["high"], row["rps"], row["id"]))
     plots = {"needs_distribution": _distribution(needs)}
     if len({cell["lambda"] for cell in needs["grid"]}) > 1:
         plots["needs_grid"] = _lines(needs)
     tables = {"needs_documents": _documents(measured), "needs_grid": _grid(needs)}
+    tables |= risk_table(folder, "needs", needs)
     if "slices" in needs:
         tables["needs_slices"] = slices_table(folder, "needs_slices")
     return Section(plots, tables, brief(needs))

@@ -31,8 +31,7 @@ from argus.scenarios.profile import needs as needs_of
 
 def need_queries(source: NeedSource) -> list[tuple[Need, Query]]:
     """Return the needs of all documents that have text, as queries."""
-    with_text = {d.id for d in source.usable}
-    needs = [Need(*need) for need in needs_of(source.profiles) if need[0] in with_text]
+    needs = [Need(*need) for need in needs_of(source.asking)]
     return [(need, Query(f"need {i}", need.text)) for i, need in enumerate(needs, start=1)]
 
 
@@ -87,7 +86,7 @@ class ServedNeeds:
         return {d.id: self._state(d) for d in self.source.documents}
 
     def _state(self, document: Document) -> tuple[State, str]:
-        why = why_unmeasured(document, self.source.profiles)
+        why = why_unmeasured(document, self.source.profiles, self.source.drawn)
         if why is not None:
             return State.NOT_APPLICABLE, why
         failures = [s.failure for s in self.by_document[document.id] if s.failure]

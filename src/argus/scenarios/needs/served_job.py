@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,28 @@ import pyarrow as pa
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.encoders import Encoder, EncoderConfig
+from argus.evaluation.parents import ParentFold
+from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
-from argus.jobs.workspace import Record, check_folder
+from argus.jobs.workspace import Record, check_folder, keep_input, require_some
+from argus.measures.slices import Slicing
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer, answers_of
+from argus.retrievers.asking import Answerer, require_known
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import input_path
 from argus.retrievers.protocol import note_of
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig
+from argus.scenarios.needs.measuring import JudgedFiles, Measured, judged_questions, measure_risk
+from argus.scenarios.needs.search import ServedSearch
 from argus.scenarios.needs.served import ServedNeeds, need_queries
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, headline
 from argus.scenarios.needs.slices import served_slices
 from argus.scenarios.needs.source import NeedSource
 from argus.scenarios.profile import Profiled
+from argus.scenarios.profiles.config import ProfileConfig
 
 JOB = "needs_served"
 
@@ -34,7 +42,7 @@ JOB = "needs_served"
 class ServedNeedsResult(Result):
     """What a retriever brings back for the needs; everything in it is also in `folder`."""
 
-    TABLES = ("table", "needs")
+    TABLES = ("table", "needs", "risk")
     folder: Path
     report: Path
     summary: ServedNeedsSummary
@@ -42,19 +50,24 @@ class ServedNeedsResult(Result):
     """One row per document."""
     needs: pa.Table
     """One row per need."""
+    risk: pa.Table
+    """As of `NeedsResult`."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
         return headline(self.summary)
 
 
+@one_writer
 def ask_needs(
     corpus: Corpus,
-    profiles: Path | str | Mapping[str, Profiled],
+    profiles: Path | str | Mapping[str, Profiled] | None,
     retriever: Any,
     *,
     out: Path | str,
     config: NeedsConfig | None = None,
+    model: ProfileConfig | None = None,
+    judged: JudgedFiles | None = None,
     asking: AskingConfig | None = None,
     encoder: Encoder | EncoderConfig | str | None = None,
     fields: FieldNames | None = None,
@@ -63,36 +76,72 @@ def ask_needs(
 ) -> ServedNeedsResult:
     """Ask a retriever for every document by its own information needs, as it serves them.
 
-    corpus, profiles, out: as for `argus.audit_needs`; of config, k and by count. retriever, asking,
-    encoder: as for `argus.compare_retrievers`. Raises InputError for bad input, and ArgusError
-    where the retriever fails on every need.
+    corpus, profiles, out, model, judged: as for `argus.audit_needs`; of config, k, by and who is
+    drawn count. retriever, asking, encoder: as for `argus.compare_retrievers`. Raises InputError
+    for bad input and where no result is a document of the corpus, ArgusError where the retriever
+    fails on every need.
     """
     config = config or NeedsConfig()
-    source = NeedSource.read(corpus, profiles, fields or FieldNames(), limit, None)
+    source = NeedSource.read(
+        corpus, profiles, fields or FieldNames(), limit, None, writes=model is not None
+    )
+    questions = judged_questions(judged, source, config.parent_field)
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         JOB,
-        {"k": config.k, "limit": limit, "by": list(config.by)},
-        {"corpus": source.path, "profiles": source.profiles_path},
-    )
+        {
+            "k": config.k, "limit": limit, "by": list(config.by), **config.drawing,
+            "model": model.described() if model else None,
+        },
+        {
+            "corpus": source.path, "profiles": source.profiles_path,
+            **(questions.files if questions else {}),
+        },
+    )  # fmt: skip
     check_folder(folder, record)
-    queries = need_queries(source)
+    if model is not None:  # what it answers is kept before the retriever is opened
+        keep_input(folder, [input_path(retriever)])
+        record.open(folder)
+    answerer = Answerer(retriever, None, asking, encoder)
+    fold = ParentFold.of(config.parent_field, source.documents)
+    search = ServedSearch(answerer, source.documents, folder, record, config.k, fold)
     with record.timed("asking"):
-        name, answers = answers_of(
-            Answerer(retriever, None, asking, encoder), [query for _, query in queries],
-            config.k, documents=source.documents, folder=folder, record=record, what="needs",
-        )  # fmt: skip
+        measured = measure_risk(source, config, search, questions, model, folder, JOB)
+        source = measured.source
+        queries = need_queries(source)
+        require_some(len(queries), "needs", "No profile of a document with text has some.")
+        answers = search.answers([query for _, query in queries])
+    require_known(answers.run, dict.fromkeys(d.id for d in source.documents), search.name)
     served = ServedNeeds.of(source, queries, answers, config.k)
+    result = _finish(folder, record, served, search, measured, slices)
+    if model is not None and measured.model is not None:
+        require_answers(measured.model, accept=model.accept_unanswered)
+    return result
+
+
+def _finish(
+    folder: ArtifactFolder,
+    record: Record,
+    served: ServedNeeds,
+    search: ServedSearch,
+    measured: Measured,
+    slices: Sequence[Slicing],
+) -> ServedNeedsResult:
+    """Write the results, and return them."""
     table, needs = served.table(), served.needs_table()
+    note = note_of(search.name, search.answers([query for _, query in need_queries(served.source)]))
     summary: ServedNeedsSummary = {
         **served.summary(),
-        "retriever": note_of(name, answers),
-        "profiles_elsewhere": source.elsewhere,
+        **measured.figures,
+        "retriever": note,
+        "profiles_elsewhere": served.source.elsewhere,
         **served_slices(folder, served, slices),
     }
     folder.write_table("needs_served", table, csv=True)
     folder.write_table("needs_served_queries", needs, csv=True)
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
-    return ServedNeedsResult(folder.path, write_report(folder.path), summary, table, needs)
+    return ServedNeedsResult(
+        folder.path, write_report(folder.path), summary, table, needs, measured.table
+    )

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_table
 from argus.data.types import State
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.reports.slices import slices_table
+from argus.scenarios.needs.risk_section import risk_table
 from argus.scenarios.needs.served_summary import ServedNeedsSummary, brief
 
 
 def section(folder: Path, needs: ServedNeedsSummary) -> Section:
     """Build it from needs_served.parquet, documents out of reach first."""
-    rows = pq.read_table(
-        folder / "needs_served.parquet", filters=[("state", "=", str(State.MEASURED))]
-    ).to_pylist()
+    rows = read_table(folder / "needs_served.parquet").to_pylist()
+    rows = [row for row in rows if row["state"] == State.MEASURED]
     rows.sort(key=lambda row: (row["high"], row["found"], row["id"]))
     columns = {
         "document": "text",
@@ -36,6 +35,7 @@ def section(folder: Path, needs: ServedNeedsSummary) -> Section:
         for row in rows[:MAX_ROWS]
     ]  # fmt: skip
     tables = {"needs_served": table(columns, shown, total=len(rows))}
+    tables |= risk_table(folder, "needs_served", needs)
     if "slices" in needs:
         tables["needs_served_slices"] = slices_table(folder, "needs_served_slices")
     return Section({}, tables, brief(needs))

@@ -11,6 +11,7 @@ from argus.data.types import StateCounts
 from argus.measures.slices import Sliced, slice_lines
 from argus.retrievability.rps import BandCounts
 from argus.retrievers.protocol import RetrieverNote, note_lines
+from argus.scenarios.needs.risk_summary import WithRisk, risk_lines
 from argus.scenarios.needs.summary import Mean, NeedCounts
 
 
@@ -41,7 +42,7 @@ class ServedFigures(TypedDict):
     histogram: ServedHistogram
 
 
-class ServedNeedsSummary(ServedFigures, Sliced):
+class ServedNeedsSummary(ServedFigures, Sliced, WithRisk):
     """The whole section. profiles_elsewhere: profiles of documents that the corpus lacks."""
 
     retriever: RetrieverNote
@@ -61,6 +62,7 @@ def headline(summary: ServedNeedsSummary) -> Iterator[str]:
         )
     if slices := summary.get("slices"):
         yield from slice_lines(slices)
+    yield from risk_lines(summary)
     if summary["longest"] < summary["k"]:
         yield f"no list of {summary['retriever']['name']} was longer than {summary['longest']}"
     if summary["strange"]:

@@ -27,20 +27,32 @@ class NeedSource:
     profiles_path: Path | None
     elsewhere: int
     """Profiles of documents that the corpus does not hold."""
+    drawn: frozenset[str] | None = None
+    """Documents whose needs ask; None is all that have some."""
 
     @classmethod
     def read(
         cls,
         corpus: Corpus,
-        profiles: Path | str | Mapping[str, Profiled],
+        profiles: Path | str | Mapping[str, Profiled] | None,
         fields: FieldNames,
         limit: int | None,
         encoder: Encoder | EncoderConfig | str | None,
+        *,
+        writes: bool = False,
     ) -> NeedSource:
-        """Read both; encoder: as for `read_documents`.
+        """Read both; encoder: as for `read_documents`. writes: missing profiles are written.
 
-        Raises InputError where they have no id in common.
+        Raises InputError where they have no id in common, and where there is neither.
         """
+        if profiles is None and not writes:
+            raise InputError(
+                "neither --profiles nor --model",
+                expected="what documents are needed for, or a language model that writes it",
+                fix="Give --profiles of argus remedy scenarios, or --model NAME with --estimate "
+                "to see what that costs.",
+                where="--profiles",
+            )
         documents, path = read_documents(corpus, fields, limit, encoder)
         documents.sort(key=lambda d: d.id)
         file = None
@@ -52,16 +64,27 @@ class NeedSource:
         require_some(
             int(len(with_text) > 1), "two documents have text", "Check --text-field, or --limit."
         )
+        profiles = profiles or {}
         ids = {d.id for d in documents}
         known = {id_: profiled for id_, profiled in profiles.items() if id_ in ids}
-        if not known:
+        if not known and not writes:
             raise _no_common_id(documents, profiles, file)
+        usable = writes or sum(
+            p.profile is not None and id_ in with_text for id_, p in known.items()
+        )
         require_some(
-            sum(p.profile is not None and id_ in with_text for id_, p in known.items()),
+            int(usable),
             "document with text has a profile with scenarios",
             "Profiles of state noise or failed have none.",
         )
         return cls(documents, path, known, file, len(profiles) - len(known))
+
+    @property
+    def asking(self) -> dict[str, Profiled]:
+        """The profiles whose needs ask: of documents that have text, and are drawn."""
+        ids = {d.id for d in self.usable}
+        ids = ids if self.drawn is None else ids & self.drawn
+        return {id_: profile for id_, profile in self.profiles.items() if id_ in ids}
 
     @property
     def usable(self) -> list[Document]:
@@ -82,11 +105,15 @@ def _no_common_id(
     )
 
 
-def why_unmeasured(document: Document, profiles: Mapping[str, Profiled]) -> str | None:
-    """Return why nobody can ask for a document by its needs; None where it has some."""
+def why_unmeasured(
+    document: Document, profiles: Mapping[str, Profiled], drawn: frozenset[str] | None = None
+) -> str | None:
+    """Return why nobody asks for a document by its needs; None where it has some, and is drawn."""
     profiled = profiles.get(document.id)
     if not document.content.strip():
         return "no text"
+    if drawn is not None and document.id not in drawn:
+        return "not drawn"
     if profiled is None:
         return "no profile"
     if profiled.state is ProfileState.NOISE:

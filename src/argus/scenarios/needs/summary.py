@@ -15,6 +15,7 @@ from argus.retrievability.rps import BandCounts
 from argus.scenarios.figures import CellName
 from argus.scenarios.figures import Mean as Mean
 from argus.scenarios.figures import MeanDifference as MeanDifference
+from argus.scenarios.needs.risk_summary import WithRisk, risk_lines
 
 Figure: TypeAlias = Literal["found_at_1", "found_at_k", "rps"]
 """What is measured of a document: its needs that find it first and in the top k, and RPS."""
@@ -102,7 +103,7 @@ class NeedsFigures(TypedDict):
     histogram: Histogram
 
 
-class NeedsSummary(NeedsFigures, OfStore, Sliced):
+class NeedsSummary(NeedsFigures, OfStore, Sliced, WithRisk):
     """The whole section. profiles_elsewhere: profiles of documents that the corpus lacks."""
 
     text_window: TextWindow | None
@@ -133,6 +134,7 @@ def headline(summary: NeedsSummary) -> Iterator[str]:
         )
     if slices := summary.get("slices"):
         yield from slice_lines(slices)
+    yield from risk_lines(summary)
     if documents["reasons"]:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in documents["reasons"].items())
         yield f"not measured: {reasons}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.data.provenance import content_hash, utc_now
 from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query
@@ -22,7 +23,7 @@ from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK
+from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
 from argus.scenarios.choice.of_index import AnyComponent, AnyWeight, selection
 from argus.scenarios.choice.summary import ChoiceFigures
@@ -56,6 +57,7 @@ class _Profiles:
     """Documents of the index without scenarios, by why: they score by their own text."""
 
 
+@one_writer
 def add_scenarios(
     index: Path | str,
     profiles: Path | str | Mapping[str, Profiled],
@@ -114,6 +116,7 @@ def add_scenarios(
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_section("summary.json", JOB, {**writer, **summary})
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+    write_recorded(home)
     report = write_report(folder.path)
     judged = evaluate_remedy(
         opened, remedy, queries, qrels, corpus=corpus, encoder=model, out=folder.path
@@ -174,7 +177,10 @@ def _remedy_id(
 
 @dataclass(frozen=True)
 class _Addition:
-    """Views that were added, those that were to be, and why some have no vector."""
+    """Views that were added, those that were to be, and why some have no vector.
+
+    added: since a run last told of it, which may be before one that was killed.
+    """
 
     added: int
     new: NewViews
@@ -192,6 +198,7 @@ def _add(
 ) -> _Addition:
     """Embed and add what the index lacks; what is said of it is on disk before."""
     views = scenario_views(profiles.of_index.values(), component, label=remedy)
+    untold = 0 if is_recorded(home, remedy, index) else _views_of(index, remedy)
     new = new_views(views, index, remedy)
     with (
         record.timed("embedding scenarios"),
@@ -217,7 +224,11 @@ def _add(
             f"(remedy {', '.join(new.relied_on)}); nothing was added."
         )
     (home / ROLLED_BACK).unlink(missing_ok=True)
-    return _Addition(len(with_vector), new, embedded.failures)
+    return _Addition(untold + len(with_vector), new, embedded.failures)
+
+
+def _views_of(index: ViewIndex, remedy: str) -> int:
+    return next((r.views for r in index.remedies() if r.id == remedy), 0)
 
 
 def _summary(

@@ -12,6 +12,7 @@ from pathlib import Path
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.types import Document
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
@@ -61,6 +62,7 @@ class ProfileResult(Result):
         yield f"profiles: {self.folder / FILE}"
 
 
+@one_writer
 def profile_documents(
     corpus: Corpus,
     *,

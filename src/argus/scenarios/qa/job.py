@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import find_file
+from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
@@ -49,6 +50,7 @@ class QAResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def compare_answers(
     index: Path | str,
     queries: Path | str | Sequence[Query],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_records
 from argus.measures.significance import DifferenceFigures
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, table
@@ -136,9 +136,7 @@ def _reasons(arms: list[ArmSummary]) -> Table:
 
 
 def _answers(folder: Path) -> Table:
-    names = list(AnswerRow.__annotations__)
-    path = folder / "scenarios_qa.parquet"
-    rows: list[AnswerRow] = pq.read_table(path, columns=names).to_pylist()
+    rows = read_records(AnswerRow, folder / "scenarios_qa.parquet")
     columns = {
         "question": "text",
         "context": "text",

@@ -12,6 +12,7 @@ import numpy as np
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.beir import write_jsonl
 from argus.data.corpus import read_queries
+from argus.data.locks import one_writer
 from argus.data.types import Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.indexes.retriever import IndexRetriever, open_retriever
@@ -46,6 +47,7 @@ class StudyResult(Result):
         yield f"sheets: {self.folder / SHEETS}; what stands on which side: {self.folder / KEY}"
 
 
+@one_writer
 def make_study(
     index: Path | str,
     queries: Path | str | Sequence[Query],

@@ -9,6 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.reports import write_report
@@ -40,6 +41,7 @@ class PreferenceResult(Result):
         return preference_headline(self.summary)
 
 
+@one_writer
 def read_preferences(
     study: Path | str,
     answers: Path | str | Sequence[Path | str],

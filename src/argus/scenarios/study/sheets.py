@@ -16,6 +16,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
+from argus.data.csv_cells import harmless
 from argus.data.provenance import content_hash
 from argus.scenarios.study.config import Criterion, Versus
 from argus.scenarios.study.pairs import Pair, Shown
@@ -24,8 +25,6 @@ A, B, TIE = "A", "B", "tie"
 Side = Literal["A", "B"]
 PLACE = ("sheet", "pair")
 """Columns of a sheet that say which pair an answer is on."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula at the beginning of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +108,8 @@ def _table(rows: Sequence[Place]) -> str:
     write([*PLACE, "question", A, B, *Criterion])
     for place in rows:
         texts = [place.pair.query.text, *(_in_words(place.column(side)) for side in ("A", "B"))]
-        write([place.sheet, place.pair.id, *map(_harmless, texts), *[""] * len(Criterion)])
+        write([place.sheet, place.pair.id, *map(harmless, texts), *[""] * len(Criterion)])
     return "\ufeff" + out.getvalue()
-
-
-def _harmless(text: str) -> str:
-    """Return a cell's text so that no spreadsheet computes it."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _in_words(column: Sequence[Shown]) -> str:

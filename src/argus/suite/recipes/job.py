@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.locks import one_writer
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
@@ -89,6 +90,7 @@ def recipes(data: Path | str | None = None, out: Path | str = "argus-out") -> li
     return listed
 
 
+@one_writer
 def reproduce(
     name: str,
     *,

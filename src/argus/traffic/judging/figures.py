@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.data.types import State, StateCounts
+from argus.measures.discrimination import Discrimination, discrimination
 from argus.measures.rater_agreement import nominal_alpha
 from argus.traffic.judging.asking import one_grade
 from argus.traffic.judging.config import JudgingConfig
@@ -68,7 +69,7 @@ def judging_summary(
         "asked": sum(q.times for q in draw.questions),
         "unknown": unknown,
         "nothing_served": sum(not q.documents for q in draw.questions),
-        "predictor": predictor,
+        "predictor": {**predictor, "here": _worth_here(draw, verdicts)},
         "budget": config.budget,
         "k": config.k,
         "relevant_from": config.relevant_from,
@@ -82,6 +83,16 @@ def judging_summary(
         "agreement": _agreement(judged, config.relevant_from),
         "table": str(table),
     }
+
+
+def _worth_here(draw: Draw, verdicts: Verdicts) -> Discrimination | None:
+    """Return how well the risk tells judged questions that failed from the others."""
+    rows = [
+        (risk, one.failure > 0.5)
+        for id_, one in verdicts.items()
+        if (risk := draw.by_id[id_].risk) is not None
+    ]
+    return discrimination([r for r, _ in rows], [f for _, f in rows]) if rows else None
 
 
 def _verdicts(
@@ -128,9 +139,11 @@ def _skipped(strata: Sequence[Stratum], verdicts: Verdicts) -> int:
 def _stratum(stratum: Stratum, draw: Draw, verdicts: Verdicts) -> StratumFigures:
     failures = [verdicts[id_].failure for id_ in stratum.order if id_ in verdicts]
     low, high = stratum.risk or (None, None)
+    risks = [risk for id_ in stratum.order if (risk := draw.by_id[id_].risk) is not None]
     return {
         "risk_low": low,
         "risk_high": high,
+        "risk_mean": sum(risks) / len(risks) if risks else None,
         "always": stratum.certain,
         "questions": len(stratum.order),
         "asked": sum(draw.by_id[id_].times for id_ in stratum.order),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +12,7 @@ from argus.corpora.names import Corpus
 from argus.corpora.opening import open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
 from argus.data.runs import read_run
 from argus.data.types import Document, Run
 from argus.encoders import Encoder, EncoderConfig
@@ -26,9 +27,9 @@ from argus.traffic.judging.figures import Draw, Judged, judging_summary, judging
 from argus.traffic.judging.picking import extended, pick_to_judge
 from argus.traffic.judging.plan import read_plan, write_plan
 from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
-from argus.traffic.judging.risk import predicted
+from argus.traffic.judging.risk import predicted, worth_of_log
 from argus.traffic.judging.summary import JudgingSummary, headline
-from argus.traffic.judging.table import ToGrade, read_tables, write_table
+from argus.traffic.judging.table import ToGrade, changing_table, read_tables, write_table
 
 JOB = "judging"
 TABLE = "to_judge.tsv"
@@ -54,6 +55,7 @@ class JudgingResult(Result):
         return headline(self.summary)
 
 
+@one_writer
 def judge_traffic(
     traffic: Path | str | Sequence[ServedQuestion],
     *,
@@ -85,10 +87,11 @@ def judge_traffic(
     )
     folder, opened = ArtifactFolder(Path(out), fresh=fresh), open_corpus(corpus)
     path = Path(run) if isinstance(run, (str, Path)) else None
-    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "served": opened.origin})
+    record = Record(JOB, asdict(config), {"traffic": source, "run": path, "corpus": opened.origin})
     check_folder(folder, record)
     documents = opened.documents(fields or FieldNames())
     questions, predictor = predicted(log.questions, documents, encoder)
+    predictor = worth_of_log(predictor, source)
     draw = _draw(questions, config, folder, documents)
     belonging = {row.pair: row for row in draw.rows}
     paths = [Path(answer) for answer in answers] or _own_table(folder)
@@ -98,8 +101,7 @@ def judge_traffic(
     if model is not None:
         judged = _ask(model, draw.rows, config, folder)
     if not answers:
-        grades = {pair: one_grade(votes) for pair, votes in judged.grades.items()}
-        write_table(folder.own(TABLE), draw.rows, grades)
+        judged = _write_own(folder, draw, judged, by_people=model is None)
     summary = judging_summary(draw, config, judged, log.unknown, predictor, folder / TABLE)
     table = judging_table(draw, config, judged)
     folder.write_table(JOB, table, csv=True)
@@ -116,6 +118,18 @@ def _read(
     if isinstance(traffic, (str, Path)):
         return read_served(Path(traffic), served), Path(traffic)
     return ServedLog(list(traffic)), None
+
+
+def _write_own(folder: ArtifactFolder, draw: Draw, judged: Judged, *, by_people: bool) -> Judged:
+    """Write the table, with grades that people put into it meanwhile; return what is in it."""
+    path = folder.own(TABLE)
+    with changing_table(path):
+        if by_people:
+            belonging = {row.pair: row for row in draw.rows}
+            judged = replace(judged, grades=read_tables(_own_table(folder), belonging))
+        grades = {pair: one_grade(votes) for pair, votes in judged.grades.items()}
+        write_table(path, draw.rows, grades)
+    return judged
 
 
 def _own_table(folder: ArtifactFolder) -> list[Path]:

@@ -47,14 +47,17 @@ def write_plan(folder: ArtifactFolder, strata: Sequence[Stratum], log: str) -> N
     folder.write_json(PLAN, record)
 
 
-def read_plan(folder: ArtifactFolder, log: str) -> tuple[Stratum, ...] | None:
-    """Return what was drawn before; None where nothing was. InputError for another log's."""
+def read_plan(folder: ArtifactFolder, log: str | None = None) -> tuple[Stratum, ...] | None:
+    """Return what was drawn before; None where nothing was. InputError for another log's.
+
+    log: its digest; None takes whatever log it was drawn from.
+    """
     value = folder.read_json(PLAN)
     if not value:
         return None
     path = folder / PLAN
     record = read_record(DrawRecord, value, where=path)
-    if record["log"] != log:
+    if log is not None and record["log"] != log:
         raise InputError(
             "holds what was drawn from another log, or what was served then",
             expected="the log and the run that judging began with: grades are of what was served",

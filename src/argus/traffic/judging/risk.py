@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import cast
 
+from argus.data.artifacts import ArtifactFolder
+from argus.data.records import read_record
 from argus.data.types import Document
 from argus.encoders import Encoder, EncoderConfig
 from argus.encoders.load import loaded_encoder
 from argus.traffic.judging.questions import ServedQuestion
 from argus.traffic.judging.summary import Predictor
+from argus.traffic.questions.risk import RiskFigures
 from argus.traffic.risk.background import Background
 from argus.traffic.risk.predict import risk_of
 from argus.traffic.risk.signals import Served
@@ -53,6 +58,19 @@ def predicted(
     note |= {"auc": worth["auc"], "low": worth["low"], "high": worth["high"]}
     note["notes"] = list(risk.notes)
     return made, note
+
+
+def worth_of_log(predictor: Predictor, source: Path | None) -> Predictor:
+    """Return what a log's own risk is worth, where `argus traffic` predicted it and says so."""
+    if predictor["source"] != OF_THE_LOG or source is None or not source.is_dir():
+        return predictor
+    section = ArtifactFolder(source).read_json("summary.json").get("traffic")
+    risk = section.get("risk") if isinstance(section, dict) else None
+    if not isinstance(risk, dict):
+        return predictor
+    figures = read_record(RiskFigures, risk, where=source / "summary.json", section="traffic")
+    worth = {name: figures[name] for name in ("auc", "low", "high", "notes")}
+    return cast(Predictor, {**predictor, **worth, "source": PLAIN})
 
 
 def _note(source: str, questions: int) -> Predictor:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from argus.measures.intervals import wilson
+from argus.reports import figures
 from argus.reports.section import Section, Table, table
 from argus.traffic.judging.summary import JudgingSummary, StratumFigures
 
@@ -18,7 +20,45 @@ def section(folder: Path, summary: JudgingSummary) -> Section:
             f"({failure['low']:.1%} to {failure['high']:.1%})"
         )
     tables = {"judging_estimates": _estimates(summary), "judging_strata": _strata(summary)}
-    return Section({}, tables, brief)
+    plots = {}
+    if sum(one["failed_share"] is not None for one in _predicted(summary)) > 1:
+        plots["judging_calibration"] = _calibration(summary)
+    return Section(plots, tables, brief)
+
+
+def _predicted(summary: JudgingSummary) -> list[StratumFigures]:
+    return [one for one in summary["strata"] if one.get("risk_mean") is not None]
+
+
+def _calibration(summary: JudgingSummary) -> figures.Figure:
+    """Return the share that failed over predicted risk, by stratum; on the line both are equal."""
+    line = {"color": "#8a93a0", "width": 1.5, "dash": "dash"}
+    traces: list[figures.Figure] = [
+        {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": line,
+         "name": "as predicted", "hoverinfo": "skip"}
+    ]  # fmt: skip
+    points = [
+        (one["risk_mean"], share, one["judged"])
+        for one in _predicted(summary)
+        if (share := one["failed_share"]) is not None
+    ]
+    for at, share, judged in points:
+        low, high = wilson(share, judged)
+        traces.append(
+            {"type": "scatter", "mode": "lines", "x": [at, at], "showlegend": False,
+             "y": [round(float(low), 4), round(float(high), 4)], "hoverinfo": "skip",
+             "line": {"color": figures.BAND_COLOURS["high"], "width": 2}}
+        )  # fmt: skip
+    traces.append(
+        {"type": "scatter", "mode": "markers", "x": [at for at, _, _ in points],
+         "y": [share for _, share, _ in points], "name": "judged, with 95% interval",
+         "marker": {"color": figures.BAND_COLOURS["high"], "size": 9},
+         "hovertemplate": "predicted %{x:.2f}: %{y:.2f} failed<extra></extra>"}
+    )  # fmt: skip
+    return figures.framed(
+        traces, "predicted risk", "share of judged that failed", {"showlegend": True},
+        xrange=[0, 1], yrange=[0, 1],
+    )  # fmt: skip
 
 
 def _estimates(summary: JudgingSummary) -> Table:

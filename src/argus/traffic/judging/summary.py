@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
+from argus.measures.discrimination import Discrimination
 
 FAILURE, HITS, NDCG = "failure rate", "hits@k", "nDCG@k"
 """What is estimated. hits@k is one less the failure rate."""
@@ -36,6 +38,7 @@ class StratumFigures(TypedDict):
 
     risk_low: float | None
     risk_high: float | None
+    risk_mean: NotRequired[float | None]
     always: bool
     questions: int
     asked: int
@@ -56,6 +59,7 @@ class Predictor(TypedDict):
     """Whose predictions strata and estimates are made of. source: "" for nobody's.
 
     auc: with its interval, as it was measured on other collections; None where it is not known.
+    here: of the questions that are judged; None where fewer than five failed, or fewer did not.
     """
 
     source: str
@@ -64,6 +68,7 @@ class Predictor(TypedDict):
     low: float | None
     high: float | None
     notes: list[str]
+    here: NotRequired[Discrimination | None]
 
 
 class JudgingSummary(TypedDict):
@@ -114,16 +119,21 @@ def _predictor(predictor: Predictor, questions: int) -> Iterator[str]:
     if not predictor["source"]:
         yield "risk: not predicted, so questions were drawn alike"
         return
-    worth = "its worth is not known"
+    worth = "its worth on other collections is not known"
     if predictor["auc"] is not None:
         worth = (
             f"AUC {predictor['auc']:.2f} ({predictor['low']:.2f} to {predictor['high']:.2f}) on "
-            "other collections, not measured here"
+            "other collections"
         )
     yield (
         f"risk: {predictor['source']}, of {predictor['questions']:,} of {questions:,} questions; "
         f"{worth}"
     )
+    if here := predictor.get("here"):
+        yield (
+            f"that risk, measured here: AUC {here['auc']:.2f} ({here['low']:.2f} to "
+            f"{here['high']:.2f}) for the failure of {here['n']:,} judged questions"
+        )
     yield from predictor["notes"]
 
 

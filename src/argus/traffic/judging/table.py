@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
 from argus.data.artifacts import replacing
+from argus.data.csv_cells import as_written, harmless
+from argus.data.locks import waiting_for
 from argus.data.rows import Row, read_rows
 from argus.errors import InputError
 from argus.traffic.judging.config import HIGHEST
@@ -17,8 +20,6 @@ COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document"
 KEY = ("question_id", "document_id")
 Pair = tuple[str, str]
 """Ids of a question and of a document."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for a formula at the beginning of a cell."""
 _WORDS = {"": None, "?": None, "no": 0, "n": 0, "yes": HIGHEST, "y": HIGHEST}
 _NOT_THERE = "(not in the corpus)"
 
@@ -51,9 +52,42 @@ def write_table(path: Path, rows: Iterable[ToGrade], grades: Mapping[Pair, int])
         text = _NOT_THERE if row.text is None else _one_line(row.text)
         grade = grades.get(row.pair, "")
         question = _one_line(row.question)
-        write([row.question_id, row.rank, row.document_id, grade, question, text])
+        question_id, document_id = harmless(row.question_id), harmless(row.document_id)
+        write([question_id, row.rank, document_id, grade, question, text])
     with replacing(path) as temporary:
         temporary.write_text("\ufeff" + out.getvalue(), encoding="utf-8", newline="")
+
+
+def changing_table(path: Path) -> AbstractContextManager[None]:
+    """Hold a table while it is read, changed and written again, so that no grade is lost.
+
+    Raises ArgusError where another process holds it for a minute.
+    """
+    lock = path.with_name(f".{path.name}.lock")
+    return waiting_for(lock, busy=f"{path} is being written to by others; try again.")
+
+
+def read_rows_to_grade(path: Path) -> list[ToGrade]:
+    """Return the rows of a table as they were written, grades aside; InputError for another file.
+
+    Texts are as the table has them: on one line, cut to what a judge was shown.
+    """
+    rows = []
+    for row in read_rows(path):
+        values = {name: as_written(_cell(row, name)) for name in COLUMNS}
+        if not (values["rank"].isdigit() and all(values[name] for name in KEY)):
+            raise InputError(
+                "is no row to grade", expected=", ".join(COLUMNS),
+                fix="Save it with tabs between columns (.tsv), its first line as it was.",
+                where=row.at(),
+            )  # fmt: skip
+        rows.append(
+            ToGrade(
+                values["question_id"], values["question"], int(values["rank"]),
+                values["document_id"], values["document"],
+            )
+        )  # fmt: skip
+    return rows
 
 
 def read_table(path: Path, belonging: Mapping[Pair, ToGrade]) -> dict[Pair, int]:
@@ -102,7 +136,7 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
             fix="Save it with tabs between columns (.tsv), its first line as it was.",
             where=row.at(),
         )
-    question, document = (str(row.values[name] or "").strip() for name in KEY)
+    question, document = (as_written(_cell(row, name).strip()) for name in KEY)
     if (question, document) not in belonging:
         raise InputError(
             f"document {document!r} for question {question!r}",
@@ -111,6 +145,13 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
             where=row.at(KEY[1]),
         )
     return question, document
+
+
+def _cell(row: Row, name: str) -> str:
+    """Return a cell as it was before it was quoted: other files with tabs know no quotes."""
+    text = str(row.values.get(name) or "")
+    quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
+    return text[1:-1].replace('""', '"') if quoted else text
 
 
 def _grade(row: Row) -> int | None:
@@ -130,5 +171,4 @@ def _grade(row: Row) -> int | None:
 
 
 def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return f"'{line}" if line.startswith(_FORMULA) else line
+    return harmless(" ".join(text.split()))

@@ -30,6 +30,7 @@ LONGEST = 1 << 28
 """Characters of one JSON value, behind which a file is given up as broken."""
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
 BROKEN, NOT_TEXT = "half-written or broken JSON", "bytes that are not UTF-8"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 CUT = "compressed data that end early"
 BETWEEN = re.compile(r"[\s,\[\]]*")
 """What stands between the values of a list, and of values one after the other."""
@@ -83,6 +84,13 @@ def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
     with opener(path, "rb") as raw:
         try:
             for number, line in enumerate(raw):
+                if not number and line.startswith(UTF_16):
+                    raise InputError(
+                        "a file in UTF-16",
+                        expected="text in UTF-8",
+                        fix="Save it as UTF-8, such as by iconv -f UTF-16 -t UTF-8.",
+                        where=path,
+                    )
                 try:
                     yield line.decode("utf-8-sig" if not number else "utf-8")
                 except UnicodeDecodeError:
@@ -94,11 +102,15 @@ def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
 
 
 def _delimited(path: Path, delimiter: str, tally: ReadingTally) -> Iterator[Values]:
-    lines = _lines(path, tally)
+    every = _lines(path, tally)
+    first = next(every, "")
+    if delimiter == "," and "," not in first and ";" in first:
+        delimiter = ";"  # as spreadsheets write it where a comma is part of numbers
+    lines = chain([first], every) if first else every
     reader = (
         csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
         if delimiter == "\t"
-        else csv.reader(lines)
+        else csv.reader(lines, delimiter=delimiter)
     )
     header = next(reader, None)
     while header:

@@ -6,7 +6,6 @@ better on the family left out (docs/traffic-risk.md). Learnt are the slope and t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.records import read_record
+from argus.data.records import parse_json, read_record
 from argus.traffic.risk.calibration import Slope
 from argus.traffic.risk.signals import SIGNS
 
@@ -102,7 +101,7 @@ def risk_model() -> ModelRecord:
     """Return the model that ships."""
     file = files("argus.traffic.risk") / MODEL
     return read_record(
-        ModelRecord, json.loads(file.read_text(encoding="utf-8")), where=Path(str(file))
+        ModelRecord, parse_json(file.read_text(encoding="utf-8")), where=Path(str(file))
     )
 
 

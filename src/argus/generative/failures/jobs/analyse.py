@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from argus.cores import available_cores
 from argus.corpora.names import NamedCorpus, named
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.locks import one_writer
+from argus.data.parquet import read_table
 from argus.data.qrels import read_qrels
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.headline import headline
@@ -72,12 +73,12 @@ class FailureResult(Result):
     @property
     def table(self) -> pa.Table:
         """One row of figures per question and system."""
-        return pq.read_table(self.folder / f"{MEASURES}.parquet")
+        return read_table(self.folder / f"{MEASURES}.parquet")
 
     @property
     def diagnosis(self) -> pa.Table:
         """One row per mode of failure that holds for a question, with evidence."""
-        return pq.read_table(self.folder / f"{DIAGNOSIS}.parquet")
+        return read_table(self.folder / f"{DIAGNOSIS}.parquet")
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -100,6 +101,7 @@ class _Analysis:
     unjudged: str | None = None
 
 
+@one_writer
 def analyse_failures(
     outputs: Path | str | Sequence[Path | str],
     *,

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.csv_cells import harmless
 from argus.generative.failures.jobs.summary import System, diagnosis_table
 from argus.generative.failures.measures import to_table
 from argus.generative.failures.summary import (
@@ -124,7 +125,8 @@ def _write(folder: ArtifactFolder, name: str, table: pa.Table) -> None:
 
 
 def _cell(value: object) -> object:
-    return LISTED_BY.join(str(part) for part in value) if isinstance(value, list) else value
+    text = LISTED_BY.join(str(part) for part in value) if isinstance(value, list) else value
+    return harmless(text) if isinstance(text, str) else text
 
 
 def _joined(figures: Mapping[str, Figures]) -> dict[str, CsvTable]:

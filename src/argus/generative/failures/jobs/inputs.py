@@ -15,6 +15,7 @@ from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import read_corpus
 from argus.data.fields import FieldNames
 from argus.data.json_list import Item, JsonList
+from argus.data.records import parse_json
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics
 from argus.data.types import Document, Qrels, Run, Topic
@@ -171,7 +172,7 @@ def _header(file: Path) -> _Header | None:
     """Return what the first line of answers says of their search; None for other files."""
     first = next(iter(JsonList(file)), None)
     try:
-        header = json.loads(first.content) if first else None
+        header = parse_json(first.content) if first else None
     except ValueError:
         return None
     if not isinstance(header, dict) or not isinstance(header.get("settings"), dict):

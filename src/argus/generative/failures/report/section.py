@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_records
 from argus.generative.failures.references import cited, spelt_out
 from argus.generative.failures.report import figures as charts
 from argus.generative.failures.report.specs import SHOWN, Shown, named
@@ -43,9 +43,6 @@ from argus.reports.section import MAX_ROWS, Section, Table, table
 PREFIX, DIAGNOSIS = "failures_", "failure_diagnosis"
 SHOWN_MODES = 4
 """Of a question, with their evidence; the file holds all."""
-_COLUMNS = [
-    "system", "pair", "query_id", "question", "outcome", "first_correct", "modes", "evidence",
-]  # fmt: skip
 _COMPARED = ("first", "second", "difference", "low", "high", "p")
 _ORDER = {"failed": 0, "late": 1, "found at 1": 3}
 
@@ -247,9 +244,7 @@ def _questions(
 
     Rows of two systems with one `pair` are of one question, named as in the first of them.
     """
-    rows: list[DiagnosisRow] = pq.read_table(
-        folder / f"{DIAGNOSIS}.parquet", columns=_COLUMNS
-    ).to_pylist()
+    rows = read_records(DiagnosisRow, folder / f"{DIAGNOSIS}.parquet")
     places = {system["name"]: i for i, system in enumerate(systems)}
     sides: dict[tuple[str, int], list[DiagnosisRow | None]] = {}
     times: Counter[tuple[str, str]] = Counter()

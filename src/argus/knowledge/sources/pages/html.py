@@ -116,7 +116,7 @@ _FRAME_CLASSES = frozenset(
         "visually-hidden",
     }
 )
-_REFRESH = re.compile(r"\s*[\d.]*\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
+_REFRESH = re.compile(r"[\s\d.]*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 _MAIN = ("main", "[role=main]", "article")
 _LOOSE_WORDS = 5
 """A text outside <p> counts as a paragraph from this number of words on."""

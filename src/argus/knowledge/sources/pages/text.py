@@ -89,13 +89,11 @@ def split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
 
 
 def _parsed(values: str, *, toml: bool) -> object:
-    if toml:
-        return tomllib.loads(values)
     import yaml
 
     try:
-        return yaml.safe_load(values)
-    except (yaml.YAMLError, RecursionError) as error:
+        return tomllib.loads(values) if toml else yaml.safe_load(values)
+    except (yaml.YAMLError, RecursionError, OverflowError, TypeError) as error:
         raise ValueError(str(error)) from error
 
 

@@ -1,0 +1,1 @@
+"""Every command under kills, full disks and neighbours: `python -m benchmarks.faults`."""

@@ -1,0 +1,91 @@
+"""The campaign: `python -m benchmarks.faults [kills] [disk] [together] [fuzz] [--tries N] ...`.
+
+Its figures go to benchmarks/results/faults.json, with the command; the table in docs/reliability.md
+is made of them. What is already there and was not run this time stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import replacing
+from argus.data.locks import waiting_for
+from argus.data.provenance import describe_environment, utc_now
+from benchmarks.faults.fuzz import fuzzed_apart
+from benchmarks.faults.readers import READERS
+from benchmarks.faults.shim import Fault
+from benchmarks.faults.states import LONG, States, commands, states
+from benchmarks.faults.strikes import moments, strike_command, whole
+from benchmarks.faults.table import RESULTS, write_table
+from benchmarks.faults.together import met, pairs, searched, twice
+
+PARTS = ("kills", "disk", "together", "fuzz")
+
+
+def main() -> None:
+    """Run the parts that are named, or all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.faults")
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all without")
+    parser.add_argument("--tries", type=int, default=100, help="moments of a kill, per command")
+    parser.add_argument("--mutations", type=int, default=10_000, help="per reader")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="commands or readers whose name holds this")
+    settings = parser.parse_args()
+    parts = settings.parts or list(PARTS)
+    if "fuzz" in parts:
+        for reader in READERS:
+            if settings.only in reader.name:
+                first = settings.mutations * (settings.seed - 1)
+                told = fuzzed_apart(reader, first, first + settings.mutations)
+                _keep("fuzz", reader.name, told.record(), settings)
+    if set(parts) - {"fuzz"}:
+        with tempfile.TemporaryDirectory() as home, states(Path(home)) as made:
+            for part, name, record in _struck(made, parts, settings):
+                _keep(part, name, record, settings)
+    write_table()
+
+
+def _struck(
+    made: States, parts: list[str], settings: argparse.Namespace
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    chosen = [name for name in commands() if settings.only in name]
+    for name in chosen:
+        most = max(2, settings.tries // 10) if name in LONG else settings.tries
+        undisturbed = whole(made, name) if {"kills", "disk"} & set(parts) else None
+        for part, faults in (("kills", (Fault.KILL, Fault.TERM)), ("disk", (Fault.FULL,))):
+            for fault in faults if part in parts and undisturbed is not None else ():
+                writes = undisturbed.filling if fault is Fault.FULL else undisturbed.writes
+                share = max(2, most // 4) if fault is Fault.TERM else most
+                at = moments(writes, share, settings.seed)
+                tally = strike_command(made, name, fault, at, undisturbed)
+                yield part, f"{name}, {fault.name.lower()}", tally.record()
+        if "together" in parts:
+            yield "together", name, twice(made, name).record()
+    if "together" in parts:
+        for one, other in pairs():
+            if settings.only in one or settings.only in other:
+                yield "together", f"{one} | {other}", met(made, one, other).record()
+        if settings.only in "argus search":
+            yield "together", "8 searches | index add | index compact", searched(made).record()
+
+
+def _keep(part: str, name: str, record: dict[str, Any], settings: argparse.Namespace) -> None:
+    """Write a record at once: a campaign takes hours."""
+    print(f"{part}: {name}: {json.dumps(record)}", flush=True)
+    lock = Path(tempfile.gettempdir()) / "argus-faults.lock"
+    with waiting_for(lock, busy="the results are being written"):
+        results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
+        about = {"seed": settings.seed, "finished": utc_now()}
+        results.setdefault("result", {}).setdefault(part, {})[name] = record | about
+        results |= {"finished": utc_now(), "environment": describe_environment()}
+        with replacing(RESULTS) as temporary:
+            temporary.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

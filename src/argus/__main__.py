@@ -1,0 +1,5 @@
+"""`python -m argus`: the same as the command `argus`."""
+
+from argus.cli.main import main
+
+main()

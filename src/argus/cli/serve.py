@@ -1,0 +1,55 @@
+"""`argus serve`: the service and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import with_blocks
+from argus.cli.groups import example
+from argus.retrievers.config import AskingConfig
+from argus.service.config import Searched, ServeConfig
+from argus.service.records_config import RecordsOptions
+from argus.settings import Doc
+
+
+@example("argus serve report/ --port 8765")
+@with_blocks
+def serve(
+    *,
+    folders: Annotated[
+        list[Path], typer.Argument(help="Folders of results or indexes: all that it may touch.")
+    ],
+    serving: ServeConfig,
+    searched: Searched,
+    retriever: o.Retriever = None,
+    asking: AskingConfig,
+    records: RecordsOptions,
+    mcp: Annotated[
+        bool, Doc("Serve tools for agents on standard input and output in place of the page.")
+    ] = False,
+    config: o.Config = None,
+) -> None:
+    """Open a page and a service over FOLDERS: see the verdict, ask why not, repair, undo.
+
+    Without --records, those count that a folder was audited with, where they lie in FOLDERS.
+    """
+    from argus.service.workplace import open_workplace
+
+    place = open_workplace(
+        folders, index=searched.index, retriever=retriever, store=searched.store,
+        encoder=searched.encoder, corpus=searched.corpus, asking=asking, authority=records.source,
+    )  # fmt: skip
+    place = records.over(place)
+    if mcp:
+        from argus.service.mcp import run_mcp
+
+        run_mcp(place, serving)
+        return
+    from argus.cli.startable import ArgusCommands
+    from argus.service.running import run_service
+
+    run_service(place, serving, typer.echo, ArgusCommands())

@@ -1,0 +1,94 @@
+"""The commands of Argus as the service starts them: what each declares, and a check of words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+from argus.cli.groups import Loaded
+from argus.errors import InputError
+from argus.service.jobs.declared import Declared, Kind
+from argus.settings import Setting
+
+
+class ArgusCommands:
+    """See `argus.service.jobs.declared.Commands`."""
+
+    def declared(self, words: Sequence[str]) -> Sequence[Declared]:
+        """Return what a command takes, arguments in their order; InputError for an unknown one."""
+        return _declared(tuple(words))
+
+    def check(self, words: Sequence[str], arguments: Sequence[str]) -> None:
+        """Raise InputError for arguments that the command line would refuse to parse."""
+        try:
+            with _command(words).make_context(words[-1], list(arguments)):
+                pass
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # of typer, whose click is its own
+                raise
+            raise InputError(
+                str(error.format_message()).rstrip("."),
+                expected="options as the command line takes them",
+                fix=f"See argus {' '.join(words)} --help.",
+                where=" ".join(words),
+            ) from error
+
+
+def _command(words: Sequence[str]) -> Any:
+    from argus.cli.main import COMMANDS
+
+    command: Any = None
+    inside: Mapping[str, Any] = Loaded(COMMANDS)
+    for word in words:
+        if word not in inside:
+            raise InputError(
+                repr(" ".join(words)), expected="a command of Argus", fix="See argus --help.",
+                where="command",
+            )  # fmt: skip
+        command = inside[word]
+        inside = getattr(command, "commands", {})
+    return command
+
+
+@cache
+def _declared(words: tuple[str, ...]) -> tuple[Declared, ...]:
+    command = _command(words)
+    settings: Mapping[str, Setting] = getattr(command.callback, "settings", {})
+    outputs = getattr(command.callback, "outputs", {})
+    hints = command.callback.__annotations__
+    options = []
+    for parameter in command.params:
+        name = parameter.name
+        options.append(
+            Declared(
+                name,
+                _kind(hints[name], settings.get(name)),
+                parameter.opts[0] if parameter.param_type_name == "option" else "",
+                next(iter(parameter.secondary_opts), ""),
+                bool(parameter.multiple or parameter.nargs == -1),
+                parameter.default is not None,
+                name in outputs,
+            )
+        )
+    return tuple(options)
+
+
+def _kind(hint: Any, setting: Setting | None) -> Kind:
+    """Return the kind of a parameter's type; whatever is no other kind is a text."""
+    kinds = set(_kinds(hint))
+    if Path in kinds:
+        return "path"
+    if bool in kinds:
+        return "flag"
+    if setting is not None and setting.choices:
+        return "choice"
+    return "number" if kinds & {int, float} and str not in kinds else "text"
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """Return the plain types in an annotation."""
+    if not (inner := get_args(hint)):
+        return [hint]
+    return [kind for one in inner for kind in _kinds(one)]

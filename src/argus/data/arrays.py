@@ -1,0 +1,32 @@
+"""Numpy's archives of arrays, whose damage is told as an error that a person can act on."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.errors import InputError
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def read_arrays(file: Path, *, fix: str) -> Arrays:
+    """Return the arrays of an .npz file by name. Raises InputError where it cannot be read."""
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (
+        *(OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, MemoryError),
+        *(NotImplementedError, OverflowError, SyntaxError, zipfile.BadZipFile, zlib.error),
+    ) as error:
+        raise InputError(
+            f"cannot be read ({type(error).__name__}: {str(error)[:200]})",
+            expected="the arrays as Argus wrote them",
+            fix=fix,
+            where=file,
+        ) from error

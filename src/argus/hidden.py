@@ -1,0 +1,57 @@
+"""Secrets, which no message or file may show: keys, users and passwords in addresses.
+
+Whoever is given one remembers it here; what is printed or stored goes through `without_known`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable
+from urllib.parse import quote, unquote, urlsplit
+
+LEAST_IN_MESSAGES = 6
+"""Characters of a secret that messages hide: a shorter one may be a word."""
+LEAST_IN_FILES = 16
+"""Of one that files hide, where a word that is changed is a loss."""
+_KNOWN: set[str] = set()
+
+
+def remember(*, keys: Iterable[str | None] = (), addresses: Iterable[str] = ()) -> None:
+    """Hide keys, and users and passwords of addresses, from now on."""
+    _KNOWN.update(key for key in keys if key)
+    for address in addresses:
+        _KNOWN.update(secrets_of(address))
+
+
+def secrets_of(address: str) -> set[str]:
+    """Return the password of an address, and with its user what stands before the `@`."""
+    try:
+        url = urlsplit(address)
+        user, password = url.username or "", url.password or ""
+    except ValueError:
+        return set()
+    if not password:
+        return set()
+    pair = f"{unquote(user)}:{unquote(password)}"
+    basic = base64.b64encode(pair.encode()).decode()
+    return {unquote(password), f"{user}:{password}@", f"{pair}@", basic}
+
+
+def scrub(text: str, secrets: Iterable[str], least: int) -> str:
+    """Return a text without secrets of at least so many characters, however they are written."""
+    for secret in sorted((s for s in secrets if len(s) >= least), key=len, reverse=True):
+        for shape in dict.fromkeys(
+            (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret, safe=""))
+        ):
+            text = text.replace(shape, "***")
+    return text
+
+
+def without_known(text: str, least: int = LEAST_IN_MESSAGES) -> str:
+    """Return a text without what has been remembered.
+
+    The user and password of an address are hidden together whatever their length.
+    """
+    pairs = [s for s in _KNOWN if s.endswith("@")]
+    return scrub(scrub(text, pairs, 0), _KNOWN, least)

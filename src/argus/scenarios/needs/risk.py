@@ -1,0 +1,154 @@
+"""The risk of documents: how deep they stand for what they are needed for.
+
+A document's risk is its typical rank: the geometric mean of its ranks under its own needs, in an
+index of documents alone. It orders documents and is no probability. What it tells of real questions
+is measured where there are judged ones: the AUC for pairs of question and relevant document.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from argus.data.types import Document
+from argus.evaluation.judged import JudgedQueries
+from argus.evaluation.parents import ParentFold
+from argus.measures.discrimination import discrimination
+from argus.measures.intervals import wilson
+from argus.scenarios.needs.config import NeedsConfig
+from argus.scenarios.needs.drawing import Drawn, NeedPlace
+from argus.scenarios.needs.risk_summary import JudgedRisk, NeedRisk
+from argus.scenarios.needs.search import NeedSearch, parent_of
+from argus.verdict.validity import of_needs
+
+
+def table_name(job: str) -> str:
+    """Return the name of a job's table of risks: both may write into one folder."""
+    return {"needs": "need_risk", "needs_served": "need_risk_served"}[job]
+
+
+@dataclass(frozen=True)
+class DocumentRisks:
+    """Where every document that was drawn stands for its needs."""
+
+    drawn: Drawn
+    documents: Sequence[Document]
+    k: int
+    fold: ParentFold | None
+
+    @cached_property
+    def places(self) -> dict[str, list[NeedPlace]]:
+        """The needs that could be asked, by document; by the one they are chunks of."""
+        places: dict[str, list[NeedPlace]] = {}
+        for place in self.drawn.places:
+            if place.rank is not None:
+                places.setdefault(parent_of(self.fold, place.need.doc_id), []).append(place)
+        return places
+
+    @cached_property
+    def typical_ranks(self) -> dict[str, float]:
+        """The geometric mean of each document's ranks."""
+        return {id_: float(np.exp(np.log(_ranks(own)).mean())) for id_, own in self.places.items()}
+
+    def table(self) -> pa.Table:
+        """One row per document, the greatest risk first."""
+        rows = sorted(self._rows(), key=lambda row: (-float(str(row["typical_rank"])), row["id"]))
+        return pa.Table.from_pylist(rows, schema=_SCHEMA)
+
+    def _rows(self) -> Iterator[dict[str, object]]:
+        titles: dict[str, str] = {}
+        for document in self.documents:
+            titles.setdefault(parent_of(self.fold, document.id), document.title)
+        chunks = Counter(parent_of(self.fold, document.id) for document in self.documents)
+        for id_, places in self.places.items():
+            worst = max(places, key=lambda place: place.rank or 0)
+            share = float((_ranks(places) <= self.k).mean())
+            low, high = wilson(share, len(places))
+            yield {
+                "id": id_, "label": titles.get(id_, ""), "chunks": chunks[id_],
+                "needs": len(places), "further": sum(place.is_further for place in places),
+                "found": share, "low": float(low), "high": float(high),
+                "typical_rank": self.typical_ranks[id_],
+                "worst_need": worst.need.text, "worst_rank": worst.rank,
+            }  # fmt: skip
+
+    def summary(self, config: NeedsConfig, written: int, judged: JudgedRisk | None) -> NeedRisk:
+        """Return the figures. written: documents whose needs were written in this run."""
+        reached = [
+            any(place.rank <= self.k for place in own if place.rank) for own in self.places.values()
+        ]
+        low, high = wilson(sum(reached) / len(reached), len(reached)) if reached else (0.0, 1.0)
+        names = {parent_of(self.fold, d.id) for d in self.documents if d.content.strip()}
+        more = self.drawn.further
+        return {
+            "k": self.k,
+            "parent_field": config.parent_field,
+            "documents": len(names),
+            "measured": len(reached),
+            "reached": sum(reached),
+            "low": float(low),
+            "high": float(high),
+            "sample": config.sample,
+            "until_width": config.until_width,
+            "written": written,
+            "further": {"documents": len(more), "needs": sum(map(len, more.values()))},
+            "judged": judged,
+            "validity": [str(one) for one in of_needs(judged["area"] if judged else None)],
+        }
+
+
+def judged_risk(
+    risks: DocumentRisks, questions: JudgedQueries | None, search: NeedSearch
+) -> JudgedRisk | None:
+    """Return what the typical rank tells of judged questions; None where there are none.
+
+    A pair of question and relevant document fails where k documents that are not relevant, or more,
+    come before it. The interval draws questions, since pairs of one question are not independent.
+    """
+    if questions is None:
+        return None
+    known = risks.typical_ranks
+    relevant = {
+        query.id: {id_ for id_, grade in questions.qrels.get(query.id, {}).items() if grade > 0}
+        for query in questions.queries
+    }
+    queries = [query for query in questions.queries if relevant[query.id] & known.keys()]
+    most = max((len(relevant[query.id]) for query in queries), default=0)
+    lists = search.lists(queries, risks.k + most) if queries else {}
+    pairs = [
+        (query, known[id_], _fails(ids, relevant[query], id_, risks.k))
+        for query, ids in lists.items()
+        for id_ in sorted(relevant[query] & known.keys())
+    ]
+    failed = [fails for _, _, fails in pairs]
+    area = discrimination(
+        [rank for _, rank, _ in pairs], failed, clusters=[query for query, _, _ in pairs]
+    )
+    return {"questions": len(lists), "pairs": len(pairs), "failed": sum(failed), "area": area}
+
+
+def _fails(ids: Sequence[str], relevant: set[str], document: str, k: int) -> bool:
+    """Whether k documents that are not relevant come before a relevant one, or it not at all."""
+    if document not in ids:
+        return True
+    before = ids[: ids.index(document)]
+    return sum(id_ not in relevant for id_ in before) >= k
+
+
+def _ranks(places: Sequence[NeedPlace]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    return np.array([place.rank for place in places], np.float64)
+
+
+_SCHEMA = pa.schema(
+    [
+        ("id", pa.string()), ("label", pa.string()), ("chunks", pa.int64()),
+        ("needs", pa.int64()), ("further", pa.int64()), ("found", pa.float64()),
+        ("low", pa.float64()), ("high", pa.float64()), ("typical_rank", pa.float64()),
+        ("worst_need", pa.string()), ("worst_rank", pa.int64()),
+    ]
+)  # fmt: skip

@@ -1,0 +1,85 @@
+"""Records that come while the service runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from typing_extensions import TypedDict
+
+from argus.errors import ArgusError, InputError
+from argus.service.api.searching import records_of
+from argus.service.searching.summary import RecordsTaken
+from argus.service.state import ServiceOf
+
+router = APIRouter(tags=["records"])
+ROWS = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/x-ndjson": {
+                "schema": {"type": "string", "description": "A JSON object a line."}
+            }
+        },
+    }
+}
+
+
+class StaleAnswers(TypedDict):
+    """Keys of cached answers that no longer hold, until they are asked for again."""
+
+    stale: list[str]
+
+
+@router.post("/records", openapi_extra=ROWS)
+async def take_records(request: Request, service: ServiceOf) -> RecordsTaken:
+    """Take records, a JSON object a line, and name the cached answers that they make stale.
+
+    A line is a record to insert, in the form of the records that are served; with `op: delete` or
+    `op: correct` it names one by its id. All lines count, or none. They are on the disk before this
+    answers, and are read again when the service starts.
+    """
+    authority = records_of(service)
+    rows = list(_rows(await request.body(), service.config.max_rows))
+    try:
+        taken = await run_in_threadpool(authority.take, rows)
+    except OSError as error:
+        reason = error.strerror or "the disk cannot be written"
+        raise ArgusError(f"The records cannot be kept ({reason}): none of them counts.") from error
+    service.metrics.stale.inc(len(taken["stale"]))
+    service.log.write("records", changes=len(taken["changes"]), stale=len(taken["stale"]))
+    return taken
+
+
+@router.get("/records/stale")
+def stale_answers(service: ServiceOf) -> StaleAnswers:
+    """Return the keys of cached answers that no longer hold."""
+    return {"stale": records_of(service).stale()}
+
+
+def _rows(body: bytes, most: int) -> Iterator[dict[str, object]]:
+    """Yield the objects of a body; InputError names the line of what is none."""
+    lines = [(n, line) for n, line in enumerate(body.split(b"\n"), 1) if line.strip()]
+    if not 1 <= len(lines) <= most:
+        raise InputError(
+            f"{len(lines):,} records",
+            expected=f"1 to {most:,}, a JSON object a line",
+            fix="Send them in parts.",
+            where="the body",
+        )
+    for number, line in lines:
+        try:
+            row = json.loads(line)
+            json.dumps(row, allow_nan=False, ensure_ascii=False).encode()
+        except (ValueError, RecursionError) as error:
+            row = error
+        if not isinstance(row, dict):
+            raise InputError(
+                f"{type(row).__name__} where a record should be",
+                expected="a JSON object a line, in UTF-8 and of finite numbers",
+                fix="Mend the line; none of the body counts.",
+                where=f"the body, line {number}",
+            )
+        yield row

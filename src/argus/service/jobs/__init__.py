@@ -1,0 +1,1 @@
+"""Jobs: commands of Argus, started, watched, cancelled and resumed by the service."""

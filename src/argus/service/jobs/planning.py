@@ -1,0 +1,208 @@
+"""From a request to the command that is run: what may be started, with which options."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from argus.errors import InputError
+from argus.indexes.spec import parse_index_spec
+from argus.service.jobs.declared import Commands, Declared
+from argus.service.jobs.summary import LONGEST, JobRequest, Value
+from argus.service.workplace import Workplace
+
+STARTABLE = (
+    "audit", "exposure", "reach", "diagnose", "traffic audit", "traffic judge", "evaluate",
+    "compare", "gate", "history", "report", "explain", "repair", "remedy blend",
+    "remedy expand", "remedy scenarios", "remedy adapt", "remedy rollback", "remedy list",
+)  # fmt: skip
+"""Commands that a request may start."""
+SERVED = "served"
+"""In place of a name: what the service was started over."""
+OF_THE_SERVICE = ("index", "retriever", "store")
+"""Texts that are SERVED, or of an index a path."""
+PLACES = ("index", "corpus", "kb")
+"""Texts that name a file or folder, perhaps a state of it."""
+TEXTS = frozenset({
+    "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component", "job",
+    "parent_field", "id_field", "title_field", "text_field", "query_field", "time_field",
+    "results_field", "feedback_field", "user_field", "session_field", "split", "k", "pool",
+    "recall_measure", "ndcg_measure",
+})  # fmt: skip
+"""Free texts that a request may set: questions, ids, names of columns and of measures."""
+REFUSED = frozenset({"trust_remote_code", "revision", "config", "adapter"})
+"""What a request may not set, whatever its kind: it would load code or other settings."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A command that may be run. writes: folders that it alone may write while it runs."""
+
+    words: tuple[str, ...]
+    arguments: tuple[str, ...]
+    writes: tuple[Path, ...]
+
+    @property
+    def line(self) -> str:
+        """The command as it would be typed."""
+        return shlex.join(("argus", *self.words, *self.arguments))
+
+
+def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> Planned:
+    """Return the command of a request.
+
+    Raises InputError for a command that may not be started, an option that it has not or that is
+    set on the command line alone, a value that it would refuse, and a path outside the folders.
+    """
+    words = tuple(request.command.split())
+    if " ".join(words) not in STARTABLE:
+        raise InputError(
+            repr(request.command), expected=f"one of {', '.join(STARTABLE)}",
+            fix="Run other commands at a prompt.", where="command",
+        )  # fmt: skip
+    declared = commands.declared(words)
+    values = _by_name(request.options, declared, request.command)
+    _check_homes(values, declared)
+    named: list[str] = []
+    alone: list[str] = []
+    writes: list[Path] = []
+    for one in declared:
+        if (value := values.get(one.name)) is None:
+            continue
+        several = value if isinstance(value, list) else [value]
+        whole = [_whole(one, v, workplace) for v in several]
+        if one.written and one.kind != "flag":
+            writes += [_folder(one, text) for text in whole]
+        (named if one.option else alone).extend(_as_typed(one, whole))
+    arguments = (*named, *(("--", *alone) if alone else ()))
+    commands.check(words, arguments)
+    return Planned(words, arguments, tuple(dict.fromkeys(writes)))
+
+
+def _by_name(
+    options: Mapping[str, Value | list[Value]], declared: Sequence[Declared], command: str
+) -> dict[str, Value | list[Value]]:
+    """Return the options by the names they are declared under."""
+    names = {one.name: one for one in declared}
+    values: dict[str, Value | list[Value]] = {}
+    for key, value in options.items():
+        name = key.replace("-", "_")
+        one = names.get(name) or names.get(f"{name}_")
+        if one is None:
+            raise InputError(
+                f"{command} has no such option",
+                expected=f"one of {', '.join(names)}", fix="Leave it out.", where=key,
+            )  # fmt: skip
+        if one.name in REFUSED or (one.kind == "text" and not _may_be_said(one)):
+            raise InputError(
+                "is set where the service is started, never by a request",
+                expected="a command without it",
+                fix="Run this command at a prompt, or start the service with what it is to use.",
+                where=key,
+            )
+        if isinstance(value, list) and not one.several:
+            raise InputError("several values", expected="one", fix="Give one.", where=key)
+        values[one.name] = value
+    return values
+
+
+def _may_be_said(one: Declared) -> bool:
+    return one.name in TEXTS or one.name in OF_THE_SERVICE or one.name in PLACES
+
+
+def _check_homes(values: Mapping[str, Value | list[Value]], declared: Sequence[Declared]) -> None:
+    """Raise InputError where results would go to a default place, which is no folder served."""
+    for one in declared:
+        if one.written and one.kind == "path" and one.default and values.get(one.name) is None:
+            raise InputError(
+                "not said", expected="a folder inside those that the service was started over",
+                fix="Name one.", where=one.name,
+            )  # fmt: skip
+
+
+def _whole(one: Declared, value: Value, workplace: Workplace) -> str:
+    """Return one value as it goes on the command line."""
+    if one.kind == "flag":
+        return _flag(one, value)
+    if isinstance(value, bool) or value is None:
+        raise InputError(
+            repr(value), expected="a text or a number", fix="Correct it.", where=one.name
+        )
+    text = str(value)
+    if not text or len(text) > LONGEST or "\0" in text:
+        raise InputError(
+            f"a value of {len(text):,} characters",
+            expected=f"from 1 to {LONGEST:,}, none of them null", fix="Correct it.", where=one.name,
+        )  # fmt: skip
+    if text == SERVED and _is_of_the_service(one):
+        return _served(one, workplace)
+    if one.name != "index" and _is_of_the_service(one):
+        raise InputError(
+            "is named where the service is started, never by a request", expected=SERVED,
+            fix="Start the service with it.", where=one.name,
+        )  # fmt: skip
+    if one.kind == "path" or one.name in PLACES:
+        return _inside(one, text, workplace)
+    return text
+
+
+def _is_of_the_service(one: Declared) -> bool:
+    return one.name == "index" or (one.name in OF_THE_SERVICE and one.kind == "text")
+
+
+def _folder(one: Declared, text: str) -> Path:
+    return parse_index_spec(text).path if one.name == "index" else Path(text)
+
+
+def _served(one: Declared, workplace: Workplace) -> str:
+    name: str | None = getattr(workplace, one.name)
+    if name is None:
+        raise InputError(
+            "the service was started without one", expected=f"--{one.name} beside argus serve",
+            fix="Start it with one.", where=one.name,
+        )  # fmt: skip
+    if one.name != "index":
+        return name
+    spec = parse_index_spec(name)
+    if one.written:  # read, it may lie elsewhere: who started the service named it
+        return _inside(one, str(spec.path), workplace)
+    state = "" if spec.as_of is None else f"@{spec.as_of}"
+    return f"{spec.path.resolve()}{state}"
+
+
+def _inside(one: Declared, text: str, workplace: Workplace) -> str:
+    """Return a path, links followed, which lies in a folder of the workplace."""
+    spec = parse_index_spec(text) if one.name == "index" else None
+    path, state = (Path(text), None) if spec is None else (spec.path, spec.as_of)
+    try:
+        real = path.resolve()
+        inside = workplace.contains(path)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(
+            str(error), expected="a path", fix="Correct it.", where=one.name
+        ) from error
+    if not inside:
+        raise InputError(
+            f"{text!r} lies outside the folders that the service was started over",
+            expected=f"a path in {', '.join(map(str, workplace.folders))}",
+            fix="Start the service over that folder, too.",
+            where=one.name,
+        )
+    return str(real) if state is None else f"{real}@{state}"
+
+
+def _flag(one: Declared, value: Value) -> str:
+    if not isinstance(value, bool):
+        raise InputError(repr(value), expected="true or false", fix="Correct it.", where=one.name)
+    return one.option if value else one.off
+
+
+def _as_typed(one: Declared, values: Sequence[str]) -> Iterator[str]:
+    """Yield words of a command line; a value is part of its option's word, whatever it holds."""
+    for value in values:
+        if one.kind == "flag":
+            yield from [value] if value else []
+        else:
+            yield f"{one.option}={value}" if one.option else value

@@ -1,0 +1,242 @@
+"""The table of jobs: SQLite beside the results, so that nothing is lost with the process."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+
+from argus.data.provenance import utc_now
+from argus.errors import ArgusError
+from argus.service.jobs.planning import Planned
+from argus.service.jobs.summary import (
+    RESUMABLE,
+    JobEvent,
+    JobProgress,
+    JobRecord,
+    JobState,
+)
+
+FILE = "jobs.sqlite"
+MOST_EVENTS = 2_000
+"""Events kept of one job; the first ones go."""
+BUSY_MS = 5_000
+_TABLES = """
+CREATE TABLE IF NOT EXISTS jobs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT NOT NULL, arguments TEXT NOT NULL,
+  line TEXT NOT NULL, writes TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,
+  queued_at TEXT NOT NULL, started_at TEXT, finished_at TEXT, exit_code INTEGER, pid INTEGER,
+  output TEXT NOT NULL DEFAULT '', errors TEXT NOT NULL DEFAULT '') STRICT;
+CREATE TABLE IF NOT EXISTS events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, job INTEGER NOT NULL REFERENCES jobs(id),
+  at TEXT NOT NULL, state TEXT NOT NULL, progress TEXT) STRICT;
+CREATE INDEX IF NOT EXISTS events_of_job ON events (job, id);
+CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A job that waits, as the queue needs it."""
+
+    id: int
+    words: tuple[str, ...]
+    arguments: tuple[str, ...]
+    writes: tuple[str, ...]
+    attempt: int
+
+
+class JobTable:
+    """Jobs and what happened to them. Each change is whole or not there, of whatever thread.
+
+    Raises ArgusError where the file cannot be read or written, a full disk among the reasons.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.path, self._lock = home / FILE, RLock()
+        with self._written():
+            self._sql = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._sql.row_factory = sqlite3.Row
+            self._sql.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+            self._sql.execute("PRAGMA journal_mode=WAL")
+            self._sql.execute("PRAGMA synchronous=FULL")
+            self._sql.executescript(_TABLES)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._sql.close()
+
+    def add(self, job: Planned) -> int:
+        """Queue a job; return its id."""
+        columns = (
+            json.dumps(job.words), json.dumps(job.arguments), job.line,
+            json.dumps([str(path) for path in job.writes]), JobState.QUEUED, utc_now(),
+        )  # fmt: skip
+        with self._changing():
+            id_ = self._sql.execute(
+                "INSERT INTO jobs (words, arguments, line, writes, state, attempt, queued_at) "
+                "VALUES (?, ?, ?, ?, ?, 1, ?)",
+                columns,
+            ).lastrowid
+            assert id_ is not None
+            self._note(id_, JobState.QUEUED, None)
+        return id_
+
+    def again(self, id_: int) -> None:
+        """Queue a job that ended once more."""
+        with self._changing():
+            self._sql.execute(
+                "UPDATE jobs SET state = ?, attempt = attempt + 1, queued_at = ?, "
+                "started_at = NULL, finished_at = NULL, exit_code = NULL, pid = NULL WHERE id = ?",
+                (JobState.QUEUED, utc_now(), id_),
+            )
+            self._note(id_, JobState.QUEUED, None)
+
+    def begin(self, id_: int) -> None:
+        """Note that a job runs."""
+        with self._changing():
+            self._sql.execute(
+                "UPDATE jobs SET state = ?, started_at = ?, output = '', errors = '' WHERE id = ?",
+                (JobState.RUNNING, utc_now(), id_),
+            )
+            self._note(id_, JobState.RUNNING, None)
+
+    def runs_as(self, id_: int, pid: int) -> None:
+        """Note the process of a job."""
+        with self._changing():
+            self._sql.execute("UPDATE jobs SET pid = ? WHERE id = ?", (pid, id_))
+
+    def step(self, id_: int, progress: JobProgress) -> None:
+        """Note where a running job stands."""
+        with self._changing():
+            self._note(id_, JobState.RUNNING, progress)
+            self._sql.execute(
+                "DELETE FROM events WHERE job = ? AND id <= (SELECT id FROM events WHERE job = ? "
+                "ORDER BY id DESC LIMIT 1 OFFSET ?)",
+                (id_, id_, MOST_EVENTS),
+            )
+
+    def end(
+        self, id_: int, state: JobState, code: int | None, output: str = "", errors: str = ""
+    ) -> None:
+        """Note how a job ended."""
+        with self._changing():
+            self._sql.execute(
+                "UPDATE jobs SET state = ?, finished_at = ?, exit_code = ?, pid = NULL, "
+                "output = ?, errors = ? WHERE id = ?",
+                (state, utc_now(), code, output, errors, id_),
+            )
+            self._note(id_, state, None)
+
+    def queued(self) -> list[Queued]:
+        """Return the jobs that wait, in their order."""
+        rows = self._rows(
+            "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id", JobState.QUEUED
+        )
+        return [
+            Queued(
+                row["id"], tuple(json.loads(row["words"])), tuple(json.loads(row["arguments"])),
+                tuple(json.loads(row["writes"])), row["attempt"],
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def running(self) -> dict[int, int | None]:
+        """Return the jobs that run, with their processes."""
+        rows = self._rows("SELECT id, pid FROM jobs WHERE state = ?", JobState.RUNNING)
+        return {row["id"]: row["pid"] for row in rows}
+
+    def job(self, id_: int) -> JobRecord | None:
+        """Return a job; None where there is none of that id."""
+        return next(map(self._record, self._rows("SELECT * FROM jobs WHERE id = ?", id_)), None)
+
+    def latest(self, most: int, before: int | None = None) -> list[JobRecord]:
+        """Return jobs, the latest first; before: those of smaller ids alone."""
+        rows = self._rows(
+            "SELECT * FROM jobs WHERE ? IS NULL OR id < ? ORDER BY id DESC LIMIT ?",
+            before, before, most,
+        )  # fmt: skip
+        return [self._record(row) for row in rows]
+
+    def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
+        """Return what happened to a job after an event, in order."""
+        rows = self._rows(
+            "SELECT * FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?", id_, after, most
+        )
+        return [
+            {
+                "id": row["id"],
+                "job": row["job"],
+                "at": row["at"],
+                "state": JobState(row["state"]),
+                "progress": _progress(row),
+            }
+            for row in rows
+        ]
+
+    def _record(self, row: sqlite3.Row) -> JobRecord:
+        state = JobState(row["state"])
+        last = self._rows(
+            "SELECT progress FROM events WHERE job = ? AND progress IS NOT NULL "
+            "ORDER BY id DESC LIMIT 1",
+            row["id"],
+        )
+        return {
+            "id": row["id"],
+            "command": row["line"],
+            "state": state,
+            "attempt": row["attempt"],
+            "resumable": state in RESUMABLE,
+            "writes": json.loads(row["writes"]),
+            "queued_at": row["queued_at"],
+            "started_at": row["started_at"],
+            "finished_at": row["finished_at"],
+            "exit_code": row["exit_code"],
+            "progress": next(map(_progress, last), None) if state == JobState.RUNNING else None,
+            "output": row["output"],
+            "errors": row["errors"],
+        }
+
+    def _note(self, id_: int, state: JobState, progress: JobProgress | None) -> None:
+        self._sql.execute(
+            "INSERT INTO events (job, at, state, progress) VALUES (?, ?, ?, ?)",
+            (id_, utc_now(), state, None if progress is None else json.dumps(progress)),
+        )
+
+    def _rows(self, query: str, *values: object) -> Sequence[sqlite3.Row]:
+        with self._written():
+            return self._sql.execute(query, values).fetchall()
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Turn what SQLite raises into an error that says what to do."""
+        try:
+            with self._lock:
+                yield
+        except sqlite3.Error as error:
+            raise ArgusError(
+                f"{self.path}: the table of jobs cannot be read or written ({error}). Mend that "
+                "(space on the disk, rights, a damaged file) and try again; no job was lost."
+            ) from error
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Make the changes of a block whole, or not at all."""
+        with self._written():
+            self._sql.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._sql.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    if self._sql.in_transaction:
+                        self._sql.execute("ROLLBACK")
+                raise
+
+
+def _progress(row: sqlite3.Row) -> JobProgress | None:
+    return None if row["progress"] is None else json.loads(row["progress"])

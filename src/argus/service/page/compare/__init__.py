@@ -1,0 +1,1 @@
+"""Two systems side by side for one question, and what the corpus gains and loses."""

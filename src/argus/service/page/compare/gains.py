@@ -1,0 +1,51 @@
+"""What a corpus gains and loses: a comparison that lies in a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from argus.evaluation.compare.rows import SAME
+from argus.evaluation.compare.summary import ComparisonSummary, only_one, relevant_sides
+from argus.service.page.rows import Rows
+from argus.verdict.reading import Results
+
+MOST = 200
+"""Rows of each table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gains:
+    """A comparison: its summary, what changed, and the questions whose results did."""
+
+    summary: ComparisonSummary
+    sentences: tuple[str, ...]
+    rows: Rows
+    questions: Rows
+
+
+def gains_of(folder: Path | None) -> Gains | None:
+    """Return the comparison of a folder, what was lost first; None where there is none."""
+    import pyarrow.parquet as pq
+
+    if folder is None or not (folder / "comparison.parquet").is_file():
+        return None
+    summary = Results.of(folder).section("comparison", ComparisonSummary)
+    if summary is None:
+        return None
+    rows = pq.read_table(folder / "comparison.parquet", filters=[("verdict", "!=", SAME)])
+    path = folder / "comparison_queries.parquet"
+    questions: Rows = []
+    if path.is_file():
+        changed = pq.read_table(path, filters=[("changed", ">", 0)])
+        questions = changed.sort_by([("changed", "descending")]).slice(0, MOST).to_pylist()
+    return Gains(summary, tuple(_sentences(summary)), rows.slice(0, MOST).to_pylist(), questions)
+
+
+def _sentences(summary: ComparisonSummary) -> list[str]:
+    sentences = list(summary["notes"])
+    if "only_before" in summary:
+        sentences.append(only_one(summary))
+    if "judged" in summary:
+        sentences.append(relevant_sides(summary["judged"]))
+    return sentences

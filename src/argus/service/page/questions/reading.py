@@ -1,0 +1,94 @@
+"""What the page of questions shows of a folder: traffic, clusters nobody meets, likely failures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from typing_extensions import TypedDict
+
+from argus.errors import InputError
+from argus.traffic.judging.job import JOB, TABLE
+from argus.traffic.questions.table import NAME
+from argus.traffic.summary import TrafficSummary
+from argus.verdict.reading import Results
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SHOWN = 100
+"""Questions that are shown, the likeliest to fail first."""
+
+
+class LikelyFailure(TypedDict):
+    """A question by its predicted risk. probability: the risk as judgements correct it."""
+
+    question: str
+    text: str
+    asks: int
+    risk: float
+    probability: float | None
+    top: str | None
+    unmet: str | None
+
+
+@dataclass(frozen=True)
+class Likely:
+    """Questions likely to fail, and how many have a prediction."""
+
+    rows: list[LikelyFailure]
+    predicted: int
+
+
+def read_traffic(folder: Path) -> TrafficSummary | None:
+    """Return what was measured of a log; None where none was. InputError for a damaged file."""
+    return Results.of(folder).section("traffic", TrafficSummary)
+
+
+def likely_failures(folder: Path) -> Likely | None:
+    """Return the questions of a log that are likeliest to fail; None without predictions.
+
+    Ordered by the risk that judgements correct, where there are any. Raises InputError for a table
+    that cannot be read.
+    """
+    import duckdb
+
+    path = folder / NAME
+    if not path.is_file():
+        return None
+    judged = folder / f"{JOB}.parquet"
+    with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as sql:
+        try:
+            sql.read_parquet(str(path)).create_view("questions")
+            if not {"question", "text", "asks", "risk", "top", "unmet"} <= _columns(
+                sql, "questions"
+            ):
+                return None
+            sql.execute("CREATE VIEW judged AS SELECT '' AS query_id, NULL::DOUBLE AS probability")
+            if judged.is_file():
+                sql.read_parquet(str(judged)).create_view("judged", replace=True)
+            (predicted,) = sql.execute("SELECT count(risk) FROM questions").fetchone() or (0,)
+            cursor = sql.execute(
+                "SELECT question, text, q.asks, q.risk, probability, top, unmet FROM questions q "
+                "LEFT JOIN judged ON query_id = question WHERE q.risk IS NOT NULL "
+                "ORDER BY coalesce(probability, q.risk) DESC, q.asks DESC, question LIMIT ?",
+                [SHOWN],
+            )
+            names = [column[0] for column in cursor.description or ()]
+            rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        except duckdb.Error as error:
+            raise InputError(
+                f"cannot be read ({str(error).splitlines()[0]})",
+                expected="the table as Argus wrote it", fix="Run argus traffic again.", where=path,
+            ) from error  # fmt: skip
+    return Likely(rows, predicted) if predicted else None  # type: ignore[arg-type]
+
+
+def _columns(sql: DuckDBPyConnection, view: str) -> set[str]:
+    return {row[0] for row in sql.execute(f"DESCRIBE {view}").fetchall()}
+
+
+def has_draw(folder: Path) -> bool:
+    """Return whether questions were drawn there to be judged."""
+    return (folder / TABLE).is_file()

@@ -1,0 +1,161 @@
+"""What the page of repairs shows: the last trial, the remedies there are, what each changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.records import read_record
+from argus.evaluation.summary import EvaluationSummary
+from argus.measures.significance import DifferenceFigures
+from argus.remedies.repair.remedy import REMEDIES, list_remedies
+from argus.remedies.repair.summary import ListedRemedy
+from argus.repair.job import HOME, JOB
+from argus.repair.summary import NOTHING, RepairSummary
+from argus.repair.trial_table import TABLE
+from argus.verdict.reading import SUMMARY
+
+MOST = 200
+"""Changed questions that are shown of each."""
+PER_QUERY = "per_query"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedQuestion:
+    """A question before and after. place: of its first relevant document, None where none came."""
+
+    id: str
+    text: str
+    place_before: int | None
+    place_after: int | None
+    difference: float
+    """Of nDCG@10."""
+
+    @property
+    def harmed(self) -> bool:
+        """Whether it is worse than before."""
+        return self.difference < 0
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The questions that changed, harmed ones first, worst first; then the improved ones."""
+
+    rows: Sequence[ChangedQuestion]
+    harmed: int
+    improved: int
+    unchanged: int
+
+    @classmethod
+    def of(cls, questions: Sequence[ChangedQuestion]) -> Changes:
+        """Order questions and count them."""
+        harmed = sorted((q for q in questions if q.difference < 0), key=lambda q: q.difference)
+        improved = sorted((q for q in questions if q.difference > 0), key=lambda q: -q.difference)
+        rest = len(questions) - len(harmed) - len(improved)
+        rows = [*harmed[:MOST], *improved[: max(MOST - len(harmed), MOST // 2)]]
+        return cls(rows, len(harmed), len(improved), rest)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """The last trial of an index. is_old: other remedies are in it now."""
+
+    summary: RepairSummary
+    at: str
+    is_old: bool
+    candidate: str
+    """Whose questions are shown."""
+    changes: Changes
+    inputs: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A remedy in an index, and what judged questions say of it, where any were asked."""
+
+    remedy: ListedRemedy
+    difference: DifferenceFigures | None
+    changes: Changes | None
+
+
+def read_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) -> Tried | None:
+    """Return the last trial with the questions of one candidate, the best where it has none such.
+
+    Raises InputError where what is there is damaged.
+    """
+    folder = ArtifactFolder(index / HOME)
+    section = folder.read_json(SUMMARY).get(JOB)
+    if section is None:
+        return None
+    summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
+    manifest = read_record(
+        ManifestSection, folder.read_json(MANIFEST)[JOB], where=folder / MANIFEST, section=JOB
+    )
+    names = [trial["candidate"] for trial in summary["trials"]]
+    best = summary["kept"] if summary["kept"] in names else next(iter(names), NOTHING)
+    candidate = candidate if candidate in names else best
+    inputs = {name: one["file"] for name, one in manifest["inputs"].items()}
+    return Tried(
+        summary, manifest["finished"], _ids(remedies) != summary.get("in_index", []),
+        candidate, Changes.of(list(_of_trial(folder.path, candidate))), inputs,
+    )  # fmt: skip
+
+
+def _ids(remedies: Sequence[ListedRemedy]) -> list[str]:
+    return [remedy["id"] for remedy in remedies]
+
+
+def _of_trial(folder: Path, candidate: str) -> Iterator[ChangedQuestion]:
+    for row in _rows(folder / f"{TABLE}.parquet", [("candidate", "=", candidate)]):
+        yield ChangedQuestion(
+            row["query_id"], row["question"], row["place_before"], row["place_after"],
+            row["ndcg10_after"] - row["ndcg10_before"],
+        )  # fmt: skip
+
+
+def read_receipts(index: Path, results: Sequence[Path]) -> list[Receipt]:
+    """Return the remedies of an index, the latest first, each with what it changed.
+
+    results: folders in which a receipt may lie, beside the index's own.
+    """
+    return [_receipt(index, remedy, results) for remedy in reversed(list_remedies(index))]
+
+
+def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Receipt:
+    for folder in (index / REMEDIES / remedy["id"], index, *results):
+        section = ArtifactFolder(folder).read_json(SUMMARY).get("evaluation")
+        if section is None:
+            continue
+        evaluation = read_record(
+            EvaluationSummary, section, where=folder / SUMMARY, section="evaluation"
+        )
+        if not _is_about(evaluation, remedy["id"]):
+            continue
+        measure = evaluation["headline"]
+        figures = (evaluation["comparison"] or {}).get(measure)
+        return Receipt(remedy, figures, Changes.of(list(_of_evaluation(folder, measure))))
+    return Receipt(remedy, None, None)
+
+
+def _is_about(evaluation: EvaluationSummary, remedy: str) -> bool:
+    names = [system["name"].partition(",")[0] for system in evaluation["systems"]]
+    return len(names) == 2 and names[1].rpartition("@")[2].split(" ")[0] == remedy
+
+
+def _of_evaluation(folder: Path, measure: str) -> Iterator[ChangedQuestion]:
+    for row in _rows(folder / f"{PER_QUERY}.parquet", [("state", "=", "measured")]):
+        yield ChangedQuestion(
+            row["query_id"], row["text"], row["rank before"], row["rank after"],
+            row[f"{measure} difference"],
+        )  # fmt: skip
+
+
+def _rows(path: Path, where: list[tuple[str, str, str]]) -> Sequence[Mapping[str, Any]]:
+    """Return rows of a table; none where it is not there."""
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path, filters=where).to_pylist() if path.is_file() else []

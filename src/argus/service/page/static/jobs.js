@@ -1,0 +1,130 @@
+"use strict";
+// Forms that start jobs, and jobs that are followed by their events. Texts are put in as text.
+{
+  const say = (text) => { document.getElementById("said").textContent = text; };
+  const section = () => document.getElementById("jobs");
+
+  async function post(path, body) {
+    const answer = await fetch(path, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-csrf-token": document.querySelector('meta[name="csrf"]')?.content ?? "" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const record = await answer.json();
+    if (!answer.ok) {
+      const detail = record.detail;
+      throw new Error(typeof detail === "string" ? detail : JSON.stringify(detail));
+    }
+    return record;
+  }
+
+  function seconds(s) {
+    return s < 90 ? `${Math.max(1, Math.round(s))} s` : `${Math.round(s / 60)} min`;
+  }
+
+  function show(card, job) {
+    const live = job.state === "queued" || job.state === "running";
+    card.dataset.job = job.id;
+    card.dataset.state = job.state;
+    if (job.command) card.querySelector(".what").textContent = job.command;
+    const state = card.querySelector(".state");
+    state.textContent = job.state;
+    state.className = `level state ${job.state}`;
+    const bar = card.querySelector("progress"), step = card.querySelector(".step");
+    bar.hidden = !live;
+    bar.setAttribute("aria-label", `Progress of job ${job.id}`);
+    const at = job.progress;
+    if (at && at.total) bar.value = at.done / at.total; else bar.removeAttribute("value");
+    const left = at && at.eta_s !== null ? `, about ${seconds(at.eta_s)} left` : "";
+    const share = at && at.total ? ` ${at.done.toLocaleString("en")} of ${at.total.toLocaleString("en")}` : "";
+    step.textContent = live && at ? `${at.step}${share}${left}` : "";
+    card.querySelector("[data-cancel]").hidden = !live;
+    card.querySelector("[data-resume]").hidden = !job.resumable;
+    const printed = card.querySelector(".printed");
+    const text = live ? "" : (job.state === "failed" ? job.errors : job.output) || "";
+    printed.textContent = text;
+    printed.hidden = !text;
+  }
+
+  const MOST = 4;  // a browser keeps six connections to a service, streams among them
+  let followed = 0;
+
+  function follow(card) {
+    if (followed >= MOST) return;
+    followed += 1;
+    const events = new EventSource(`/jobs/${card.dataset.job}/events`);
+    events.addEventListener("job", (event) => {
+      const { job, state, progress } = JSON.parse(event.data);
+      if (state === "queued" || state === "running") show(card, { id: job, state, progress });
+    });
+    events.addEventListener("end", (event) => {
+      events.close();
+      followed -= 1;
+      const job = JSON.parse(event.data);
+      show(card, job);
+      say(`Job ${job.id} is ${job.state}.`);
+      if (job.state === "done" && card.dataset.own) location.reload();
+    });
+  }
+
+  function newCard(job) {
+    const home = section();
+    const card = document.getElementById("job-card").content.firstElementChild.cloneNode(true);
+    home.querySelector(".stack").prepend(card);
+    home.hidden = false;
+    card.dataset.own = "yes";
+    show(card, job);
+    follow(card);
+    card.scrollIntoView({ block: "nearest" });
+  }
+
+  function wanted(form) {
+    const job = JSON.parse(form.dataset.start);
+    for (const field of form.querySelectorAll("[data-option]")) {
+      const value = field.value.trim();
+      if (value) job.options[field.dataset.option] = field.type === "number" ? Number(value) : value;
+    }
+    return job;
+  }
+
+  async function start(form) {
+    const problem = form.querySelector(".problem"), button = form.querySelector("button");
+    problem.textContent = "";
+    button.disabled = true;
+    try {
+      newCard(await post("/jobs", wanted(form)));
+      say("The job is queued.");
+    } catch (error) {
+      problem.textContent = error.message;
+    }
+    button.disabled = false;
+  }
+
+  async function again(button, what) {
+    const card = button.closest(".job");
+    try {
+      const job = await post(`/jobs/${card.dataset.job}/${what}`);
+      card.dataset.own = "yes";
+      show(card, job);
+      if (what === "resume") follow(card);
+    } catch (error) {
+      say(error.message);
+    }
+  }
+
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("form[data-start]")) return;
+    event.preventDefault();
+    start(event.target);
+  });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-cancel], [data-resume]");
+    if (button) again(button, "resume" in button.dataset ? "resume" : "cancel");
+  });
+  document.addEventListener("DOMContentLoaded", () => {
+    for (const card of document.querySelectorAll('#jobs .job[data-state="queued"], #jobs .job[data-state="running"]')) {
+      card.dataset.own = "yes";
+      follow(card);
+    }
+  });
+}

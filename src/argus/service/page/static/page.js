@@ -1,0 +1,73 @@
+"use strict";
+// What the page does beyond links and forms: copying, light and dark, menus. Nothing is evaluated.
+{
+  const dark = () => {
+    const own = document.documentElement.dataset.theme;
+    return own ? own === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  };
+  const say = (text) => { document.getElementById("said").textContent = text; };
+
+  async function copy(button) {
+    const text = button.parentElement.querySelector("code").textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {  // not a secure context: mark it, so that the keyboard copies it
+      getSelection().selectAllChildren(button.parentElement.querySelector("code"));
+      say("The command is marked: copy it with the keyboard.");
+      return;
+    }
+    const label = button.textContent;
+    button.textContent = "Copied";
+    say("Copied to the clipboard.");
+    setTimeout(() => { button.textContent = label; }, 1500);
+  }
+
+  function turn() {
+    const theme = dark() ? "light" : "dark";
+    document.documentElement.dataset.theme = theme;
+    try { localStorage.setItem("argus-theme", theme); } catch { /* for this page alone */ }
+    say(`${theme} colours`);
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-do]");
+    if (button?.dataset.do === "copy") copy(button);
+    if (button?.dataset.do === "theme") turn();
+    for (const menu of document.querySelectorAll("details.menu[open]"))
+      if (!menu.contains(event.target)) menu.open = false;
+    for (const list of document.querySelectorAll(".pick .choices"))
+      if (!list.parentElement.contains(event.target)) list.replaceChildren();
+  });
+  document.addEventListener("input", (event) => {  // a slider of days moves the date beside it
+    const slider = event.target.closest("[data-slides]");
+    if (!slider) return;
+    const date = new Date(slider.value * 864e5).toISOString().slice(0, 10);
+    document.getElementById(slider.dataset.slides).value = date;
+    slider.setAttribute("aria-valuetext", date);
+  }, true);
+  document.addEventListener("htmx:configRequest", (event) => {
+    const token = document.querySelector("meta[name=csrf]")?.content;
+    if (token) event.detail.headers["x-csrf-token"] = token;
+    if (event.detail.verb !== "get") return;
+    for (const [name, value] of Object.entries(event.detail.parameters))  // short addresses
+      if (value === "") delete event.detail.parameters[name];
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      const menu = event.target.closest?.("details.menu[open]");
+      if (menu) { menu.open = false; menu.querySelector("summary").focus(); }
+      const pick = event.target.closest?.(".pick");
+      if (pick) { pick.querySelector(".choices").replaceChildren(); pick.querySelector("input").focus(); }
+    }
+    if (event.key === "/" && !event.target.closest?.("input, textarea, select")) {
+      const field = document.querySelector("input[type=search]");
+      if (field) { event.preventDefault(); field.focus(); }
+    }
+  });
+  document.addEventListener("DOMContentLoaded", () => {
+    const here = document.querySelector(".pages a[aria-current]");
+    const list = document.querySelector(".pages");
+    if (here && getComputedStyle(list).display === "flex")
+      list.scrollLeft = here.offsetLeft - (list.clientWidth - here.offsetWidth) / 2;
+  });
+}

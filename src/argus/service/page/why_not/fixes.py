@@ -1,0 +1,84 @@
+"""What would bring a document back for one question, as far as its explanation computed it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from argus.explanation.types import Cause, Explanation
+from argus.verdict.places import command
+
+WITHOUT = {
+    "sentences": "without its sentences",
+    "hubs": "without the hub correction",
+    "bm25": "without BM25",
+    "correction": "without the correction of the question",
+}
+"""Parts of a blend that are switched off, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A change, and the rank that the document would have by it for this question.
+
+    rank: None beyond what was looked at. command: what makes the change; "" where none does.
+    """
+
+    change: str
+    rank: int | None
+    brings_back: bool
+    command: str = ""
+
+
+def previews(explanation: Explanation) -> list[Preview]:
+    """Return what was computed of each change, what brings the document back first."""
+    ranks = {preview.change: preview for preview in _each(explanation)}
+    far = 10**9
+    return sorted(ranks.values(), key=lambda p: (not p.brings_back, p.rank or far, p.change))
+
+
+def _each(explanation: Explanation) -> Iterator[Preview]:
+    place, index, k = explanation.standing, explanation.index, explanation.k
+
+    def preview(change: str, rank: int | None, made_by: str = "") -> Preview:
+        return Preview(change, rank, rank is not None and rank <= k, made_by)
+
+    if place.ranked_by != "fused":
+        fused = command("search", explanation.query, "--index", index, "--hybrid", place.fusion)
+        yield preview(f"with BM25 ({place.fusion})", place.fused.rank, fused)
+    if place.approximate is not None and place.ranked_by == "approximate":
+        yield preview("searched exactly", place.dense.rank)
+    for finding in explanation.findings:
+        evidence, cause = finding.evidence, finding.cause
+        if cause is Cause.VECTOR and "rank_with_its_own_vector" in evidence:
+            again = command("index", "build", "--corpus", "CORPUS", "--out", "INDEX")
+            yield preview(
+                "with the vector of its text", evidence["rank_with_its_own_vector"], again
+            )
+        if cause is Cause.WINDOW and "rank_of_unread_part" in evidence:
+            split = command(
+                "exposure", "--corpus", "CHUNKS", "--parent-field", "FIELD", "--out", "OUT"
+            )
+            yield preview("by the part that was not read", evidence["rank_of_unread_part"], split)
+        if cause is Cause.HUBS and evidence.get("hubs_above") and "rank_without_hubs" in evidence:
+            blend = command("remedy", "blend", "--index", index)
+            yield preview("without the hubs above it", evidence["rank_without_hubs"], blend)
+        if cause is Cause.BLEND and "rank_without" in evidence:
+            for part, rank in evidence["rank_without"].items():
+                yield preview(WITHOUT.get(part, f"without {part}"), rank)
+
+
+MEND: dict[Cause, str] = {
+    Cause.LEXICAL: "expand",
+    Cause.ENTITIES: "expand",
+    Cause.HUBS: "blend",
+}
+"""By cause, the repair of an index that is made for it."""
+
+
+def repair_of(explanation: Explanation) -> str:
+    """Return the command of the repair that the cause calls for; "" where there is none."""
+    cause = explanation.cause
+    if cause is None or cause not in MEND:
+        return ""
+    return command("remedy", MEND[cause], "--index", explanation.index.partition("@")[0])

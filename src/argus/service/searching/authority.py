@@ -1,0 +1,220 @@
+"""The authority relation of the service: records that change, and the answers that rest on them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from argus.authority.domains import Domain
+from argus.authority.domains.sources import Source as Row
+from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.inputs import domain_of, moment_of, open_authority
+from argus.authority.jobs.search import chain_link
+from argus.authority.jobs.stream import Changes, StreamChange
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge
+from argus.authority.stream import Change, Keep, Stream
+from argus.authority.times import Moment
+from argus.errors import InputError
+from argus.service.searching.journal import Journal
+from argus.service.searching.summary import RecordsTaken, Resolved
+
+WATCHED = 10_000
+"""Cached answers that are watched at most; the oldest is forgotten for a new one."""
+REQUEST = Path("request")
+"""What an error of a row of a request names as its file."""
+
+
+class ServedAuthority:
+    """Reads records, rules and edges at first use, and what came since out of the journal.
+
+    Any thread may ask: one at a time, each for a moment. Raises InputError for what cannot be read.
+    """
+
+    def __init__(self, source: AuthoritySource, journal: Path | None = None) -> None:
+        self.source = source
+        self._journal = Journal(journal) if journal is not None else None
+        self._lock = threading.RLock()
+        self._stream: UndoableStream | None = None
+        self._domain = Domain("records", ())
+        self._watched: OrderedDict[str, None] = OrderedDict()
+
+    @contextmanager
+    def at(self, as_of: str | None = None, known_by: str | None = None) -> Iterator[Authority]:
+        """Hold the relation as of a time; None is the time that the service was started with."""
+        with self._lock:
+            whole = self._opened().authority
+            as_of, known_by = self.times(as_of, known_by)
+            effective = moment_of(as_of, self._domain, "as_of")
+            known = moment_of(known_by, self._domain, "known_by")
+            is_now = effective is None and known is None
+            yield whole if is_now else whole.as_of(effective, known)
+
+    def times(self, as_of: str | None, known_by: str | None) -> tuple[str | None, str | None]:
+        """Return the times that count: those of a request, else those of the service."""
+        return as_of or self.source.as_of, known_by or self.source.known_by
+
+    def resolve(
+        self, ids: Iterable[str], as_of: str | None = None, known_by: str | None = None
+    ) -> list[Resolved]:
+        """Return what controls each document."""
+        with self.at(as_of, known_by) as authority:
+            return [_resolved(id_, authority) for id_ in ids]
+
+    def around(self, id_: str) -> Authority:
+        """Return the part of the relation that leads on from one document, for itself."""
+        with self.at() as whole:
+            if id_ not in whole:
+                return Authority([])
+            chains = whole.reach([id_])
+            records = [whole.records[one] for one in chains]
+            edges = [
+                Edge(link.superseder, link.superseded, link.rule, link.confidence)
+                for link in chains.values()
+                if link is not None
+            ]
+        return Authority(records, edges=edges)
+
+    def watch(self, key: str, anchors: Sequence[str]) -> None:
+        """Name this key when what controls the anchors changes; those without record are let be."""
+        with self._lock:
+            stream = self._opened()
+            stream.watch(key, [id_ for id_ in anchors if id_ in stream.authority])
+            self._watched[key] = None
+            self._watched.move_to_end(key)
+            while len(self._watched) > WATCHED:
+                stream.unwatch(self._watched.popitem(last=False)[0])
+
+    def stale(self) -> list[str]:
+        """Return the keys of cached answers that no longer hold, until they are asked for again."""
+        with self._lock:
+            stream = self._opened()
+            return [key for key in self._watched if stream.is_stale(key)]
+
+    def take(self, rows: Sequence[Mapping[str, object]]) -> RecordsTaken:
+        """Make the changes of some rows, in order, and keep them; all of them or none.
+
+        rows: as in the file of `argus authority stream`. Raises InputError, naming the row, for a
+        change that cannot be made, OSError where they cannot be written.
+        """
+        with self._lock:
+            stream = self._opened()
+            with stream.all_or_none():
+                changes = list(_made(stream, self._domain, enumerate(rows, 1), REQUEST))
+                if self._journal is not None:
+                    self._journal.append(json.dumps(list(rows)))
+            stale = dict.fromkeys(key for change in changes for key in change["stale"])
+            return {
+                "records": len(stream.authority),
+                "changes": changes,
+                "stale": list(stale),
+            }
+
+    def _opened(self) -> UndoableStream:
+        if self._stream is None:
+            self._domain = domain_of(self.source)
+            now = replace(self.source, as_of=None, known_by=None)
+            stream = UndoableStream(open_authority(now).authority)
+            if self._journal is not None:
+                lines = self._journal.lines()
+                rows = ((number, row) for number, line in lines for row in json.loads(line))
+                with stream.all_or_none():
+                    deque(_made(stream, self._domain, rows, self._journal.file), maxlen=0)
+            self._stream = stream
+        return self._stream
+
+
+class UndoableStream(Stream):
+    """A stream whose changes can be taken back."""
+
+    def __init__(self, authority: Authority) -> None:
+        super().__init__(authority)
+        self._undo: list[Callable[[], Change]] = []
+
+    def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
+        """As `Stream.insert`."""
+        change = super().insert(record, edges)
+        self._undo.append(partial(super().delete, record.id))
+        return change
+
+    def delete(self, id_: str) -> Change:
+        """As `Stream.delete`."""
+        record = self.authority.record(id_)
+        both = (*self.authority.edges.get(id_, ()), *self.authority.reverse.get(id_, ()))
+        explicit = [edge for edge in both if edge not in self.authority.tied]
+        change = super().delete(id_)
+        self._undo.append(partial(super().insert, record, explicit))
+        return change
+
+    def correct(
+        self,
+        id_: str,
+        *,
+        time: Moment | Keep | None = Keep.KEEP,
+        published: Moment | Keep | None = Keep.KEEP,
+    ) -> Change:
+        """As `Stream.correct`."""
+        old = self.authority.record(id_)
+        change = super().correct(id_, time=time, published=published)
+        self._undo.append(partial(super().correct, id_, time=old.time, published=old.published))
+        return change
+
+    @contextmanager
+    def all_or_none(self) -> Iterator[None]:
+        """Take back the changes made within, where an error ends them; no answer is stale then."""
+        stale = set(filter(self.is_stale, self.keys))
+        try:
+            yield
+        except BaseException:
+            while self._undo:
+                self._undo.pop()()
+            for key in self.keys:
+                if key not in stale:
+                    self.result(key)
+            raise
+        finally:
+            self._undo.clear()
+
+
+def _made(
+    stream: Stream, domain: Domain, rows: Iterable[tuple[int, object]], file: Path
+) -> Iterator[StreamChange]:
+    """Make the change that each row says; InputError names its line."""
+    changes = Changes(stream, domain)
+    for number, values in rows:
+        if not isinstance(values, dict):
+            raise InputError(
+                f"a JSON {type(values).__name__}",
+                expected="an object per line",
+                fix="Mend the line.",
+                where=f"{file}, line {number}",
+            )
+        yield from changes.of(Row(values, file, number))
+
+
+def _resolved(id_: str, authority: Authority) -> Resolved:
+    if id_ not in authority:
+        return {"id": id_, "known": False, "in_force": True, "active": True, "controlling": []}
+    is_in_force = authority.in_force(id_)
+    chains = authority.controlling_chains([id_]) if is_in_force else {}
+    return {
+        "id": id_,
+        "known": True,
+        "in_force": is_in_force,
+        "active": is_in_force and authority.is_active(id_),
+        "controlling": [
+            {
+                "id": controlling,
+                "title": authority.records[controlling].title,
+                "chain": [chain_link(link, authority) for link in chain],
+            }
+            for controlling, chain in chains.items()
+        ],
+    }

@@ -1,0 +1,1 @@
+"""What keeps the service safe: headers, tokens, limits."""

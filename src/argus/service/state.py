@@ -1,0 +1,97 @@
+"""What the handlers of one service share."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, cast
+
+from anyio import CapacityLimiter
+from fastapi import Depends, Request
+
+from argus.service.config import ServeConfig
+from argus.service.jobs.queue import Jobs
+from argus.service.searching.answering import Answering, Question
+from argus.service.searching.authority import ServedAuthority
+from argus.service.searching.searcher import Searcher
+from argus.service.searching.summary import SearchResults
+from argus.service.security.access import Gate
+from argus.service.security.sessions import Sessions, token_of
+from argus.service.telemetry.log import Log
+from argus.service.telemetry.metrics import Metrics
+from argus.service.telemetry.spans import Tracing
+from argus.service.workplace import Workplace
+
+EXPLAINING = 2
+"""Explanations at a time."""
+
+
+@dataclass
+class Service:
+    """The service: its workplace, its settings, and what it keeps warm."""
+
+    workplace: Workplace
+    config: ServeConfig
+    gate: Gate = field(init=False)
+    """The token, if one is wanted, and the sessions of browsers."""
+    metrics: Metrics = field(init=False, default_factory=Metrics)
+    log: Log = field(init=False)
+    tracing: Tracing = field(init=False)
+    searcher: Searcher = field(init=False)
+    """What is searched, warm; an `argus.Retriever` itself."""
+    authority: ServedAuthority | None = field(init=False)
+    """The records that say what controls; None where none are named."""
+    explaining: CapacityLimiter = field(init=False)
+    """Explanations take a core each for a while: few are made at a time."""
+    jobs: Jobs | None = field(init=False, default=None)
+    """Commands that were started; None where none can be."""
+
+    def __post_init__(self) -> None:
+        config, place = self.config, self.workplace
+        token = token_of(config.needs_token, config.no_token)
+        self.gate = Gate(token, Sessions(token))
+        self.log = Log(config.log_texts)
+        self.tracing = Tracing(config.spans, config.log_texts)
+        self.searcher = Searcher(place, self.metrics.batches.observe, self.log)
+        self.authority = _authority(place)
+        self.explaining = CapacityLimiter(EXPLAINING)
+
+    async def answer(self, question: Question) -> SearchResults:
+        """Answer a question from what is in force; see `Answering`."""
+        with self.tracing.retrieval(question.text) as span:
+            answer = await Answering(self.searcher, self.authority).answer(question)
+            span.note(answer)
+        ids = [hit["id"] for hit in answer["results"]]
+        self.log.write(
+            "search", {"question": question.text, "documents": ids}, results=len(ids), k=question.k,
+            version=answer["version"], retired=len(answer["retired"]),
+        )  # fmt: skip
+        return answer
+
+    def close(self) -> None:
+        """End what runs beside the requests."""
+        self.searcher.close()
+        self.tracing.close()
+
+
+def _authority(place: Workplace) -> ServedAuthority | None:
+    """Return the records of a workplace, with what came since in its folder."""
+    if place.authority is None:
+        return None
+    name = hashlib.sha256(str(Path(place.authority.records).resolve()).encode()).hexdigest()[:12]
+    return ServedAuthority(place.authority, place.state / f"records-{name}.jsonl")
+
+
+def service_of(request: Request) -> Service:
+    """Return the service that a request came to."""
+    return cast(Service, request.app.state.service)
+
+
+async def _service_of(request: Request) -> Service:
+    """Return the service in the loop itself: what is not async costs a thread for every request."""
+    return service_of(request)
+
+
+ServiceOf = Annotated[Service, Depends(_service_of)]
+"""A handler's parameter: the service."""

@@ -1,0 +1,1 @@
+"""What is kept of requests: metrics, a log without texts, spans of retrievals."""

@@ -1,0 +1,199 @@
+"""What the service was started over: folders of results, an index, a retriever, a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from argus.authority.jobs.config import AuthoritySource
+from argus.corpora.names import NamedCorpus
+from argus.data.artifacts import ArtifactFolder
+from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.records import read_record
+from argus.errors import InputError
+from argus.indexes.header import FILE as INDEX_FILE
+from argus.indexes.header import read_header
+from argus.indexes.spec import parse_index_spec
+from argus.retrievers.config import AskingConfig
+from argus.verdict.reading import SUMMARY, Results
+
+AUDIT = "authority"
+"""The section of a manifest that says which records were audited."""
+STATE = ".argus-serve"
+"""The service's own files, in the first folder: jobs, records that came, the lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsFolder:
+    """A folder of results, under the name that its pages have in a URL."""
+
+    name: str
+    path: Path
+
+    def read(self) -> Results:
+        """Read what lies there now; InputError where a file is damaged."""
+        return Results.of(self.path)
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """The folders that the service may read and write, and what it searches.
+
+    Nothing outside `folders` is read or written for a request. index: PATH or PATH@STATE.
+    retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
+    encoder: of the questions of a store. corpus: whose texts a retriever's documents have. asking:
+    how a retriever is asked. authority: the records that say what controls.
+    """
+
+    folders: tuple[Path, ...]
+    index: str | None = None
+    retriever: str | None = None
+    store: str | None = None
+    encoder: str | None = None
+    corpus: NamedCorpus | None = None
+    asking: AskingConfig | None = None
+    authority: AuthoritySource | None = None
+    results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
+
+    def folder(self, name: str) -> ResultsFolder:
+        """Return the folder of results of that name; InputError lists those there are."""
+        for results in self.results:
+            if results.name == name:
+                return results
+        raise InputError(
+            f"{name!r}",
+            expected=f"one of {', '.join(one.name for one in self.results) or 'no folder at all'}",
+            fix="Name one of the folders that the service was started over.",
+            where="folder",
+        )
+
+    @property
+    def state(self) -> Path:
+        """The folder that the service keeps its own files in."""
+        return self.folders[0] / STATE
+
+    @property
+    def searches(self) -> str | None:
+        """The name of what is searched; None where nothing is."""
+        return self.retriever or self.store or self.index
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a file or folder is there, in one of the folders."""
+        return path.exists() and self.contains(path)
+
+    def contains(self, path: Path) -> bool:
+        """Return whether a path, links followed, lies in one of the folders."""
+        real = path.resolve()
+        return any(real.is_relative_to(folder.resolve()) for folder in self.folders)
+
+
+def open_workplace(
+    folders: Sequence[Path],
+    *,
+    index: str | None = None,
+    retriever: str | None = None,
+    store: str | None = None,
+    encoder: str | None = None,
+    corpus: NamedCorpus | None = None,
+    asking: AskingConfig | None = None,
+    authority: AuthoritySource | None = None,
+) -> Workplace:
+    """Return the workplace over some folders: of results, of an index, or of several of these.
+
+    Where no index is named, the first folder that is one is searched. Where no records are named,
+    those count that a folder of results was audited with, if they lie in the folders. Raises
+    InputError for a folder that is not there, or where there is nothing to serve.
+    """
+    if retriever is not None and store is not None:
+        raise InputError(
+            "--retriever and --store",
+            expected="one thing to search",
+            fix="Leave one of them out.",
+            where="--store",
+        )
+    if index is not None:
+        read_header(parse_index_spec(index).path)
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(
+                "is no folder" if folder.exists() else "no such folder",
+                expected="a folder of results, or an index",
+                fix="Make one, for example with `argus demo`.",
+                where=folder,
+            )
+    places = [place for folder in folders for place in _places(folder)]
+    results = tuple(_named([place for place in places if _holds_results(place)]))
+    index = index or next((str(p) for p in places if (p / INDEX_FILE).is_file()), None)
+    if not results and index is None and retriever is None and store is None:
+        raise InputError(
+            "nothing to serve",
+            expected="a folder with results (summary.json) or an index (index.json)",
+            fix="Run `argus demo`, or name an index with --index.",
+            where=folders[0] if folders else None,
+        )
+    place = Workplace(
+        tuple(folders), index, retriever, store, encoder, corpus, asking, authority, results
+    )
+    return place if authority is not None else replace(place, authority=_audited(place))
+
+
+def _audited(place: Workplace) -> AuthoritySource | None:
+    """Return the records that a folder of results was audited with, where they lie in the folders.
+
+    Nothing else is read for what a manifest says: it may be a stranger's.
+    """
+    for results in place.results:
+        manifest = ArtifactFolder(results.path).read_json(MANIFEST)
+        if AUDIT not in manifest:
+            continue
+        section = read_record(
+            ManifestSection,
+            manifest["authority"],
+            where=results.path / MANIFEST,
+            section="authority",
+        )
+        inputs = {name: Path(one["file"]) for name, one in section["inputs"].items()}
+        files = {name: _inside(place, results.path, path) for name, path in inputs.items()}
+        records = files.get("records") or files.get("corpus")
+        edges, rules = files.get("edges"), files.get("rules")
+        if records is not None and (edges or rules):
+            return AuthoritySource(
+                records=records, edges=edges, rules=None if rules is None else str(rules)
+            )
+    return None
+
+
+def _inside(place: Workplace, results: Path, path: Path) -> Path | None:
+    """Return where an input lies in the folders now, which may have been moved; None elsewhere."""
+    tails = (results.joinpath(*path.parts[-n:]) for n in range(1, 1 + min(3, len(path.parts))))
+    return next((one for one in (path, *tails) if place.holds(one)), None)
+
+
+def _places(folder: Path) -> Iterator[Path]:
+    """Yield a folder, and the folders in it where it is none of results itself."""
+    yield folder
+    if not _holds_results(folder):
+        yield from sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
+
+
+def _holds_results(folder: Path) -> bool:
+    return (folder / SUMMARY).is_file() and (folder / MANIFEST).is_file()
+
+
+def _named(paths: Sequence[Path]) -> Iterator[ResultsFolder]:
+    """Yield the folders under their own names, a number behind one that comes again."""
+    taken: set[str] = set()
+    for path in paths:
+        stem = path.resolve().name
+        name = next(n for n in _numbered(stem) if n not in taken)
+        taken.add(name)
+        yield ResultsFolder(name, path)
+
+
+def _numbered(stem: str) -> Iterator[str]:
+    yield stem
+    number = 2
+    while True:
+        yield f"{stem}-{number}"
+        number += 1

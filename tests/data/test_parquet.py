@@ -1,0 +1,89 @@
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typing_extensions import TypedDict
+
+from argus.data.parquet import read_batches, read_records, read_table, write_table
+from argus.data.rows import read_rows
+from argus.errors import InputError
+from tests.support.damage import mutations
+
+
+class Person(TypedDict):
+    id: str
+    score: float | None
+
+
+def table(n: int = 300) -> pa.Table:
+    return pa.table(
+        {
+            "id": [f"d{i}" for i in range(n)],
+            "score": [i / 7 for i in range(n)],
+            "text": [f"text {i} " * 5 for i in range(n)],
+            "when": pa.array([i * 86_400_000_000 for i in range(n)], pa.timestamp("us")),
+            "tags": [[str(i), "x"] for i in range(n)],
+        }
+    )
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy", "zstd"])
+@pytest.mark.parametrize("checksums", [True, False])
+def test_no_damage_escapes_and_a_checksum_lets_none_pass(tmp_path, compression, checksums):
+    path = tmp_path / "c.parquet"
+    options = {"compression": compression, "row_group_size": 100, "write_page_checksum": checksums}
+    pq.write_table(table(), path, **options)
+    whole = [row.values for row in read_rows(path)]
+    refused = 0
+    for data in mutations(path.read_bytes(), 150):
+        path.write_bytes(data)
+        try:
+            rows = [row.values for row in read_rows(path)]
+        except InputError as error:
+            assert str(path) in str(error)
+            refused += 1
+            continue
+        if checksums and [set(row) for row in rows] == [set(row) for row in whole]:
+            for row, wanted in zip(rows, whole, strict=True):
+                assert {n: row[n] for n in ("id", "text")} == {n: wanted[n] for n in ("id", "text")}
+    assert refused > 75
+
+
+def test_the_damaged_row_group_is_named(tmp_path):
+    path = tmp_path / "c.parquet"
+    pq.write_table(table(), path, row_group_size=100, write_page_checksum=True)
+    column = pq.ParquetFile(path).metadata.row_group(1).column(2)
+    data = bytearray(path.read_bytes())
+    data[column.data_page_offset + column.total_compressed_size - 9] ^= 255
+    path.write_bytes(data)
+    rows = read_rows(path)
+    assert [next(rows).values["id"] for _ in range(100)][-1] == "d99", "what precedes it is read"
+    for read in (lambda: list(rows), lambda: read_table(path), lambda: list(read_batches(path))):
+        with pytest.raises(InputError, match="in row group 2 ") as error:
+            read()
+        assert str(path) in str(error.value)
+
+
+def test_a_table_of_argus_lacks_no_column_and_holds_the_types_it_should(tmp_path):
+    path = tmp_path / "c.parquet"
+    write_table(table(3), path)
+    assert read_records(Person, path)[2] == {"id": "d2", "score": 2 / 7}
+    write_table(table(3).drop(["score"]), path)
+    with pytest.raises(InputError, match="no column 'score' among id, text"):
+        read_records(Person, path)
+    write_table(table(3).set_column(0, "id", pa.array([1, 2, 3])), path)
+    with pytest.raises(InputError, match="column 'id' holds int64"):
+        read_records(Person, path)
+    write_table(table(3).append_column("id", pa.array(["a", "b", "c"])), path)
+    with pytest.raises(InputError, match="two columns are called 'id'"):
+        read_table(path)
+    with pytest.raises(InputError, match=r"nowhere.parquet: cannot be read"):
+        read_table(Path(tmp_path / "nowhere.parquet"))
+
+
+def test_empty_tables_keep_their_columns(tmp_path):
+    path = tmp_path / "c.parquet"
+    write_table(table(0), path)
+    assert read_table(path).schema.names == table(0).schema.names
+    assert read_records(Person, path) == []

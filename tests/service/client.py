@@ -1,0 +1,43 @@
+"""Clients of the service in this process, and a server of it."""
+
+import re
+import threading
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.testclient import TestClient
+
+from argus.service.running import allow_files, listening, uvicorn_config
+
+ADDRESS = "http://127.0.0.1:8765"
+
+
+class Client(TestClient):
+    """Calls the service by an address that it answers to; as a browser, once it has been a page."""
+
+    def __init__(self, app, **options):
+        super().__init__(app, base_url=ADDRESS, **options)
+
+    def open(self, path):
+        """Open a page as a browser: what changes something is sent with its token from then on."""
+        page = self.get(path, headers={"accept": "text/html"})
+        token = re.search(r'name="csrf" content="([0-9a-f]+)"', page.text)
+        if token:
+            self.headers["X-CSRF-Token"] = token[1]
+        return page
+
+
+@contextmanager
+def run_in_a_thread(app, config):
+    """Yield the port of an application that uvicorn serves as the command does."""
+    listener = listening(config)
+    allow_files(config.max_connections)
+    server = uvicorn.Server(uvicorn_config(app, config))
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()

@@ -1,0 +1,99 @@
+"""A workplace of real results, and services over copies of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from contextlib import contextmanager
+
+import pytest
+from starlette.testclient import TestClient
+
+from argus.cli.startable import ArgusCommands
+from argus.service.app import create_app
+from argus.service.config import ServeConfig
+from argus.service.workplace import open_workplace
+from tests.runs.test_record import expose
+from tests.support.examples import write_rows
+from tests.support.words import corpus
+
+ENDED = ("done", "failed", "cancelled", "interrupted")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """A folder of results with a corpus and a log of questions beside it; copied, not used."""
+    work = tmp_path_factory.mktemp("jobs") / "work"
+    work.mkdir()
+    expose(work / "report")
+    write_rows(
+        work / "docs.jsonl",
+        [{"_id": d.id, "title": d.title, "text": d.text} for d in corpus()],
+    )
+    ids = [d.id for d in corpus()]
+    write_rows(
+        work / "log.jsonl",
+        [
+            {
+                "id": f"q{i:02d}", "text": f"where is the {ids[i % 40].replace('-', ' ')}",
+                "documents": [ids[i % 40], ids[(i + 7) % 40]], "risk": (i % 30) / 30,
+            }
+            for i in range(60)
+        ],
+    )  # fmt: skip
+    return work
+
+
+@pytest.fixture
+def work(finished, tmp_path):
+    """A copy of it that may be changed."""
+    return shutil.copytree(finished, tmp_path / "work")
+
+
+@contextmanager
+def serving(work, **settings):
+    """Run the service in this process; yield its client."""
+    app = create_app(open_workplace([work]), ServeConfig(**settings), ArgusCommands())
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+@pytest.fixture
+def client(work):
+    with serving(work) as client:
+        yield client
+
+
+def judging(work, out="judged", **options):
+    """Return a request that takes a second or two, writes, and always comes to the same."""
+    return {
+        "command": "traffic judge",
+        "options": {
+            "traffic": str(work / "log.jsonl"), "corpus": str(work / "docs.jsonl"),
+            "out": str(work / out), "budget": 12, **options,
+        },
+    }  # fmt: skip
+
+
+def start(client, request):
+    answer = client.post("/jobs", json=request)
+    assert answer.status_code == 202, answer.text
+    return answer.json()["id"]
+
+
+def wait(client, id_, states=ENDED, timeout_s=120):
+    until = time.monotonic() + timeout_s
+    while (job := client.get(f"/jobs/{id_}").json())["state"] not in states:
+        assert time.monotonic() < until, job
+        time.sleep(0.05)
+    return job
+
+
+def events(client, id_, after=0):
+    """Return the events of a job that has ended or ends, and the job as the stream ends with it."""
+    text = client.get(f"/jobs/{id_}/events", headers={"last-event-id": str(after)}).text
+    blocks = [dict(line.split(": ", 1) for line in b.splitlines()) for b in text.split("\n\n") if b]
+    own = [json.loads(b["data"]) for b in blocks if b.get("event") == "job"]
+    (end,) = [json.loads(b["data"]) for b in blocks if b.get("event") == "end"]
+    return own, end

@@ -1,0 +1,280 @@
+"""Jobs over HTTP: real commands, run, watched, cancelled, resumed, one writer per folder."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+from argus.data.locks import take_lock
+from argus.errors import ArgusError
+from argus.service.jobs import stream
+from argus.service.jobs.lines import may_start
+from argus.service.jobs.process import end_leftover
+from argus.service.jobs.stream import EventStream
+from argus.service.workplace import STATE
+from argus.verdict import read_verdict
+from tests.service.jobs.conftest import events, judging, serving, start, wait
+from tests.support.served import free_port, start_service
+
+
+def test_a_job_runs_as_on_the_command_line_and_is_watched(client, work):
+    id_ = start(client, judging(work))
+    job = wait(client, id_)
+    assert job["state"] == "done" and job["exit_code"] == 0, job["errors"]
+    assert "12 of 60 questions drawn" in job["output"]
+    assert job["command"].startswith("argus traffic judge --corpus=")
+    summary = json.loads((work / "judged" / "summary.json").read_text())
+    assert summary["judging"]["judged"]["total"] == 12
+    own, end = events(client, id_)
+    assert [e["state"] for e in own][:2] == ["queued", "running"] and own[-1]["state"] == "done"
+    assert end == job
+    later, _ = events(client, id_, after=own[1]["id"])
+    assert later == own[2:]
+    assert events(client, id_, after=own[-1]["id"])[0] == []
+    listed = client.get("/jobs").json()
+    assert listed["jobs"] == [job] and listed["before"] is None
+
+
+def test_a_typed_command_is_started(client, work):
+    job = wait(client, start(client, {"command": f"argus report {work / 'report'}"}))
+    assert job["state"] == "done" and job["output"].startswith("report: ")
+    assert job["writes"] == [str((work / "report").resolve())]
+    page = client.get("/page/report/overview", headers={"accept": "text/html"}).text
+    actions = read_verdict(work / "report").actions
+    offered = [action for action in actions if may_start(action.command)]
+    assert job["command"] in page and page.count("data-start") == len(offered)
+
+
+def test_what_a_command_refuses_is_told_by_the_job(client, work):
+    (work / "log.jsonl").write_text('{"id": "q"}\n')
+    job = wait(client, start(client, judging(work)))
+    assert job["state"] == "failed" and job["exit_code"] == 2
+    assert "log.jsonl" in job["errors"] and "Traceback" not in job["errors"]
+
+
+def test_a_gate_that_fails_is_an_answer(client, work):
+    request = {
+        "command": "gate",
+        "options": {"folders": [str(work / "report")], "min_self_retrieval": 1.0,
+                    "max_never_retrieved_share": 0.0},
+    }  # fmt: skip
+    job = wait(client, start(client, request))
+    assert (job["state"], job["exit_code"] in (0, 1)) == ("done", True), job
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        ({"command": "serve"}, "expected one of audit"),
+        ({"command": "repair", "options": {"index": "/etc"}}, "outside the folders"),
+        ({"command": "repair", "options": {"index": "served"}}, "started without one"),
+        ({"command": "gate", "more": 1}, "more"),
+        ({"command": ["gate"]}, "command"),
+        ([], ""),
+    ],
+)
+def test_what_may_not_be_started_is_refused(client, body, problem):
+    answer = client.post("/jobs", json=body)
+    assert answer.status_code == 422 and problem in answer.text
+    assert client.get("/jobs").json()["jobs"] == []
+
+
+@pytest.mark.parametrize("path", ["/jobs/7", "/jobs/7/events", f"/jobs/{2**63}", "/jobs/x"])
+def test_an_unknown_job_is_refused(client, path):
+    assert client.get(path).status_code == 422
+
+
+def test_one_job_at_a_time_writes_a_folder_and_others_pass_it(work):
+    with serving(work, jobs_at_once=3) as client:
+        first, second = (start(client, judging(work)) for _ in range(2))
+        third = start(client, judging(work, out="other"))
+        jobs = [wait(client, id_) for id_ in (first, second, third)]
+        assert {job["state"] for job in jobs} == {"done"}
+        happened = {
+            id_: {e["state"]: e["id"] for e in events(client, id_)[0]}
+            for id_ in (first, second, third)
+        }
+        running = {id_: min(e["id"] for e in events(client, id_)[0] if e["state"] == "running")
+                   for id_ in (first, second, third)}  # fmt: skip
+    assert happened[first]["done"] < running[second]
+    assert running[third] < happened[first]["done"]
+
+
+def test_a_job_is_cancelled_as_by_ctrl_c_and_goes_on(client, work):
+    id_ = start(client, judging(work))
+    waiting = start(client, judging(work))
+    assert client.post(f"/jobs/{waiting}/cancel").json()["state"] == "cancelled"
+    wait(client, id_, ("running",))
+    client.post(f"/jobs/{id_}/cancel")
+    job = wait(client, id_)
+    assert job["state"] == "cancelled" and job["resumable"]
+    assert client.post(f"/jobs/{id_}/resume").json()["attempt"] == 2
+    job = wait(client, id_)
+    assert job["state"] == "done"
+    assert client.post(f"/jobs/{id_}/resume").status_code == 422
+    states = [e["state"] for e in events(client, id_)[0] if e["progress"] is None]
+    assert states == ["queued", "running", "cancelled", "queued", "running", "done"]
+
+
+def test_the_service_ends_and_comes_back_with_what_ran_and_what_waited(work):
+    with serving(work) as client:
+        ran, waited = start(client, judging(work)), start(client, judging(work))
+        wait(client, ran, ("running",))
+    with serving(work) as client:
+        job = client.get(f"/jobs/{ran}").json()
+        assert job["state"] == "interrupted" and job["resumable"]
+        assert wait(client, waited)["state"] == "done"
+        client.post(f"/jobs/{ran}/resume")
+        assert wait(client, ran)["state"] == "done"
+
+
+def test_a_second_service_over_a_folder_says_so(client, work):
+    with (
+        pytest.raises(ArgusError, match="is used by another argus serve"),
+        serving(work),
+    ):
+        pass
+
+
+def test_a_folder_that_cannot_be_written_is_served_without_jobs(work):
+    (work / STATE).write_text("no folder")
+    with serving(work) as client:
+        answer = client.get("/jobs")
+        assert answer.status_code == 503 and "cannot be kept there" in answer.text
+
+
+def test_a_full_disk_refuses_new_jobs_and_ends_none(client, work):
+    id_ = start(client, judging(work))
+    wait(client, id_, ("running",))
+    sql = client.app.state.service.jobs.table._sql
+
+    async def limit(pages):
+        sql.execute(f"PRAGMA max_page_count={pages}")
+
+    (pages,) = client.portal.call(_count, sql)
+    client.portal.call(limit, pages)
+    answers = [client.post("/jobs", json=judging(work)) for _ in range(60)]
+    assert answers[-1].status_code == 503 and "disk is full" in answers[-1].text
+    assert client.get("/jobs").status_code == 200
+    client.portal.call(limit, 100_000)
+    assert wait(client, id_)["state"] == "done"
+    for job in client.get("/jobs?limit=200").json()["jobs"]:
+        if job["state"] == "queued":
+            client.post(f"/jobs/{job['id']}/cancel")
+
+
+async def _count(sql):
+    return sql.execute("PRAGMA page_count").fetchone()
+
+
+def test_a_client_that_hangs_is_let_go(client, work, monkeypatch):
+    monkeypatch.setattr(stream, "SEND_S", 0.1)
+    id_ = start(client, {"command": "report", "options": {"folder": str(work / "report")}})
+    jobs = client.app.state.service.jobs
+    blocks = []
+
+    async def hang(message):
+        if message["type"] == "http.response.body":
+            blocks.append(message)
+            await asyncio.sleep(60)
+
+    async def receive():
+        await asyncio.sleep(60)
+
+    async def serve():
+        await EventStream(jobs, id_, 0)({"type": "http"}, receive, hang)
+
+    with pytest.raises(TimeoutError):
+        client.portal.call(serve)
+    assert len(blocks) == 1
+    assert wait(client, id_)["state"] == "done"
+
+
+def test_a_client_that_leaves_ends_its_stream(client, work):
+    id_ = start(client, judging(work))
+    jobs = client.app.state.service.jobs
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        pass
+
+    async def serve():
+        await asyncio.wait_for(EventStream(jobs, id_, 0)({"type": "http"}, receive, send), 5)
+
+    client.portal.call(serve)
+
+
+def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
+    held = tmp_path / "job-1.lock"
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    end_leftover(held, other.pid)
+    held.touch()
+    end_leftover(held, other.pid)
+    assert other.poll() is None
+    with take_lock(held, busy="") as lock:
+        left = subprocess.Popen(
+            [sys.executable, "-c",
+             "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+             "print(flush=True); time.sleep(60)"],
+            pass_fds=(lock.fileno(),), start_new_session=True, stdout=subprocess.PIPE,
+        )  # fmt: skip
+    left.stdout.read(1)
+    end_leftover(held, left.pid)
+    assert left.wait(5) == -signal.SIGKILL
+    left.stdout.close()
+    other.kill()
+    other.wait()
+
+
+def files(folder):
+    """Return what a judging job leaves that does not hold a time."""
+    names = ("draw.json", "to_judge.tsv", "judging.csv")
+    return {name: (folder / name).read_bytes() for name in names}
+
+
+KILLS = int(os.environ.get("ARGUS_SERVE_KILLS", "2"))
+
+
+@pytest.mark.slow
+def test_the_service_is_killed_while_a_job_runs_and_nothing_is_lost(finished, work, tmp_path):
+    import random
+
+    rng, port = random.Random(os.environ.get("ARGUS_SERVE_SEED", "7")), free_port()
+    with serving(shutil.copytree(finished, tmp_path / "whole")) as client:
+        assert wait(client, start(client, judging(tmp_path / "whole")))["state"] == "done"
+    process, url = start_service(work, port=port)
+    client = httpx.Client(base_url=url, timeout=60)
+    id_ = start(client, judging(work))
+    killed = 0
+    for _ in range(KILLS):
+        wait(client, id_, ("running", "done", "failed"))
+        time.sleep(rng.uniform(0, 2))
+        process.kill()
+        process.wait()
+        process, _ = start_service(work, port=port)
+        job = client.get(f"/jobs/{id_}").json()
+        assert job["state"] in ("interrupted", "done"), job
+        if job["state"] == "interrupted":
+            killed += 1
+            assert client.post(f"/jobs/{id_}/resume").json()["attempt"] == killed + 1
+        else:
+            id_, killed = start(client, judging(work)), 0
+    job = wait(client, id_)
+    assert job["state"] == "done", job
+    assert not list((work / STATE).glob("job-*.lock"))
+    client.close()
+    process.terminate()
+    assert process.wait(60) in (0, -signal.SIGTERM)
+    assert files(work / "judged") == {
+        name: content.replace(bytes(tmp_path / "whole"), bytes(work))
+        for name, content in files(tmp_path / "whole" / "judged").items()
+    }

@@ -1,0 +1,155 @@
+"""What a request may start: declared options, folders of the workplace, nothing else."""
+
+import pytest
+
+from argus.cli.startable import ArgusCommands
+from argus.errors import InputError
+from argus.service.jobs.lines import as_request, may_start
+from argus.service.jobs.planning import STARTABLE, plan_job
+from argus.service.jobs.summary import JobRequest
+from argus.service.workplace import Workplace
+
+
+@pytest.fixture
+def place(tmp_path):
+    inside = tmp_path / "inside"
+    (inside / "ix").mkdir(parents=True)
+    (tmp_path / "outside").mkdir()
+    (inside / "away").symlink_to(tmp_path / "outside")
+    return Workplace((inside,), index=str(inside / "ix"), retriever="mine.py:search")
+
+
+def plan(place, command, **options):
+    return plan_job(JobRequest(command=command, options=options), place, ArgusCommands())
+
+
+def test_every_command_that_may_be_started_is_one():
+    for words in STARTABLE:
+        assert ArgusCommands().declared(words.split())
+
+
+def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
+    planned = plan(
+        place, "repair", index="served", queries=str(place.folders[0] / "q.jsonl"),
+        **{"only-try": True, "folds": 3},
+    )  # fmt: skip
+    inside = place.folders[0].resolve()
+    assert planned.words == ("repair",)
+    assert planned.arguments == (
+        f"--index={inside}/ix", f"--queries={inside}/q.jsonl", "--folds=3", "--only-try",
+    )  # fmt: skip
+    assert planned.writes == (inside / "ix",)
+    hostile = plan(place, "remedy rollback", index="served", remedy="--help")
+    assert hostile.arguments[-2:] == ("--", "--help")
+    assert plan(place, "explain", query="--json", doc_id="d", index="served").arguments[-3:] == (
+        "--", "--json", "d",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "where"),
+    [
+        ("serve", {}, "command"),
+        ("repair; rm -rf /", {}, "command"),
+        ("index build", {}, "command"),
+        ("engine check", {}, "command"),
+        ("repair", {"index": "/etc"}, "index"),
+        ("repair", {"index": "served", "queries": "../../etc/passwd"}, "queries"),
+        ("repair", {"index": "served", "queries": "INSIDE/away/q.jsonl"}, "queries"),
+        ("repair", {"index": "served", "queries": "INSIDE/../outside/q"}, "queries"),
+        ("repair", {"index": "served", "out": "/tmp/elsewhere"}, "out"),
+        ("repair", {"index": "served", "queries": "a\0b"}, "queries"),
+        ("repair", {"index": "served", "queries": ""}, "queries"),
+        ("repair", {"index": "served", "model": "gpt"}, "model"),
+        ("repair", {"index": "served", "base-url": "http://elsewhere"}, "base-url"),
+        ("repair", {"index": "served", "api_key_env": "AWS_SECRET"}, "api_key_env"),
+        ("repair", {"index": "served", "encoder": "evil/model"}, "encoder"),
+        ("repair", {"index": "served", "adapter": "INSIDE/lora"}, "adapter"),
+        ("repair", {"index": "served", "config": "INSIDE/x.toml"}, "config"),
+        ("repair", {"index": "served", "device": "cuda"}, "device"),
+        ("repair", {"index": "served", "nothing": 1}, "nothing"),
+        ("repair", {"index": "served", "folds": "many"}, "repair"),
+        ("repair", {"index": "served", "folds": 1}, "repair"),
+        ("repair", {"index": "served", "folds": [3, 4]}, "folds"),
+        ("repair", {"index": "served", "folds": True}, "folds"),
+        ("repair", {"index": "served", "only_try": "yes"}, "only_try"),
+        ("repair", {}, "repair"),
+        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "retriever": "x.py:f"}, "retriever"),
+        ("exposure", {"corpus": "INSIDE/d"}, "out"),
+        ("exposure", {"corpus": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "corpus"),
+        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "trust_remote_code": True},
+         "trust_remote_code"),
+        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "revision": "main"}, "revision"),
+        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "engine": "ray", "address": "x"},
+         "address"),
+        ("reach", {"store": "qdrant:http://elsewhere/docs", "out": "INSIDE/o"}, "store"),
+        ("reach", {"store": "served", "out": "INSIDE/o"}, "store"),
+        ("remedy blend", {"store": "chroma:x/docs"}, "store"),
+        ("gate", {"folders": ["/etc"]}, "folders"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_names_what_was_wrong(place, command, options, where):
+    inside = str(place.folders[0])
+    whole = {
+        name: value.replace("INSIDE", inside) if isinstance(value, str) else value
+        for name, value in options.items()
+    }
+    with pytest.raises(InputError) as error:
+        plan(place, command, **whole)
+    assert str(error.value.where) == where
+
+
+def test_what_the_service_was_started_over_is_used_by_reference(place):
+    planned = plan(
+        place, "exposure", corpus=str(place.folders[0] / "d.jsonl"),
+        out=str(place.folders[0] / "o"), retriever="served",
+    )  # fmt: skip
+    assert "--retriever=mine.py:search" in planned.arguments
+
+
+def test_an_index_elsewhere_is_read_but_not_changed(place, tmp_path):
+    other = Workplace(place.folders, index=str(tmp_path / "outside@original"))
+    planned = plan(other, "explain", query="q", doc_id="d", index="served")
+    assert f"--index={tmp_path / 'outside'}@original" in planned.arguments
+    with pytest.raises(InputError, match="outside the folders"):
+        plan(other, "repair", index="served")
+
+
+def test_a_command_as_it_is_typed_is_the_same_request(place):
+    inside = place.folders[0]
+    line = f"argus repair --index served --queries '{inside}/a b.jsonl' --folds=3 --only-try"
+    typed = as_request(line, ArgusCommands())
+    assert typed.command == "repair"
+    assert typed.options == {
+        "index": "served", "queries": f"{inside}/a b.jsonl", "folds": "3", "only_try": True,
+    }  # fmt: skip
+    planned = plan_job(typed, place, ArgusCommands())
+    assert f"--queries={inside.resolve()}/a b.jsonl" in planned.arguments
+    gate = as_request(f"argus gate {inside} {inside}/ix --min-ndcg 0.3", ArgusCommands())
+    assert gate.options == {"folders": [str(inside), f"{inside}/ix"], "min_ndcg": "0.3"}
+    undone = as_request("argus remedy rollback --index=served -- --odd", ArgusCommands())
+    assert undone.options == {"index": "served", "remedy": "--odd"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "argus", "rm -rf /", "argus serve x", "argus index build --corpus c", "argus repair 'x",
+     "argus index build --out i && argus repair --index i", "argus repair | tee"],
+)  # fmt: skip
+def test_what_may_not_be_started_is_not_offered(line):
+    assert not may_start(line)
+    with pytest.raises(InputError):
+        as_request(line, ArgusCommands())
+
+
+@pytest.mark.parametrize(
+    "line", ["argus repair --nothing 1", "argus repair x", "argus repair --index"]
+)
+def test_a_typed_option_that_there_is_not_is_refused(line):
+    with pytest.raises(InputError):
+        as_request(line, ArgusCommands())
+
+
+def test_what_a_person_has_to_fill_in_is_not_offered():
+    assert may_start("argus gate report/ --against before/")
+    assert not may_start("argus gate NEW --against report/")

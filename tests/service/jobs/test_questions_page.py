@@ -1,0 +1,149 @@
+"""The page of questions in a real browser: drawn by a job, judged by keys, written."""
+
+import json
+
+import pytest
+
+import argus
+from argus.traffic.judging.live import LiveJudging
+from argus.traffic.judging.table import read_rows_to_grade
+from tests.support.examples import write_rows
+from tests.support.hostile import ATTACKS
+from tests.support.served import keep_pictures, open_browser, page_of, service
+from tests.support.words import ByWords, corpus
+
+pytestmark = pytest.mark.slow
+BUDGET = 24
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder of real traffic, some of it attacks; nothing drawn yet."""
+    work = tmp_path_factory.mktemp("questions") / "work"
+    work.mkdir()
+    documents = corpus()
+    rows = [{"_id": d.id, "title": d.title, "text": f"{d.text} {ATTACKS[i % 5]}"}
+            for i, d in enumerate(documents)]  # fmt: skip
+    write_rows(work / "docs.jsonl", rows)
+    asks = []
+    for i in range(60):
+        document = documents[i % 40]
+        text = f"who built the {document.title.lower()} number {i} {ATTACKS[i % 5]}"
+        if i % 3 == 0:
+            text = f"opening hours of the museum in winter, room {i}"
+        asks.append({"query": text, "time": 1_772_323_200 + i})
+    write_rows(work / "log.jsonl", asks)
+    argus.audit_traffic(
+        work / "log.jsonl", out=work / "traffic", corpus=work / "docs.jsonl",
+        retriever=ByWords(documents), config=argus.TrafficConfig(resamples=1_000, k=3),
+    )  # fmt: skip
+    with service(work) as url, open_browser() as launched:
+        yield work / "traffic", url, launched
+
+
+def press(page, key):
+    """Press a key of judge mode, and wait until its answer is on the page."""
+    before = page.locator("#judge").inner_html()
+    page.keyboard.press(key)
+    page.wait_for_function(
+        "before => document.getElementById('judge').innerHTML !== before", arg=before
+    )
+
+
+def counted(page):
+    return int(page.locator("#measured").inner_text())
+
+
+def width(page):
+    interval = page.locator("#interval")
+    low, high = (float(interval.get_attribute(f"data-{end}")) for end in ("low", "high"))
+    return high - low
+
+
+def test_questions_are_drawn_judged_by_keys_and_written(place):
+    folder, url, launched = place
+    with page_of(launched) as page:
+        page.goto(f"{url}/page/traffic/questions")
+        text = page.locator("main").inner_text()
+        assert "60 asks" in text and "What nobody meets" in text and "Likely to fail" in text
+        assert sum(attack in text for attack in ATTACKS) > 2
+        page.get_by_label("Questions to judge").fill(str(BUDGET))
+        page.get_by_role("button", name="Draw").click()
+        page.get_by_role("link", name="Judge", exact=True).click()
+        page.get_by_role("heading", name="Judge", exact=True).wait_for()
+        keep_pictures(page, "judge-first")
+        first = page.locator("#asked").inner_text()
+        press(page, "y")
+        press(page, "n")
+        press(page, "x")
+        assert counted(page) == 1 and page.locator("#asked").inner_text() != first
+        widths = []
+        for i in range(1, 20):
+            press(page, "y" if i % 3 else "n")
+            press(page, "x")
+            assert counted(page) == i + 1
+            widths.append(width(page))
+        assert widths[-1] < max(widths[:5])
+        keep_pictures(page, "judge-twenty")
+        interval = page.locator("#interval").inner_text()
+        page.goto(f"{url}/page/traffic/questions")
+        assert interval.split(" to ")[0] in page.locator(".answer").inner_text()
+        page.get_by_role("button", name="Write the results").click()
+        page.locator('#jobs .job[data-state="done"]').nth(1).wait_for()
+        keep_pictures(page, "questions")
+    summary = json.loads((folder / "summary.json").read_text())["judging"]
+    assert summary["judged"]["measured"] == 20
+    assert f"{100 * summary['estimates'][0]['low']:.1f}%" == interval.split(" to ")[0]
+    assert len(LiveJudging.of(folder).grades) == summary["graded"]
+
+
+def test_a_grade_is_skipped_undone_and_kept(place):
+    folder, url, launched = place
+    with page_of(launched) as page:
+        page.goto(f"{url}/page/traffic/questions/judge")
+        before = dict(LiveJudging.of(folder).grades)
+        first = page.locator("#asked").inner_text()
+        press(page, "s")
+        assert page.locator("#asked").inner_text() != first
+        press(page, "2")
+        (graded,) = set(LiveJudging.of(folder).grades.items()) - set(before.items())
+        assert graded[1] == 2
+        page.reload()
+        press(page, "u")
+        assert LiveJudging.of(folder).grades == before
+        page.keyboard.press("u")
+        page.locator("#said", has_text="Nothing to undo").wait_for()
+        rows = read_rows_to_grade(folder / "to_judge.tsv")
+        assert any(attack in row.text for row in rows for attack in ATTACKS)
+
+
+def test_keys_that_come_faster_than_answers_grade_one_document_each(place):
+    folder, url, launched = place
+    with page_of(launched) as page:
+        page.goto(f"{url}/page/traffic/questions/judge")
+        before = len(LiveJudging.of(folder).grades)
+        for _ in range(5):
+            page.keyboard.press("n")
+        page.wait_for_timeout(50)
+        page.locator(".dots").wait_for()
+        page.wait_for_function("document.getElementById('said').textContent.includes('judged')")
+        for _ in range(100):
+            if len(LiveJudging.of(folder).grades) == before + 5:
+                break
+            page.wait_for_timeout(50)
+        assert len(LiveJudging.of(folder).grades) == before + 5
+
+
+def test_what_cannot_be_graded_is_refused(place):
+    import httpx
+
+    _, url, _ = place
+    at = f"{url}/page/traffic/questions/judge"
+    bodies = (
+        {"question": "nothing", "documents": ["d"], "grade": 1},
+        {"question": "nothing", "grade": 1},
+        {"question": "q", "grade": 9},
+        {},
+    )
+    for body in bodies:
+        assert httpx.post(at, json=body, timeout=60).status_code == 422

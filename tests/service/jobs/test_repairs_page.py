@@ -1,0 +1,125 @@
+"""The page of repairs in a real browser: tried, applied, read, undone; with attacks for texts."""
+
+import json
+
+import pytest
+
+from argus.encoders import EncoderConfig
+from argus.indexes.job import build_index
+from argus.indexes.views import ViewIndex
+from argus.service.page.repairs.reading import ChangedQuestion, Changes
+from tests.support.examples import write_rows
+from tests.support.hostile import ATTACKS
+from tests.support.sentence_models import make_model
+from tests.support.served import keep_pictures, open_browser, page_of, service
+from tests.support.words import corpus
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """An index with judged questions beside it, some of them attacks; served in a process."""
+    root = tmp_path_factory.mktemp("repairs")
+    work, model = root / "work", make_model(root / "model")
+    work.mkdir()
+    documents = corpus()
+    encoder = EncoderConfig(model=str(model), precision="float32", device="cpu")
+    build_index(documents, out=work / "index", encoder=encoder)
+    questions, judgements = [], ["query-id\tcorpus-id\tscore"]
+    for i, document in enumerate(documents[:24]):
+        attack = ATTACKS[i % len(ATTACKS)]
+        questions.append({"_id": f"q{i} <i>", "text": f"{document.title} by the river {attack}"})
+        judgements.append(f"q{i} <i>\t{document.id}\t1")
+    write_rows(work / "queries.jsonl", questions)
+    (work / "qrels.tsv").write_text("\n".join(judgements) + "\n")
+    with service(work, "--index", work / "index") as url, open_browser() as launched:
+        yield work, url, launched
+
+
+def state(work):
+    index = ViewIndex.open(work / "index")
+    return index.version, [remedy.id for remedy in index.remedies()]
+
+
+def test_a_repair_is_tried_applied_and_undone(place):
+    work, url, launched = place
+    version = state(work)[0]
+    with page_of(launched) as page:
+        page.goto(f"{url}/page/-/repairs")
+        page.get_by_label("Judged questions").fill(str(work / "queries.jsonl"))
+        page.get_by_label("Their judgements").fill(str(work / "qrels.tsv"))
+        page.get_by_role("button", name="Try", exact=True).click()
+        page.get_by_role("heading", name="The last trial").wait_for()
+        assert state(work) == (version, [])
+        keep_pictures(page, "repairs-tried")
+        rows = page.locator("#changed ~ .card tbody tr")
+        kinds = [row.get_attribute("class") for row in rows.all()]
+        summary = json.loads((work / "index" / "repair" / "summary.json").read_text())["repair"]
+        figures = summary["trials"][0]["ndcg10"]
+        assert kinds == ["harmed"] * figures["harmed"] + ["improved"] * figures["improved"]
+        texts = " ".join(rows.locator("td:first-child").all_inner_texts())
+        assert len(kinds) > 3 and sum(attack in texts for attack in ATTACKS) > 2
+        page.get_by_role("button", name="Apply blend").click()
+        page.get_by_role("button", name="Undo blend").wait_for()
+        (remedy,) = state(work)[1]
+        assert page.get_by_text("Other remedies are in the index now").is_visible()
+        assert not page.get_by_role("button", name="Apply blend").count()
+        page.locator("summary", has_text="Receipt").click()
+        receipt = page.locator(f"[id='{remedy}']")
+        assert receipt.locator("tbody tr").count() >= 1
+        keep_pictures(page, "repairs-applied")
+        page.get_by_role("button", name=f"Undo {remedy}").click()
+        page.get_by_text("No remedy: it is searched as it was built.").wait_for()
+        assert page.get_by_role("button", name="Apply blend").is_enabled()
+    assert state(work)[1] == []
+
+
+def test_what_is_refused_is_said_beside_the_button(place):
+    _, url, launched = place
+    with page_of(launched, refused=True) as page:
+        page.goto(f"{url}/page/-/repairs")
+        page.get_by_label("Judged questions").fill("/etc/passwd")
+        page.get_by_role("button", name="Try", exact=True).click()
+        problem = page.locator(".start .problem")
+        problem.filter(has_text="outside the folders").wait_for()
+
+
+def test_the_keyboard_alone_starts_a_trial_and_cancels_it(place):
+    work, url, launched = place
+    before = state(work)
+    with page_of(launched) as page:
+        page.goto(f"{url}/page/-/repairs")
+        reach(page, "Judged questions")
+        page.keyboard.press("Control+A")
+        page.keyboard.type(str(work / "queries.jsonl"))
+        page.keyboard.press("Tab")
+        page.keyboard.press("Control+A")
+        page.keyboard.type(str(work / "qrels.tsv"))
+        page.keyboard.press("Enter")
+        page.locator("#jobs .job").first.wait_for()
+        reach(page, "Cancel", back=True)
+        page.keyboard.press("Enter")
+        page.locator('#jobs .job[data-state="cancelled"]').first.wait_for()
+    assert state(work) == before
+
+
+def test_harmed_questions_come_first_the_worst_of_them_before_all():
+    differences = (0.2, -0.1, 0.0, 0.5, -0.4)
+    changes = Changes.of([ChangedQuestion(str(d), "", 1, 1, d) for d in differences])
+    assert [q.difference for q in changes.rows] == [-0.4, -0.1, 0.5, 0.2]
+    assert (changes.harmed, changes.improved, changes.unchanged) == (2, 2, 1)
+
+
+def reach(page, label, back=False):
+    """Press Tab until what has a label, or a text, has the focus."""
+    for _ in range(80):
+        page.keyboard.press("Shift+Tab" if back else "Tab")
+        focus = page.evaluate(
+            "() => { const e = document.activeElement; "
+            "return (e.labels?.[0]?.textContent || e.getAttribute('aria-label') || "
+            "e.textContent).trim(); }"
+        )
+        if focus == label:
+            return
+    raise AssertionError(f"Tab does not reach {label!r}")

@@ -1,0 +1,123 @@
+"""One place, one server, and one browser for all pages; without Chromium the browser is skipped."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import uvicorn
+from starlette.testclient import TestClient
+
+from argus.service.app import create_app
+from tests.support.browser import browser
+from tests.support.hostile import make_place
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+AXE = Path(__file__).parents[2] / "support" / "axe" / "axe.min.js"
+
+
+@pytest.fixture(scope="session")
+def place(tmp_path_factory):
+    root = tmp_path_factory.mktemp("service") / "root"
+    root.mkdir()
+    return make_place(root)
+
+
+@pytest.fixture(scope="session")
+def app(place):
+    return create_app(place)
+
+
+@pytest.fixture(scope="session")
+def client(app):
+    with TestClient(app, base_url="http://127.0.0.1") as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def address(app):
+    """Serve the application on a free port; return where."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    end = time.monotonic() + 30
+    while not server.started and time.monotonic() < end:
+        time.sleep(0.02)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    program = browser()
+    sync_playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed"
+    ).sync_playwright
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+class Window:
+    """A page of the browser. errors: what its console said was wrong."""
+
+    def __init__(self, context, address):
+        self.page, self.address, self.errors = context.new_page(), address, []
+        self.page.set_default_timeout(15_000)
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.errors.append(f"a dialog: {dialog.message}"))
+
+    def _hear(self, message):
+        if message.type == "error" and "422" not in message.text:
+            self.errors.append(message.text)
+
+    def open(self, path):
+        self.page.goto(f"{self.address}{path}", wait_until="load")
+        return self.page
+
+    def until(self, expression):
+        """Wait until something holds in the page; its policy forbids the browser's own waiting."""
+        end = time.monotonic() + 15
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < end, expression
+            time.sleep(0.03)
+
+    def check_safe(self):
+        """Fail where a script of a text ran, or the console has errors."""
+        assert self.page.evaluate("window.attacked") is None
+        assert self.errors == []
+
+    def check_accessible(self, rules="{runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']}"):
+        """Fail for what axe finds serious or critical."""
+        if not self.page.evaluate("typeof window.axe !== 'undefined'"):
+            self.page.evaluate(AXE.read_text("utf-8"))
+        told = self.page.evaluate(f"axe.run(document, {rules})")
+        assert [
+            (one["id"], node["target"], node.get("failureSummary"))
+            for one in told["violations"]
+            if one["impact"] in ("serious", "critical")
+            for node in one["nodes"][:3]
+        ] == []
+
+
+@pytest.fixture(scope="session")
+def _context(chromium):
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def window(_context, address):
+    shown = Window(_context, address)
+    yield shown
+    shown.page.close()

@@ -1,0 +1,64 @@
+"""Chains around a record, as of a date, and where the time line draws them."""
+
+import pytest
+
+from argus.authority.jobs.inputs import open_authority
+from argus.errors import InputError
+from argus.service.page.authority.chains import chains_around, day_of, heads
+from argus.service.page.authority.timeline import LEFT, RIGHT, WIDTH, timeline
+from tests.support.superseding import story_source, write_story
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return open_authority(story_source(write_story(tmp_path_factory.mktemp("story")))).authority
+
+
+def states(authority, as_of, id_="fix-1"):
+    chains = chains_around(authority, authority.as_of(as_of), id_)
+    return {member.id: member.state for member in chains.members}
+
+
+def test_a_chain_is_the_same_from_each_of_its_records(authority):
+    for one in ("flaw-1", "fix-1", "fix-1b"):
+        chains = chains_around(authority, authority, one)
+        assert [m.id for m in chains.members] == ["flaw-1", "fix-1", "fix-1b"]
+        assert {(link.superseded, link.superseder) for link in chains.links} == {
+            ("flaw-1", "fix-1"),
+            ("flaw-1", "fix-1b"),
+            ("fix-1", "fix-1b"),
+        }
+
+
+def test_states_follow_the_date(authority):
+    assert states(authority, "2024-01-01") == dict.fromkeys(
+        ("flaw-1", "fix-1", "fix-1b"), "not yet"
+    )
+    assert states(authority, "2024-01-20")["flaw-1"] == "in force"
+    assert states(authority, "2024-02-15") == {
+        "flaw-1": "superseded",
+        "fix-1": "in force",
+        "fix-1b": "not yet",
+    }
+    assert states(authority, "2024-06-01")["fix-1b"] == "in force"
+
+
+def test_heads_are_what_is_in_force_and_supersedes(authority):
+    assert [(h.id, h.superseded) for h in heads(authority, "", 10)] == [("fix-1b", 2), ("fix-3", 1)]
+    assert [h.id for h in heads(authority, "TOKENS", 10)] == ["fix-3"]
+    assert heads(authority, "parser", 10) == []
+
+
+def test_lanes_run_from_a_record_to_what_supersedes_it(authority):
+    chains = chains_around(authority, authority, "fix-1")
+    drawing = timeline(chains, day_of("2024-02-15"))
+    old, middle, new = drawing.lanes
+    assert old.end == middle.start < middle.end == new.start < new.end == WIDTH - RIGHT
+    assert LEFT < old.start < old.end < drawing.now < new.start
+    assert drawing.is_dated and len(drawing.arrows) == 3 and drawing.ticks
+    assert timeline(chains, None).now is None
+
+
+def test_an_unknown_record_is_refused(authority):
+    with pytest.raises(InputError, match="no record 'x'"):
+        chains_around(authority, authority, "x")

@@ -1,0 +1,111 @@
+"""The table of documents against its own Parquet files, read row by row."""
+
+import os
+from itertools import pairwise
+
+import pyarrow.parquet as pq
+import pytest
+
+from argus.errors import InputError
+from argus.service.page.documents.filters import ROWS, Filters
+from argus.service.page.documents.table import NEAR, DocumentTable, DocumentTables
+from benchmarks.serve_documents import make
+
+SIZE = NEAR + 3 * ROWS
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("large")
+    make(folder, SIZE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def table(folder):
+    return DocumentTable(folder)
+
+
+@pytest.fixture(scope="module")
+def plain(folder):
+    """The rows of both files, joined by id in plain Python."""
+    audit = {r["id"]: r for r in pq.read_table(folder / "retrievability.parquet").to_pylist()}
+    rows = pq.read_table(folder / "exposure.parquet").to_pylist()
+    return [row | audit[row["id"]] for row in rows]
+
+
+def ids(page):
+    return [row["id"] for row in page.rows]
+
+
+def cause(row):
+    if row["never_retrieved"]:
+        return "never comes back"
+    if row["retrieved_by_own"] == 0:
+        return "not by its own words"
+    if row["title_rank"] is None or row["title_rank"] > 10:
+        return "not by its title"
+    return "blind spot" if row["band"] == "low" else "none"
+
+
+@pytest.mark.parametrize("page", [1, 2, NEAR // ROWS, NEAR // ROWS + 1, SIZE // ROWS])
+@pytest.mark.parametrize("sort", ["", "rps", "-rps", "title_rank", "-title_rank", "label"])
+def test_a_page_holds_the_rows_that_stand_there_in_order(table, plain, sort, page):
+    name = sort.lstrip("-")
+    expected = sorted(plain, key=lambda row: row["id"])
+    if name:
+        expected.sort(key=lambda row: row[name], reverse=sort.startswith("-"))
+    start = (page - 1) * ROWS
+    found = table.page(Filters(sort=sort, page=page))
+    assert ids(found) == [row["id"] for row in expected[start : start + ROWS]]
+    assert found.total == SIZE
+
+
+def test_what_is_wrong_is_the_first_that_holds(table, plain):
+    counts = {}
+    for row in plain:
+        counts[cause(row)] = counts.get(cause(row), 0) + 1
+    assert table.count_by("cause") == counts
+    (one,) = table.page(Filters(q=plain[7]["id"])).rows
+    assert one["cause"] == cause(plain[7])
+
+
+def test_filters_hold_together(table, plain):
+    filters = Filters(q="CASTLE", band="low", cause="blind spot")
+    expected = [
+        row["id"]
+        for row in plain
+        if "castle" in row["label"].lower() and row["band"] == "low" and cause(row) == "blind spot"
+    ]
+    found = table.page(filters)
+    assert found.total == len(expected) and ids(found) == expected[:ROWS]
+
+
+@pytest.mark.parametrize("words", ["'", "%", "_", "\\", '"; DROP TABLE documents; --'])
+def test_words_are_values_and_never_sql(table, words):
+    assert table.page(Filters(q=words)).total == 0
+    assert table.page(Filters()).total == SIZE
+
+
+def test_a_column_that_is_not_there_is_refused(table):
+    for sort in ("x", "label, id", "words", "1"):
+        with pytest.raises(InputError, match="no column"):
+            table.page(Filters(sort=sort))
+
+
+def test_a_table_that_was_written_again_is_read_again(tmp_path):
+    make(tmp_path, 10)
+    tables = DocumentTables()
+    first = tables.of(tmp_path)
+    assert first.page(Filters()).total == 10 and tables.of(tmp_path) is first
+    make(tmp_path, 12)
+    os.utime(tmp_path / "exposure.parquet", ns=(1, 1))
+    assert tables.of(tmp_path).page(Filters()).total == 12
+
+
+def test_links_keep_what_is_chosen_and_turn_the_order():
+    filters = Filters(q="a&b", band="low", page=3)
+    assert filters.sorted_by("rps") == "?q=a%26b&band=low&sort=rps"
+    assert Filters(sort="rps").sorted_by("rps") == "?sort=-rps"
+    assert [Filters(page=n).to_page(n + 1) for n in (1, 2)] == ["?page=2", "?page=3"]
+    assert all(a != b for a, b in pairwise(Filters().to_page(n) for n in range(1, 4)))

@@ -1,0 +1,62 @@
+"""What the description of the service says can be asked: no answer is a fault of ours."""
+
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+
+from argus.service.app import create_app
+from argus.service.config import ServeConfig
+from tests.service.client import run_in_a_thread
+
+EXAMPLES = 6
+
+
+@schemathesis.serializer("application/x-ndjson")
+def as_it_is(_context, value):
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+
+
+SEARCHES = ("/search", "/search/batch", "/explain", "/retrieve/langchain", "/retrieve/llamaindex")
+
+
+def test_the_description_names_what_is_answered(client):
+    described = client.get("/openapi.json").json()
+    assert {*SEARCHES, "/records", "/resolve", "/healthz", "/readyz", "/metrics"} <= set(
+        described["paths"]
+    )
+    assert not [path for path in described["paths"] if path.startswith(("/page", "/login"))]
+    schemas = described["components"]["schemas"]
+    assert {"SearchResults", "ServedHit", "ChainLink", "ExplanationRecord"} <= set(schemas)
+    assert schemas["Search"]["additionalProperties"] is False
+
+
+def test_no_request_is_answered_by_a_fault(served):
+    config = ServeConfig(port=0)
+    app = create_app(served.service.workplace, config)
+    app.state.service.searcher._source = served.service.searcher.source()  # warm already
+    with run_in_a_thread(app, config) as port:
+        url = f"http://127.0.0.1:{port}"
+        schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
+        for operation in schema.get_all_operations():
+            ask(operation.ok())
+
+
+def ask(operation):
+    """Send an operation what fits its description, and what does not."""
+
+    @settings(
+        max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck),
+        database=None,
+    )  # fmt: skip
+    @given(
+        case=st.one_of(
+            operation.as_strategy(),
+            operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
+        )
+    )
+    def send(case):
+        case.validate_response(case.call(), checks=[not_a_server_error])
+
+    send()

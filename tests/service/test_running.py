@@ -1,0 +1,130 @@
+"""The service as a process: where it listens, who it lets wait, and who holds its folders."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import httpx
+import pytest
+
+from argus.errors import ArgusError, InputError
+from argus.service.app import create_app
+from argus.service.config import ServeConfig
+from argus.service.running import folders_locked, listening
+from argus.service.workplace import STATE, open_workplace
+from tests.runs.test_record import expose
+from tests.service.client import run_in_a_thread
+
+IDLE = 300
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("work") / "report"
+    expose(folder)
+    return folder
+
+
+def running(report, **settings):
+    """Run a service in a thread; its port."""
+    config = ServeConfig(port=0, **settings)
+    return run_in_a_thread(create_app(open_workplace([report]), config), config)
+
+
+def closed_after(connection, seconds):
+    connection.settimeout(seconds)
+    try:
+        return connection.recv(100) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_idle_connections_stop_nobody_and_are_closed(report):
+    with running(report, idle_s=2) as port:
+        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(IDLE)]
+        half = socket.create_connection(("127.0.0.1", port))
+        half.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
+        since = time.monotonic()
+        answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=10)
+        assert answer.status_code == 200 and time.monotonic() - since < 2
+        assert all(closed_after(connection, 20) for connection in [*idle, half])
+        for connection in [*idle, half]:
+            connection.close()
+
+
+def test_a_body_that_never_comes_is_given_up(report):
+    with running(report, timeout_s=0.3) as port:
+        slow = socket.create_connection(("127.0.0.1", port))
+        head = "POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n"
+        slow.sendall(head.encode() + b'{"q')
+        slow.settimeout(20)
+        assert b" 504 " in slow.recv(1000)
+        slow.close()
+
+
+def test_more_connections_than_there_may_be_are_told_to_come_again(report):
+    with running(report, max_connections=8) as port:
+        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(12)]
+        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=10).status_code == 503
+        for connection in idle:
+            connection.close()
+
+
+def test_a_second_service_on_a_folder_says_so(report):
+    place = open_workplace([report])
+    other = folders_locked(open_workplace([report]))
+    with (
+        folders_locked(place),
+        pytest.raises(ArgusError, match=r"Another service runs over .*report"),
+    ):
+        other.__enter__()
+    with folders_locked(place):
+        assert (report / STATE / "lock").is_file()
+
+
+def test_a_folder_that_cannot_be_written_is_served_all_the_same(report, monkeypatch):
+    def refuse(*_, **__):
+        raise PermissionError
+
+    monkeypatch.setattr("argus.service.running.take_lock", refuse)
+    with folders_locked(open_workplace([report])):
+        pass
+
+
+def test_a_port_that_is_taken_is_said():
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(InputError, match=r"--port.*cannot be listened on"),
+    ):
+        listening(ServeConfig(port=taken.getsockname()[1]))
+
+
+@pytest.mark.slow
+def test_the_command_prints_its_token_once_and_is_back_after_a_kill(report):
+    command = [
+        sys.executable, "-c", "from argus.cli.main import main; main()", "serve", str(report),
+        "--host", "0.0.0.0", "--port", "0",
+    ]  # fmt: skip
+    env = {name: text for name, text in os.environ.items() if name != "ARGUS_SERVE_TOKEN"}
+    tokens = set()
+    for end in (signal.SIGKILL, signal.SIGINT):
+        process = subprocess.Popen(
+            command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            port = int(re.search(r":(\d+)/", process.stdout.readline())[1])
+            token = process.stdout.readline().removeprefix("token, shown once: ").strip()
+            url = f"http://127.0.0.1:{port}/page/report/overview"
+            assert httpx.get(url, timeout=30).status_code == 401
+            bearer = {"authorization": f"Bearer {token}"}
+            assert httpx.get(url, headers=bearer, timeout=30).status_code == 200
+        finally:
+            process.send_signal(end)
+            out, errors = process.communicate(timeout=30)
+        assert token not in out + errors
+        tokens.add(token)
+    assert process.returncode == 0 and len(tokens) == 2

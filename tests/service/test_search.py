@@ -1,0 +1,168 @@
+"""What programs ask: search, explain, resolve, records, and retrieval in the shapes of others."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from llama_index.core.base.base_retriever import BaseRetriever as LlamaRetriever
+from llama_index.core.schema import NodeWithScore, TextNode
+
+from argus.authority.jobs.search import search_authority
+from argus.explanation.config import ExplainConfig
+from argus.explanation.job import explain
+from tests.support.superseding import story_source
+
+QUESTION = "archives that write outside of their folder"
+TEXT = "Release 2.5 Links are checked as well. Replaces 2.4."
+"""Of fix-1b, as the index has it."""
+
+
+def ids(answer):
+    return [hit["id"] for hit in answer["results"]]
+
+
+def test_a_search_serves_what_is_in_force_as_the_command_does(client, story, minilm):
+    answer = client.get("/search", params={"query": QUESTION, "k": 3}).json()
+    command = search_authority(
+        QUESTION, story_source(story), k=3, index=str(story / "index"), encoder=minilm
+    )
+    assert ids(answer) == [hit["id"] for hit in command["results"]]
+    first, same = answer["results"][0], command["results"][0]
+    for key in ("anchor", "anchor_rank", "chain", "type", "time", "title"):
+        assert first[key] == same[key]
+    assert answer["retired"]["flaw-1"] == ["fix-1b"]
+    assert client.post("/search", json={"query": QUESTION, "k": 3}).json() == answer
+
+
+def test_an_earlier_time_is_answered_from_what_held_then(client, story, minilm):
+    for date in ("2024-01-15", "2024-02-15", "2024-03-15"):
+        answer = client.post("/search", json={"query": QUESTION, "k": 3, "as_of": date}).json()
+        command = search_authority(
+            QUESTION, story_source(story, as_of=date), k=3, index=str(story / "index"),
+            encoder=minilm,
+        )  # fmt: skip
+        assert answer["as_of"] == date
+        assert ids(answer) == [hit["id"] for hit in command["results"]]
+
+
+def test_many_at_once_are_answered_as_each_alone(client, served):
+    questions = [f"{QUESTION} {i}" for i in range(24)]
+    alone = [client.post("/search", json={"query": text}).json() for text in questions]
+    sizes = served.service.metrics.batches
+    before = sizes._sum.get()
+    with ThreadPoolExecutor(24) as pool:
+        at_once = list(
+            pool.map(lambda text: client.post("/search", json={"query": text}).json(), questions)
+        )
+    batch = client.post("/search/batch", json={"queries": questions}).json()["answers"]
+    assert at_once == alone == batch
+    assert sizes._sum.get() - before == 48
+
+
+def test_a_question_without_words_and_a_date_that_is_none_are_refused(client):
+    assert client.post("/search", json={"query": "   "}).status_code == 422
+    refused = client.post("/search", json={"query": "x", "as_of": "yesterday"})
+    assert refused.status_code == 422 and "yesterday" in refused.json()["detail"]
+
+
+def test_why_not_is_what_the_command_says(client, story, minilm):
+    index = f"{story / 'index'}"
+    for id_ in ("flaw-1", "nobody"):
+        answer = client.get("/explain", params={"query": QUESTION, "id": id_, "k": 2}).json()
+        known = explain(QUESTION, id_, index, ExplainConfig(k=2), encoder=minilm).as_dict()
+        expected = json.loads(json.dumps(known))
+        for part in (answer, expected):
+            part["findings"] = [f for f in part["findings"] if f["cause"] != "superseded"]
+            del part["verdict"], part["cause"], part["index"]
+        assert answer == expected
+    superseded = next(
+        finding
+        for finding in client.post("/explain", json={"query": QUESTION, "id": "flaw-1"}).json()[
+            "findings"
+        ]
+        if finding["cause"] == "superseded"
+    )
+    by = {row["id"] for row in superseded["evidence"]["superseded_by"]}
+    assert by == {"fix-1", "fix-1b"}
+
+
+def test_what_controls_documents_and_by_which_chain(client):
+    body = {"ids": ["flaw-1", "fix-1b", "nobody"], "as_of": "2024-02-15"}
+    flaw, fix, nobody = client.post("/resolve", json=body).json()["documents"]
+    assert [one["id"] for one in flaw["controlling"]] == ["fix-1"]
+    assert flaw["controlling"][0]["chain"][0]["rule"] == "fix"
+    assert not fix["in_force"] and not nobody["known"]
+
+
+def test_records_that_come_make_cached_answers_stale(client, served):
+    question = "nested input exhausts the parser"
+    asked = {"query": question, "watch": "my cache, key 7", "k": 1}
+    assert ids(client.post("/search", json=asked).json()) == ["flaw-2"]
+    row = {
+        "_id": "fix-2", "type": "patch", "timestamp": "2024-05-01", "entities": {"cve": "2"},
+        "title": "Release 2.7", "text": "Depth is bounded.",
+    }  # fmt: skip
+    taken = client.post("/records", content=json.dumps(row) + "\n")
+    assert taken.json()["stale"] == ["my cache, key 7"]
+    assert client.get("/records/stale").json() == {"stale": ["my cache, key 7"]}
+    (hit,) = client.post("/search", json=asked).json()["results"]
+    assert (hit["id"], hit["text"], hit["anchor"]) == ("fix-2", "Depth is bounded.", "flaw-2")
+    assert client.get("/records/stale").json() == {"stale": []}
+    gone = client.post("/records", content=json.dumps({"op": "delete", "_id": "fix-2"}))
+    assert gone.json()["changes"][0]["reactivated"] == ["flaw-2"]
+    assert list(served.folder.glob("index/.argus-serve/records-*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"[]", b"{", b'{"_id": NaN}', b'{"_id": "\xff"}', b'{"_id": "\\ud800"}', b"7\n"]
+)
+def test_records_that_are_none_are_refused(client, body):
+    refused = client.post("/records", content=body)
+    assert refused.status_code == 422, refused.text
+    assert "the body" in refused.json()["detail"] or "request" in refused.json()["detail"]
+
+
+def test_a_vector_store_as_openai_has_it(client):
+    url = "/v1/vector_stores/anything/search"
+    page = client.post(url, json={"query": [QUESTION], "max_num_results": 2}).json()
+    assert page["object"] == "vector_store.search_results.page"
+    assert (page["search_query"], page["has_more"]) == ([QUESTION], False)
+    first = page["data"][0]
+    assert (first["file_id"], first["filename"]) == ("fix-1b", "Release 2.5")
+    assert first["content"] == [{"type": "text", "text": TEXT}]
+    assert first["attributes"]["in_place_of"] == "flaw-1"
+    filtered = client.post(url, json={"query": "x", "filters": {"type": "eq"}})
+    assert filtered.status_code == 400
+    assert filtered.json()["error"]["param"] == "filters"
+    best = {"query": QUESTION, "ranking_options": {"score_threshold": first["score"]}}
+    assert [hit["file_id"] for hit in client.post(url, json=best).json()["data"]] == ["fix-1b"]
+
+
+def test_an_application_of_langchain_retrieves_through_it(client):
+    class Served(BaseRetriever):
+        def _get_relevant_documents(self, query, *, run_manager):
+            answer = client.post("/retrieve/langchain", json={"query": query}).json()
+            return [Document(**one) for one in answer["response"]]
+
+    documents = Served().invoke(QUESTION)
+    assert documents[0].id == "fix-1b" and documents[0].page_content == TEXT
+    assert "flaw-1 superseded by" in documents[0].metadata["supersedes"]
+    remote = client.post("/retrieve/langchain", json={"message": QUESTION})  # as its own class asks
+    assert remote.json()["response"][0]["page_content"] == documents[0].page_content
+
+
+def test_an_application_of_llama_index_retrieves_through_it(client):
+    class Served(LlamaRetriever):
+        def _retrieve(self, query_bundle):
+            body = {"query": query_bundle.query_str, "similarity_top_k": 2}
+            answer = client.post("/retrieve/llamaindex", json=body).json()
+            return [
+                NodeWithScore(node=TextNode.from_dict(one["node"]), score=one["score"])
+                for one in answer["nodes"]
+            ]
+
+    nodes = Served().retrieve(QUESTION)
+    assert len(nodes) == 2 and nodes[0].node.node_id == "fix-1b"
+    assert nodes[0].node.get_content() == TEXT and nodes[0].score is not None

@@ -1,0 +1,279 @@
+"""Who may ask, from where, and how much."""
+
+import asyncio
+import json
+import re
+import time
+
+import pytest
+
+from argus.errors import InputError
+from argus.service.app import create_app
+from argus.service.config import ServeConfig
+from argus.service.searching import answering
+from argus.service.security.hosts import host_name
+from argus.service.security.sessions import VARIABLE, Sessions, Token
+from argus.service.workplace import open_workplace
+from tests.runs.test_record import expose
+from tests.service.client import Client
+
+TOKEN = "a-token-of-the-test-0123456789"
+BEARER = {"authorization": f"Bearer {TOKEN}"}
+PAGE = {"accept": "text/html,*/*"}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("work") / "report"
+    expose(folder)
+    return folder
+
+
+@pytest.fixture
+def make(report, monkeypatch):
+    """Return a client of a service with settings; token: of the environment."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+    def client(token=None, **settings):
+        if token:
+            monkeypatch.setenv(VARIABLE, token)
+        return Client(create_app(open_workplace([report]), ServeConfig(**settings)))
+
+    return client
+
+
+def test_beyond_loopback_nothing_is_shown_without_the_token(make):
+    client = make(TOKEN, host="0.0.0.0")
+    for method, path in [
+        ("get", "/page/report/overview"), ("get", "/"), ("get", "/search?query=x"),
+        ("post", "/search"), ("post", "/records"), ("get", "/metrics"), ("get", "/openapi.json"),
+        ("get", "/nowhere"),
+    ]:  # fmt: skip
+        refused = client.request(method, path)
+        assert refused.status_code == 401, path
+        assert "report" not in refused.text and TOKEN not in refused.text
+        wrong = client.request(method, path, headers={"authorization": f"Bearer {TOKEN}x"})
+        assert wrong.status_code == 401
+    assert client.get("/page/report/overview", headers=BEARER).status_code == 200
+    assert client.get("/healthz").json() == {"status": "ok"}
+
+
+def test_a_token_is_made_where_none_is_chosen(make, capsys):
+    first, second = make(host="0.0.0.0"), make(host="0.0.0.0")
+    tokens = [c.app.state.service.gate.token for c in (first, second)]
+    assert all(len(token.value) > 40 and token.was_made for token in tokens)
+    assert tokens[0].value != tokens[1].value and tokens[0].value not in repr(tokens[0])
+    assert make().app.state.service.gate.token is None
+
+
+def test_no_token_beyond_loopback_is_refused():
+    with pytest.raises(InputError, match=r"--no-token.*reached from other machines"):
+        ServeConfig(host="0.0.0.0", no_token=True)
+    assert not ServeConfig(host="::1", no_token=True).needs_token
+
+
+def test_a_token_that_can_be_guessed_is_refused_and_not_said(make):
+    with pytest.raises(InputError) as refused:
+        make("hunter2")
+    assert "hunter2" not in str(refused.value)
+
+
+def test_on_loopback_a_chosen_token_counts_unless_it_is_not_wanted(make):
+    assert make(TOKEN).get("/openapi.json").status_code == 401
+    assert make(TOKEN, no_token=True).get("/openapi.json").status_code == 200
+
+
+def test_a_person_logs_in_and_is_led_on(make):
+    client = make(TOKEN, host="0.0.0.0")
+    page = client.get("/page/report/overview", headers=PAGE)
+    assert page.url.path == "/login" and 'name="token"' in page.text
+    wrong = client.post("/login", data={"token": "no", "to": "/"})
+    assert wrong.status_code == 401 and "not the token" in wrong.text
+    answer = client.post(
+        "/login", data={"token": TOKEN, "to": "/page/report/overview"}, follow_redirects=False
+    )
+    assert answer.headers["location"] == "/page/report/overview"
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and TOKEN not in cookie
+    assert client.get("/page/report/overview", headers=PAGE).url.path == "/page/report/overview"
+
+
+@pytest.mark.parametrize(
+    "to", ["//evil.example/", "https://evil.example", "/\\evil.example", "/a\r\nset-cookie: x=y"]
+)
+def test_a_login_leads_nowhere_else(make, to):
+    client = make(TOKEN, host="0.0.0.0")
+    answer = client.post("/login", data={"token": TOKEN, "to": to}, follow_redirects=False)
+    assert answer.headers["location"] == "/" and len(answer.headers.get_list("set-cookie")) == 1
+
+
+def test_a_cookie_that_was_not_made_here_is_no_session(make):
+    client = make(TOKEN, host="0.0.0.0")
+    client.post("/login", data={"token": TOKEN})
+    ((name, value),) = client.cookies.items()
+    guest = Sessions(Token(TOKEN)).new("guest")
+    for forged in (value[:-1] + "0", value.replace("member", "guest"), guest, "member.1.x.y", "."):
+        client.cookies.clear()
+        client.cookies.set(name, forged)
+        assert client.get("/openapi.json").status_code == 401, forged
+    client.cookies.clear()
+    client.cookies.set(name, value)
+    assert client.get("/openapi.json").status_code == 200
+
+
+def test_an_old_session_ends(monkeypatch):
+    sessions = Sessions(None)
+    cookie = sessions.new("member")
+    assert sessions.kind(cookie) == "member" and Sessions(None).kind(cookie) is None
+    monkeypatch.setattr("argus.service.security.sessions.LASTS_S", -1)
+    assert sessions.kind(cookie) is None
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("127.0.0.1:8765", 200), ("localhost", 200), ("[::1]:8765", 200), ("LOCALHOST:1", 200),
+        ("evil.example", 400), ("127.0.0.1.evil.example", 400), ("", 400), ("192.168.0.7", 400),
+        ("localhost.evil.example:8765", 400),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_not_ours_is_refused(make, host, status):
+    assert make().get("/healthz", headers={"host": host}).status_code == status
+
+
+def test_beyond_loopback_addresses_and_chosen_names_will_do(make):
+    client = make(TOKEN, host="0.0.0.0", host_names=("argus.example",))
+    for host, status in [("10.0.0.5:8765", 200), ("argus.example", 200), ("evil.example", 400)]:
+        assert client.get("/healthz", headers={"host": host}).status_code == status
+    assert host_name("[fe80::1]:80") == "fe80::1"
+
+
+def test_what_changes_something_needs_the_token_of_its_page(make):
+    client = make()
+    page = client.get("/page/report/overview", headers=PAGE)
+    assert client.cookies
+    token = re.search(r'name="csrf" content="([0-9a-f]{64})"', page.text)[1]
+    body = {"query": "x"}
+    assert client.post("/search", json=body).status_code == 403
+    assert client.post("/search", json=body, headers={"x-csrf-token": "0" * 64}).status_code == 403
+    own = {"x-csrf-token": token}
+    assert client.post("/search", json=body, headers=own).status_code == 422  # nothing to search
+    other = make()
+    other.get("/page/report/overview", headers=PAGE)
+    assert other.post("/search", json=body, headers=own).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"}, {"origin": "http://127.0.0.1:8765"},
+    ],
+)  # fmt: skip
+def test_a_page_of_elsewhere_changes_nothing(make, headers):
+    refused = make().post("/records", content="{}", headers=headers)
+    assert refused.status_code == 403
+    refused = make().post("/login", data={"token": "x"}, headers=headers)
+    assert refused.status_code == 403 or headers == {"origin": "http://127.0.0.1:8765"}
+
+
+def test_a_request_is_bounded_in_bytes_depth_and_parts(make):
+    client = make(max_body_mb=0.01)
+    large = client.post("/search", json={"query": "x" * 20_000})
+    assert large.status_code == 413
+
+    def drip():
+        for _ in range(1000):
+            yield b'{"query": "' + b"x" * 1000
+
+    assert client.post("/search", content=drip()).status_code == 413
+    deep = "[" * 40 + "]" * 40
+    answer = client.post("/search", content=f'{{"query": {deep}}}')
+    assert answer.status_code == 400 and "deep" in answer.json()["detail"]
+    text = {"query": deep + '"\\' + deep}  # brackets in a text do not count
+    assert client.post("/search", json=text).status_code == 422
+    many = make().post("/search", content="[" + "[]," * 200_001)
+    assert many.status_code == 400 and "lists and objects" in many.json()["detail"]
+
+
+def test_a_body_of_escapes_is_looked_through_at_once(make):
+    hostile = b'"' + b'\\"' * 2_000_000
+    since = time.process_time()
+    assert make().post("/search", content=hostile).status_code == 422
+    assert time.process_time() - since < 5
+
+
+def test_an_address_that_asks_too_often_is_told_to_wait(make):
+    client = make(per_minute=3)
+    codes = [client.get("/healthz").status_code for _ in range(4)]
+    assert codes.count(429) >= 1 or codes == [200] * 4  # a minute may begin between them
+    codes += [client.get("/healthz").status_code for _ in range(4)]
+    assert 429 in codes
+
+
+def test_what_takes_too_long_is_given_up(make, monkeypatch):
+    async def never(self, question):
+        await asyncio.sleep(30)
+
+    monkeypatch.setattr(answering.Answering, "answer", never)
+    late = make(timeout_s=0.1).get("/search", params={"query": "x"})
+    assert late.status_code == 504 and "0.1 s" in late.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../../../app.py", "/static/..%2f..%2fapp.py", "/static/%2e%2e/%2e%2e/app.py",
+        "/static//etc/passwd", "/page/..%2f..%2fetc/overview", "/page/../../etc/passwd",
+        "/page/%00/overview",
+    ],
+)  # fmt: skip
+def test_no_path_leads_out_of_the_folders(make, path):
+    answer = make().get(path)
+    assert answer.status_code in (404, 422) and "root:" not in answer.text
+    assert "import" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"retriever": "evil.py:f"}, {"encoder": "evil/model"}, {"base_url": "http://evil.example"},
+        {"index": "/etc"}, {"path": "/etc/passwd"}, {"trust_remote_code": True},
+        {"corpus": "/etc/passwd"}, {"out": "/tmp/x"},
+    ],
+)  # fmt: skip
+def test_a_request_names_no_file_no_code_and_no_address(make, more):
+    client = make()
+    for path, body in [
+        ("/search", {"query": "x"}), ("/search/batch", {"queries": ["x"]}),
+        ("/explain", {"query": "x", "id": "d"}), ("/resolve", {"ids": ["d"]}),
+        ("/v1/vector_stores/s/search", {"query": "x"}), ("/retrieve/langchain", {"query": "x"}),
+        ("/retrieve/llamaindex", {"query": "x"}),
+    ]:  # fmt: skip
+        refused = client.post(path, json=body | more)
+        assert refused.status_code == 422 and "Extra inputs" in refused.text, path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"query": NaN}', b'{"query": "\\ud800"}', b'{"\\ud800": 1, "query": "x"}', b"\xff\xfe",
+        b'{"query": "<script>alert(1)</script>", "k": "<script>"}', b"null", b"",
+    ],
+)  # fmt: skip
+def test_hostile_texts_are_refused_in_plain_words(make, content):
+    refused = make().post("/search", content=content, headers={"content-type": "application/json"})
+    assert refused.status_code in (400, 422)
+    assert refused.headers["content-type"] == "application/json"
+    assert "<script>" not in refused.text and json.loads(refused.text)["detail"]
+
+
+def test_every_answer_carries_the_headers_refusals_and_faults_too(make, monkeypatch):
+    monkeypatch.setattr(answering.Answering, "answer", lambda self, question: 1 / 0)
+    client = make()
+    for path, status in [("/search?query=secret-words", 500), ("/nowhere", 404), ("/healthz", 200)]:
+        answer = client.get(path)
+        assert answer.status_code == status
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "secret-words" not in answer.text and "ZeroDivision" not in answer.text

@@ -1,0 +1,82 @@
+"""The example that each command's help opens with, and the folder in which it runs as it stands."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.testing import CliRunner
+
+from argus.cli.main import app
+from argus.cli.reference import leaves
+from tests.support.examples import documents, fill_store, write_rows
+from tests.support.study import fill
+
+COMMANDS = dict(leaves("argus", typer.main.get_command(app)))
+EXAMPLES: dict[str, Any] = {
+    name: getattr(one.callback, "example", None) for name, one in COMMANDS.items()
+}
+FOLLOWS = {
+    "argus search": "argus index build",
+    "argus explain": "argus index build",
+    "argus evaluate": "argus index build",
+    "argus index add": "argus index build",
+    "argus index delete": "argus index build",
+    "argus index compact": "argus index delete",
+    "argus remedy expand": "argus index build",
+    "argus repair": "argus index build",
+    "argus remedy blend": "argus index build",
+    "argus remedy list": "argus remedy expand",
+    "argus remedy rollback": "argus remedy expand",
+    "argus remedy export": "argus remedy expand",
+    "argus remedy write": "argus remedy expand",
+    "argus remedy synthesize": "argus index build",
+    "argus remedy scenarios": "argus index build",
+    "argus remedy adapt": "argus remedy scenarios",
+    "argus scenarios needs": "argus remedy scenarios",
+    "argus scenarios ablate": "argus remedy scenarios",
+    "argus scenarios qa": "argus remedy scenarios",
+    "argus scenarios study": "argus remedy scenarios",
+    "argus scenarios preferences": "argus scenarios study",
+    "argus scenarios distill": "argus remedy scenarios",
+    "argus gate": "argus audit",
+    "argus history": "argus audit",
+    "argus report": "argus audit",
+    "argus probe fit": "argus audit",
+    "argus serve": "argus audit",
+    "argus figures": "argus audit",
+    "argus generative train": "argus generative build",
+    "argus generative tune": "argus generative train",
+    "argus generative stats": "argus generative build",
+    "argus generative search": "argus generative train",
+}
+"""Which command's example comes first, in the same folder."""
+URL, REMEDY = "http://127.0.0.1:8000/v1", r"expand-robust-\w{8}"
+
+
+def prepare(name: str, folder: Path, earlier: Path, fb15k237: Path) -> None:
+    """Copy what comes before a command's example into its folder, and add what it alone wants."""
+    shutil.copytree(earlier, folder)
+    if name == "argus audit":  # its N of 800 wants a larger corpus
+        write_rows(folder / "docs.jsonl", documents(fb15k237))
+    if name == "argus remedy write":
+        fill_store(folder)
+    if name == "argus scenarios preferences":
+        fill(folder / "study", folder / "filled", lambda row: row["side"])
+
+
+def arguments(name: str, url: str) -> list[str]:
+    """Return an example's words after `argus`, with the URL and the remedy that are there.
+
+    Called in the folder that it runs in.
+    """
+    line = EXAMPLES[name].replace(URL, url)
+    if re.search(REMEDY, line):
+        listed = CliRunner().invoke(app, ["remedy", "list", "--index", "index", "--json"])
+        line = re.sub(REMEDY, json.loads(listed.stdout)[0]["id"], line)
+    return shlex.split(line)[1:]

@@ -1,0 +1,27 @@
+"""A disk that is full under one file: /dev/full answers every write as it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from argus.data import artifacts
+
+
+@contextmanager
+def full_disk_under(name: str) -> Iterator[None]:
+    """Have what is written to take the place of a file `name` meet a full disk, inside."""
+    sibling = artifacts._sibling
+
+    def on_full_disk(path):
+        temporary, lock = sibling(path)
+        if path.name == name:
+            temporary.unlink()
+            temporary.symlink_to("/dev/full")
+        return temporary, lock
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(artifacts, "_sibling", on_full_disk)
+        yield

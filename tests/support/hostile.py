@@ -1,0 +1,136 @@
+"""A place for the service in which every text is an attack: titles, ids, payloads, answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+
+import argus
+from argus.data.artifacts import ArtifactFolder
+from argus.data.types import Document, Query, Topic
+from argus.encoders import EncoderConfig
+from argus.evaluation.compare.answers import compare_retrievers
+from argus.generative.answer import Answer, Hit, HitKey
+from argus.generative.failures.jobs.files import PRUNED, PRUNED_SCHEMA
+from argus.generative.jobs.answers import FILE, AnswerFile
+from argus.generative.jobs.outputs import TABLE, Results, questions_table
+from argus.indexes.job import build_index
+from argus.jobs.workspace import Record
+from argus.remedies.blend.job import blend_index
+from argus.retrievability.audit.config import AuditConfig
+from argus.retrievability.audit.job import audit
+from argus.service.workplace import Workplace, open_workplace
+from tests.support.sentence_models import make_model
+from tests.support.words import ByWords, corpus
+
+ATTACKS = (
+    "<script>window.attacked = 1</script>",
+    "\"><img src=x onerror='window.attacked = 1'>",
+    "</title></option></textarea><svg onload=window.attacked=1>",
+    "javascript:window.attacked=1//{{ 7 * 7 }}${7 * 7}",
+    "' onfocus=window.attacked=1 autofocus hx-on:load=window.attacked=1 hx-get=/ hx-trigger=load '",
+)
+"""Each sets a flag where it is run."""
+ID = "<b onclick=window.attacked=1>&'\"/?#%2e%2e"
+"""Of a document, beside those of `corpus`."""
+FIELD = "kind"
+
+
+def documents() -> list[Document]:
+    """Return forty plain documents, of which some are attacks in title, text and payload."""
+    plain = [replace(d, metadata={FIELD: d.id.split("-")[1]}) for d in corpus()]
+    hostile = [
+        replace(plain[i], title=attack, text=f"{plain[i].text} {attack}", metadata={FIELD: attack})
+        for i, attack in enumerate(ATTACKS)
+    ]
+    return [*hostile, *plain[len(ATTACKS) :], replace(plain[0], id=ID, title=f"Alder {ATTACKS[0]}")]
+
+
+QUESTIONS = [
+    Query("q1", "alder mill by the river"),
+    Query(f"q2 {ATTACKS[0]}", f"where is the birch tower {ATTACKS[1]}"),
+]
+
+
+def make_place(root: Path) -> Workplace:
+    """Make an index with a repair, results of every page, and records; return the workplace."""
+    model = make_model(root.parent / "model")
+    encoder = EncoderConfig(model=str(model), precision="float32", device="cpu")
+    place, everything = root / "place", documents()
+    report = place / "report"
+    report.mkdir(parents=True)
+    file = report / "corpus.jsonl"
+    file.write_text("".join(json.dumps(_row(d)) + "\n" for d in everything), encoding="utf-8")
+    build_index(file, out=report, encoder=encoder)
+    blend_index(report, encoder=encoder, out=report)
+    exposed = argus.ExposureConfig(k=5, by=(FIELD,))
+    lost = [d.id for d in everything if d.id.endswith("-mill") or d.id == ID]
+    argus.exposure(file, out=report, retriever=ByWords(everything, lost=lost), config=exposed)
+    source = argus.KnowledgeSource(relations=_relations(root / "relations.tsv", everything))
+    audit(file, out=report, source=source, encoder=encoder, config=AuditConfig(k=(2,), pool=(8,)))
+    _generative(place)
+    _compared(place, everything)
+    records = _records(report)
+    return open_workplace([place], index=str(report), authority=records)
+
+
+def _row(document: Document) -> dict[str, object]:
+    return {"_id": document.id, "title": document.title, "text": document.text,
+            "metadata": dict(document.metadata)}  # fmt: skip
+
+
+def _relations(path: Path, everything: Sequence[Document]) -> Path:
+    """Write triples between documents of one subject."""
+    ids = [d.id for d in everything]
+    pairs = zip(ids, [*ids[1:], ids[0]], strict=True)
+    path.write_text("".join(f"{a}\tbeside\t{b}\n" for a, b in pairs), encoding="utf-8")
+    return path
+
+
+def _generative(place: Path) -> None:
+    """Write answers and what a replay lost, as a search and an analysis leave them."""
+    folder = ArtifactFolder(place / "generative")
+    folder.open()
+    keys = [HitKey(" river", 12, 4.5, "body"), HitKey(ATTACKS[0], 3, 2.25, "title")]
+    hit = Hit(ID, 6.75, ATTACKS[1], f"By the river. {ATTACKS[0]}", keys)
+    answers = {q.id: Answer(q.id, [hit]) for q in QUESTIONS}
+    with AnswerFile(folder / FILE, {"mode": "seal"}, "</s>").appending() as file:
+        for question in QUESTIONS:
+            file.add(question, answers[question.id])
+    topics = [Topic(question) for question in QUESTIONS]
+    results = Results(topics, lambda topic: answers[topic.query.id], {})
+    folder.write_table(TABLE, questions_table(results))
+    lost = [
+        {"system": "seal", "query_id": q.id, "ngram": ATTACKS[0], "view": "body", "weight": 1.5,
+         "left_at": 2, "rank": 31, "kept_by": 30}
+        for q in QUESTIONS
+    ]  # fmt: skip
+    folder.write_table(PRUNED, pa.Table.from_pylist(lost, PRUNED_SCHEMA))
+    folder.write_section("summary.json", "generative_search", {"k": 1})
+    record = Record("generative_search", {}, {}).manifest({"total": len(QUESTIONS)})
+    folder.write_section("manifest.json", "generative_search", record)
+
+
+def _compared(place: Path, everything: Sequence[Document]) -> None:
+    """Compare two retrievers, of which the second loses documents."""
+    lost = [everything[0].id, ID]
+    both = [ByWords(everything), ByWords(everything, lost)]
+    compare_retrievers(both, queries=QUESTIONS, out=place / "comparison", k=5)
+
+
+def _records(folder: Path) -> argus.AuthoritySource:
+    """Write dated records of three versions, one of them an attack, and the rule."""
+    rows = [
+        {"_id": f"v{n}", "type": "release", "timestamp": f"2024-0{n}-01", "title": title,
+         "text": f"Version {n}. {title}", "entities": {"name": "tool"}}
+        for n, title in enumerate(("First", ATTACKS[1], ATTACKS[0]), 1)
+    ]  # fmt: skip
+    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "rules.yaml").write_text(
+        "rules:\n  - {name: newer, superseding: release, superseded: release, scope: [name]}\n"
+    )
+    return argus.AuthoritySource(records=folder / "records.jsonl", rules=str(folder / "rules.yaml"))

@@ -1,0 +1,28 @@
+import json
+
+from argus.data import ArtifactFolder
+from argus.hidden import LEAST_IN_FILES, remember, scrub, secrets_of, without_known
+
+
+def test_user_and_password_of_an_address_are_secret_in_every_shape():
+    hidden = secrets_of("http://me:p%40ss%2Fword@host:80/v1")
+    for text in ("p@ss/word", "http://me:p%40ss%2Fword@host", "me:p@ss/word@", "p%40ss%2Fword"):
+        assert "ss" not in scrub(text, hidden, 4), text
+    assert secrets_of("http://host/v1?a@b") == secrets_of("http://[broken") == set()
+
+
+def test_a_short_secret_is_a_word_to_files_and_none_with_its_user():
+    remember(keys=["sk-0123456789abcdef", "brief-key", None, ""], addresses=["http://me:pw@h/v1"])
+    assert without_known("sk-0123456789abcdef, brief-key") == "***, ***"
+    assert without_known("brief-key", LEAST_IN_FILES) == "brief-key"
+    assert without_known("http://me:pw@h/v1, pw", LEAST_IN_FILES) == "http://***h/v1, pw"
+
+
+def test_nothing_that_is_stored_holds_a_secret(tmp_path):
+    remember(keys=['sk-"0123456789abcdef'], addresses=["http://me:pw@h/v1"])
+    folder = ArtifactFolder(tmp_path)
+    folder.open()
+    config = {"base_url": "http://me:pw@h/v1", "reason": 'no: sk-"0123456789abcdef'}
+    folder.write_section("manifest.json", "suite", {"config": config})
+    kept = json.loads((tmp_path / "manifest.json").read_text())["suite"]["config"]
+    assert kept == {"base_url": "http://***h/v1", "reason": "no: ***"}

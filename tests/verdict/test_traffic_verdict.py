@@ -1,0 +1,72 @@
+"""What a log and its judgements come to in the verdict: what to do next, with the user's paths."""
+
+import argus
+from argus.data.types import Document
+from argus.traffic.judging.config import JudgingConfig
+from argus.traffic.judging.job import judge_traffic
+from argus.traffic.judging.questions import ServedQuestion
+from argus.verdict import read_verdict, verdict_lines
+from tests.support.examples import write_rows
+from tests.verdict.test_commands import parses
+
+TEXTS = {"tide": "the tide follows the moon", "bread": "sourdough rises in a bowl"}
+
+
+def files(home):
+    corpus, log = home / "corpus.jsonl", home / "log.jsonl"
+    write_rows(corpus, [{"_id": i, "text": t} for i, t in TEXTS.items()])
+    rows = [{"query": f"how high is spring tide number {i}", "results": ["bread"],
+             "feedback": "down"} for i in range(6)]  # fmt: skip
+    write_rows(log, rows)
+    return corpus, log
+
+
+def test_a_log_says_to_judge_it_and_what_nobody_met(tmp_path):
+    corpus, log = files(tmp_path)
+    config = argus.TrafficConfig(resamples=1_000, near=1)
+    argus.audit_traffic(log, out=tmp_path / "out", corpus=corpus, config=config)
+    verdict = read_verdict(tmp_path / "out")
+    judge, unmet = verdict.actions
+    assert judge.title.startswith("Judge 50 real questions")
+    assert str(corpus) in judge.command and "out-judged" in judge.command
+    assert "the largest demand that nobody met" in unmet.title and "argus search" in unmet.command
+    for action in verdict.actions:
+        parses(action.command)
+    assert any(line.strip() == judge.command for line in verdict_lines(verdict))
+    assert "Judge 50 real questions" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_nothing_is_judged_of_which_no_text_is_kept(tmp_path):
+    _, log = files(tmp_path)
+    argus.audit_traffic(
+        log, out=tmp_path / "out", reading=argus.LogConfig(hash_only=True),
+        config=argus.TrafficConfig(resamples=1_000),
+    )  # fmt: skip
+    assert read_verdict(tmp_path / "out").actions == ()
+
+
+def test_judged_questions_that_fail_say_what_to_try_and_what_the_risk_was_worth(tmp_path):
+    corpus, _ = files(tmp_path)
+    log = [ServedQuestion(f"q{i:02}", f"question {i}", ("tide",), risk=i / 40) for i in range(40)]
+    config = JudgingConfig(budget=40, k=1)
+    table = judge_traffic(log, corpus=corpus, out=tmp_path / "out", config=config).to_judge
+    head, *lines = table.read_text("utf-8-sig").splitlines()
+    cells = [line.split("\t") for line in lines]
+    for cell in cells:
+        cell[3] = str(int(int(cell[0][1:]) < 15))
+    table.write_text("\n".join([head, *map("\t".join, cells)]) + "\n", "utf-8")
+    result = judge_traffic(log, corpus=corpus, out=tmp_path / "out", config=config)
+    assert result.summary["predictor"]["here"]["auc"] == 1.0
+    assert any("that risk, measured here: AUC 1.00" in line for line in result.headline())
+    page = result.report.read_text("utf-8")
+    assert "Predicted and judged" in page and "measured here on 40 judged questions" in page
+    (action,) = read_verdict(tmp_path / "out").actions
+    assert "argus remedy blend" in action.command and str(corpus) in action.command
+    parses(action.command)
+
+
+def test_documents_by_hand_are_no_place(tmp_path):
+    log = [ServedQuestion("q", "question", ("tide",))]
+    documents = [Document(i, t) for i, t in TEXTS.items()]
+    judge_traffic(log, corpus=documents, out=tmp_path / "out")
+    assert "CORPUS" in read_verdict(tmp_path / "out").counts[1].command
