@@ -13,7 +13,7 @@ from argus.errors import ArgusError, NotWritten
 _OF_DISKS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO, errno.ESTALE, errno.ENODEV)
 )
-_OF_RIGHTS = frozenset((errno.EACCES, errno.EPERM))
+_OF_PLACES = frozenset((errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR))
 _IN_WORDS = re.compile(
     r"no space left|file too large|read-only file system|disk quota|input/output error"
     r"|os error (?:5|27|28|30|122)\b|\d{1,20} requested and \d{1,20} written|PytorchStreamWriter"
@@ -34,13 +34,13 @@ def is_of_disk(error: BaseException) -> bool:
 
 @contextmanager
 def writable(path: Path) -> Iterator[None]:
-    """Turn what a full disk or one without rights raises into NotWritten, which names the path."""
+    """Turn what a full disk, or a place without rights, raises into NotWritten with the path."""
     try:
         yield
     except NotWritten:
         raise
     except Exception as error:
-        of_rights = isinstance(error, OSError) and error.errno in _OF_RIGHTS
-        if is_of_disk(error) or of_rights:
+        of_place = isinstance(error, OSError) and error.errno in _OF_PLACES
+        if is_of_disk(error) or of_place:
             raise NotWritten(path, error) from error
         raise

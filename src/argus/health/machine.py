@@ -35,6 +35,7 @@ PURPOSES = {
     "pyterrier": "PyTerrier",
     "qdrant": "Qdrant",
     "ray": "clusters",
+    "serve": "the page and the service",
     "sqlite-vec": "sqlite-vec",
     "vector-stores": "indexes and their repair",
 }

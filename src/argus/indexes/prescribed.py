@@ -19,7 +19,7 @@ from argus.data.types import FloatArray, IntArray
 from argus.errors import InputError
 from argus.indexes.blend import Blend
 from argus.indexes.correction import FILE as CORRECTION
-from argus.indexes.correction import QueryCorrection, read_correction
+from argus.indexes.correction import FIX, QueryCorrection, read_correction
 from argus.indexes.recipes import REMEDIES, Recipe
 from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.snapshot import Snapshot
@@ -98,7 +98,7 @@ def read_numbers(folder: Path) -> DocumentNumbers:
 
     file = folder / DOCUMENTS
     try:
-        table = read_table(file)
+        table = read_table(file, fix=FIX)
         hubness = table["hubness"].to_numpy().astype(np.float32)
         smoothed = added = None
         if "added" in table.column_names:
@@ -111,7 +111,7 @@ def read_numbers(folder: Path) -> DocumentNumbers:
         raise InputError(
             f"cannot be read ({type(error).__name__}: {error})",
             expected="the numbers of a blend, as Argus wrote them",
-            fix="Roll the remedy back and run it again, or restore the file from a copy.",
+            fix=FIX,
             where=file,
         ) from error
 

@@ -193,7 +193,7 @@ def test_broken_results_are_refused_with_file_and_field(minilm, tmp_path):
     pq.write_table(table.drop_columns(["title_rank"]), broken / "exposure.parquet")
     with pytest.raises(InputError, match="no column 'title_rank'") as error:
         compare_folders(whole, broken, out=tmp_path / "out")
-    assert error.value.where == broken / "exposure.parquet"
+    assert error.value.where == Location(broken / "exposure.parquet")
     manifest = noted(
         broken, "manifest.json", exposure={"encoder": {"fingerprint": 7}, "inputs": {}}
     )

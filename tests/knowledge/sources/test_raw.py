@@ -71,7 +71,7 @@ def test_what_a_killed_writer_left_is_no_part(tmp_path):
 def test_a_full_disk_is_said_and_leaves_no_half_part(tmp_path, full_disk):
     full_disk(module.pq, "write_table", 64)
     with (
-        pytest.raises(InputError, match=r"cannot be written .*Make room"),
+        pytest.raises(InputError, match=r"cannot be written .*run the same command again"),
         RawWriter(tmp_path) as raw,
     ):
         raw.add_entity("a", "A" * 10_000)

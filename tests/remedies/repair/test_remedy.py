@@ -126,7 +126,8 @@ def test_a_remedy_rolled_back_twice_is_told_so(repairable, index):
 def test_the_out_folder_has_the_receipt_too(repairable, index, tmp_path):
     result = repairable.synthesize(index, out=tmp_path / "out")
     kept = index / "remedies" / result.remedy
-    assert {p.name for p in kept.iterdir()} == {".argus", "made.json", "synthesis.parquet"}
+    files = {".argus", "made.json", "recorded.json", "synthesis.parquet"}
+    assert {p.name for p in kept.iterdir()} == files
     for name in ("made.json", "synthesis.parquet"):
         assert (kept / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
     assert {"receipt.parquet", "receipt.csv", "report.html", "summary.json", "manifest.json"} < {
