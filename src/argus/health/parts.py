@@ -34,7 +34,8 @@ READ_OF_STORE = 200
 """Records of a store."""
 ASKED_FOR = 10
 PROBES = 3
-"""Documents by whose titles a retriever is asked."""
+"""Documents by whose texts a retriever is asked."""
+ASKED_CHARACTERS = 80
 EXPECTED = (ArgusError, ImportError, OSError)
 
 
@@ -126,10 +127,11 @@ class Trial:
         return HealthCheck("documents", HealthState.GOOD, text)
 
     def _retriever(self) -> HealthCheck:
-        """Ask for the first documents by their titles, or for nothing in particular."""
+        """Ask for the first documents by how their texts begin, or for nothing in particular."""
         from argus.retrievers.opening import opened
 
-        texts = [d.title or d.text[:80] for d in self.documents[:PROBES]] or ["what is this?"]
+        texts = [(d.text or d.title)[:ASKED_CHARACTERS] for d in self.documents[:PROBES]]
+        texts = texts or ["what is this?"]
         queries = [Query(f"probe-{i}", text) for i, text in enumerate(texts)]
         encoder = self._loaded or self.encoder
         with opened(
