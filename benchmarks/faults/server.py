@@ -155,8 +155,9 @@ def _warm_up() -> None:
     from argus.indexes.table import import_lancedb
 
     for module in pkgutil.walk_packages(argus.__path__, "argus."):
-        with suppress(ImportError):  # of extras
-            import_module(module.name)
+        if not module.name.endswith("__main__"):
+            with suppress(ImportError):  # of extras
+                import_module(module.name)
     import_lancedb()
     torch.set_num_threads(1)
     precision.CANDIDATES = ()  # no number format is timed, so that results are the same to the bit

@@ -18,7 +18,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 def read_arrays(file: Path, *, fix: str) -> Arrays:
     """Return the arrays of an .npz file by name. Raises InputError where it cannot be read."""
     try:
-        with np.load(file, allow_pickle=False) as arrays:
+        with file.open("rb") as content, np.load(content, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except (
         *(OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, MemoryError),
