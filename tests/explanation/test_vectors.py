@@ -105,8 +105,8 @@ def test_a_title_left_out_is_found_with_and_without_corpus(of, passages, minilm,
     ]
 
 
-def test_a_text_that_was_cut_is_found_with_its_length(of, passages, minilm, tmp_path):
-    some = long_ones(passages, minilm, 140)[:8]
+def test_a_text_that_was_cut_is_found_with_its_length(of, whole, minilm, tmp_path):
+    some = long_ones(whole, minilm, 140)[:3]
     ids = minilm.model.tokenizer([d.content for d in some], truncation=True, max_length=128)
     backend = minilm.model.tokenizer.backend_tokenizer
     cut = backend.decode_batch(ids["input_ids"], skip_special_tokens=True)
@@ -149,9 +149,9 @@ def test_one_wrong_vector_among_right_ones_is_said_to_be_alone(
 
 
 def test_an_answer_beyond_the_window_is_found_there(
-    indexed, of, passages, vectors, minilm, tmp_path
+    indexed, of, whole, passages, vectors, minilm, tmp_path
 ):
-    filler = " ".join(d.text for d in passages[100:110])
+    filler = " ".join(d.text for d in whole[100:104])
     answer = "The lighthouse keeper of Skerryvore bred striped salamanders in his cistern."
     late = Document("late", f"{filler} {answer}")
     early = Document("early", f"{filler} Nothing else happened on any of these days.")
