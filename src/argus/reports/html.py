@@ -225,7 +225,7 @@ def render(template: str, **context: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    """Return what renders pages; kept, since to compile the templates takes longer than all else."""
+    """Return what renders pages; kept: compiling templates takes longer than all else."""
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader("argus.reports", "assets"), jinja2.PackageLoader("argus", "")]
