@@ -35,10 +35,10 @@ def ranks_of(entity, above, pool):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_exact_rps_is_the_mean_of_the_papers_sampler(seed):
     vectors, graph = scene(seed)
-    k, pool, draws = 5, 30, 120
+    k, pool, draws = 5, 30, 300
     ranks = pair_ranks(vectors, graph)
     exact = score(ranks, graph.n, k=k, pool=pool)
     rng = np.random.default_rng(seed)
@@ -51,7 +51,7 @@ def test_exact_rps_is_the_mean_of_the_papers_sampler(seed):
     variance = np.bincount(ranks.entity, weights=hits * (1 - hits), minlength=graph.n)[measured]
     related = exact.related[measured]
     assert (difference <= 4.5 * np.sqrt(variance / draws) / related + 4 / draws / related).all()
-    assert difference.mean() < 0.025
+    assert difference.mean() < 0.015
 
 
 def test_the_sampler_counts_rank_k_as_a_hit():
