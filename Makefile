@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test campaign faults check bench docs dist wheel containers clean
+.PHONY: demo test campaign faults check bench docs dist wheel containers sbom advisories clean
 
 demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo
@@ -54,8 +54,19 @@ wheel: dist
 containers: $(VENV)/.installed-dev
 	$(BIN)/python scripts/check_containers.py
 
+# What comes with Argus: the bill of materials (CycloneDX), and each package's licence.
+sbom: $(VENV)/.installed-dev
+	$(BIN)/python scripts/bill_of_materials.py sbom.json
+	$(BIN)/python scripts/bill_of_materials.py > licences.txt
+
+# Known weaknesses of what is pinned. Asks the index for each package: needs a network.
+advisories: $(VENV)/bin/python
+	$(PYTHON) -m venv $(VENV)-advisories
+	$(VENV)-advisories/bin/pip install -q pip-audit
+	$(VENV)-advisories/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
+
 clean:
-	rm -rf $(VENV) argus-demo build dist site
+	rm -rf $(VENV) argus-demo build dist site sbom.json licences.txt
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -59,6 +61,26 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             if top not in ("..", "__pycache__") and not (site / top).exists():
                 (site / top).symlink_to(Path(str(distribution(name).locate_file(top))))
     return site
+
+
+def test_the_wheel_is_the_same_to_the_byte_wherever_and_whenever_it_is_built(
+    tmp_path: Path,
+) -> None:
+    wheels = []
+    for name in ("here", "elsewhere"):
+        copy = tmp_path / name
+        shutil.copytree(ROOT / "src", copy / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        for file in ("pyproject.toml", "README.md", "LICENSE", "constraints.txt"):
+            shutil.copyfile(ROOT / file, copy / file)  # with the time of the copy
+        environment = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"}
+        environment["TZ"] = "Asia/Tokyo" if name == "elsewhere" else "UTC"
+        command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel"]
+        subprocess.run(
+            command, cwd=copy, check=True, capture_output=True, timeout=120, env=environment
+        )
+        (wheel,) = (copy / "dist").glob("*.whl")
+        wheels.append((wheel.name, wheel.read_bytes()))
+    assert wheels[0] == wheels[1]
 
 
 @pytest.fixture

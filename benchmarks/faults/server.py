@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -124,7 +125,8 @@ class _Running:
         try:
             status, late = os.waitpid(self.child, 0)[1], ""
         except TimeoutError:
-            os.killpg(self.child, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(self.child, signal.SIGKILL)
             status, late = os.waitpid(self.child, 0)[1], f"Traceback: not done in {LONGEST_S} s"
         signal.alarm(0)
         self.told.seek(0)
@@ -144,7 +146,6 @@ def _too_long(*_: object) -> None:
 def _warm_up() -> None:
     """Import and load what commands do, so that a child begins where they do their work."""
     import pkgutil
-    from contextlib import suppress
     from functools import cache
     from importlib import import_module
 

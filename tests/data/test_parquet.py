@@ -5,7 +5,14 @@ import pyarrow.parquet as pq
 import pytest
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_batches, read_records, read_table, write_table
+from argus.data.parquet import (
+    read_batches,
+    read_names,
+    read_records,
+    read_table,
+    read_where,
+    write_table,
+)
 from argus.data.rows import read_rows
 from argus.errors import InputError
 from tests.support.damage import mutations
@@ -87,3 +94,18 @@ def test_empty_tables_keep_their_columns(tmp_path):
     write_table(table(0), path)
     assert read_table(path).schema.names == table(0).schema.names
     assert read_records(Person, path) == []
+
+
+def test_rows_for_which_something_holds_are_read_block_by_block(tmp_path):
+    path = tmp_path / "c.parquet"
+    pq.write_table(table(), path, row_group_size=7)
+    for where in ([("score", ">", 41.5)], [("id", "=", "d7")], [("id", "in", ["d1", "d299"])], []):
+        columns = ["id", "text"]
+        theirs = pq.read_table(path, columns=columns, filters=where or None)
+        assert read_where(path, where, columns).equals(theirs.combine_chunks())
+    assert read_where(path, [("id", "=", "none")]).column_names == table(0).column_names
+    write_table(table(0), path)
+    assert read_where(path, [("id", "=", "d7")], ["text"]).column_names == ["text"]
+    assert read_names(path) == set(table(0).column_names)
+    with pytest.raises(InputError, match="no column 'other'"):
+        read_where(path, [("other", "=", 1)])

@@ -29,6 +29,11 @@ RECEIPT = {
     "neighbours_fallen": 0,
 }
 
+COLUMNS = (
+    "doc_id", "entity", "rank_before", "rank_after", "rps_before", "rps_after", "rps_views",
+    "views",
+)  # fmt: skip
+
 
 def test_documents_most_at_risk_come_first(tmp_path):
     pq.write_table(pa.Table.from_pylist(RISKS), tmp_path / "diagnosis.parquet")
@@ -68,7 +73,7 @@ def test_the_receipt_shows_repaired_entities_most_gained_first(tmp_path):
         {"doc_id": "d2", "entity": "Mento", "rank_before": 90, "rank_after": 2, "views": 1},
         {"doc_id": "d3", "entity": "Dub", "rank_before": 9, "rank_after": 9, "views": 0},
     ]
-    rows = [row | {"rps_before": 0.1, "rps_after": 0.2} for row in rows]
+    rows = [row | {"rps_before": 0.1, "rps_after": 0.2, "rps_views": None} for row in rows]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "receipt.parquet")
     neighbours = [{"doc_id": "d9", "lists": 3, "gained": 0}]
     summary = RECEIPT | {"neighbours": neighbours, "neighbours_fallen": 7}
@@ -101,10 +106,10 @@ def test_relevant_documents_come_by_their_loss_of_rank(tmp_path):
             "rank_after": None,
         },
     ]
-    rows = [row | {"repaired": row["doc_id"] == "d3"} for row in rows]
+    rest = {"grade": 1, "state": "measured", "reason": ""}
+    rows = [row | {"repaired": row["doc_id"] == "d3"} | rest for row in rows]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "receipt_judged.parquet")
-    schema = ["doc_id", "entity", "rank_before", "rank_after", "rps_before", "rps_after", "views"]
-    pq.write_table(pa.table({name: [] for name in schema}), tmp_path / "receipt.parquet")
+    pq.write_table(pa.table({name: [] for name in COLUMNS}), tmp_path / "receipt.parquet")
     section = remedy.section(tmp_path, RECEIPT | {"judged_documents": {}})
     assert section.tables["receipt_judged"]["rows"] == [
         ["top · q2", "d2", 1, 2, "no"],
@@ -126,8 +131,7 @@ def test_a_risk_query_that_failed_comes_last_and_is_in_no_figure(tmp_path):
 
 
 def test_a_repair_without_neighbours_still_has_its_table(tmp_path):
-    schema = ["doc_id", "entity", "rank_before", "rank_after", "rps_before", "rps_after", "views"]
-    pq.write_table(pa.table({name: [] for name in schema}), tmp_path / "receipt.parquet")
+    pq.write_table(pa.table({name: [] for name in COLUMNS}), tmp_path / "receipt.parquet")
     nothing = {"counts": {"views": 0, "documents_repaired": 0}, "of_repaired": {"queries": 0}}
     section = remedy.section(tmp_path, RECEIPT | nothing)
     assert section.brief == "0 views for 0 documents"

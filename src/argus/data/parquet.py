@@ -112,6 +112,37 @@ def read_table(path: Path, columns: Sequence[str] | None = None, *, fix: str = W
     return table
 
 
+Filter = tuple[str, str, Any]
+"""A column, a comparison (=, !=, <, >, <=, >=, in), and what it is compared with."""
+
+
+def read_where(
+    path: Path, where: Sequence[Filter], columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Return the rows of a table that Argus wrote for which all of `where` holds.
+
+    A block of rows is in memory at a time. columns: None takes all. Raises as `read_table` does.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    needed = None if columns is None else [*dict.fromkeys([*columns, *(f[0] for f in where)])]
+    _require(path, [f[0] for f in where], open_parquet(path, fix=WRITTEN).schema_arrow, WRITTEN)
+    holds = pq.filters_to_expression(list(where)) if where else None
+    parts = []
+    for batch in read_batches(path, needed, fix=WRITTEN):
+        part = pa.Table.from_batches([batch])
+        with reading(path, fix=WRITTEN):
+            parts.append(part if holds is None else part.filter(holds))
+    table = pa.concat_tables(parts) if parts else read_table(path, needed)
+    return table if columns is None else table.select(list(columns))
+
+
+def read_names(path: Path) -> frozenset[str]:
+    """Return the columns of a table that Argus wrote. Raises InputError for one that is damaged."""
+    return frozenset(open_parquet(path, fix=WRITTEN).schema_arrow.names)
+
+
 def read_records(kind: type[R], path: Path, *, fix: str = WRITTEN) -> list[R]:
     """Return the rows of a table that Argus wrote, with the columns that `kind` names.
 

@@ -27,15 +27,15 @@ def delete_views(index: ViewIndex, ids: Sequence[str], folder: ArtifactFolder) -
     A note of it stays in the folder until `end_deletion`: where a run was killed behind the commit,
     the documents are gone, and the same deletion is done. InputError names unknown ids.
     """
-    wanted = sorted(set(ids))
+    doc_ids = sorted(set(ids))
     there = index.texts()["doc_id"]
-    views = _count(there, wanted)
+    views = _count(there, doc_ids)
     begun = _begun(folder)
-    if begun is not None and begun["ids"] == wanted and not views:
+    if begun is not None and begun["ids"] == doc_ids and not views:
         return begun["views"]
-    if not set(wanted) - set(there):
-        folder.write_json(NOTE, DeletionNote(ids=wanted, views=views))
-    return index.delete_documents(wanted)
+    if not set(doc_ids) - set(there):
+        folder.write_json(NOTE, DeletionNote(ids=doc_ids, views=views))
+    return index.delete_documents(doc_ids)
 
 
 def end_deletion(folder: ArtifactFolder) -> None:
@@ -43,9 +43,9 @@ def end_deletion(folder: ArtifactFolder) -> None:
     (folder / NOTE).unlink(missing_ok=True)
 
 
-def _count(there: Sequence[str], wanted: Sequence[str]) -> int:
-    ids = set(wanted)
-    return sum(doc in ids for doc in there)
+def _count(there: Sequence[str], ids: Sequence[str]) -> int:
+    deleted = set(ids)
+    return sum(doc in deleted for doc in there)
 
 
 def _begun(folder: ArtifactFolder) -> DeletionNote | None:

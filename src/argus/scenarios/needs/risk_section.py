@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
+from argus.data.parquet import read_table
 from argus.reports.section import MAX_ROWS, Table, naming, table
 from argus.scenarios.needs.risk import table_name
 from argus.scenarios.needs.risk_summary import WithRisk
@@ -16,7 +15,7 @@ def risk_table(folder: Path, job: str, summary: WithRisk) -> dict[str, Table]:
     if "risk" not in summary:
         return {}
     name = table_name(job)
-    rows = pq.read_table(folder / f"{name}.parquet").to_pylist()
+    rows = read_table(folder / f"{name}.parquet").to_pylist()
     columns = {
         "document": "text", "typical rank": "count", "needs": "count", "find it": "share",
         "95% interval": "interval", "the need that fails it most": "text", "rank": "count",

@@ -7,6 +7,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from argus.data.parquet import read_where
 from argus.evaluation.history.job import run_lines
 from argus.evaluation.history.page import Trend, trends
 from argus.runs import runs_in
@@ -35,11 +36,9 @@ def overview(request: Request, folder: str, service: ServiceOf) -> HTMLResponse:
 
 def _worst_slices(folder: Path) -> Rows:
     """Return the slices that are surely worse than the whole, worst first, of all jobs."""
-    import pyarrow.parquet as pq
-
     rows: Rows = []
     for path in sorted(folder.glob("*slices.parquet")):
-        rows += pq.read_table(path, filters=[("worse_by", ">", 0)]).to_pylist()
+        rows += read_where(path, [("worse_by", ">", 0)]).to_pylist()
     return sorted(rows, key=lambda row: -row["worse_by"])[:MOST_SLICES]
 
 

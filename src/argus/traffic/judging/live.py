@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from argus.data import parquet
 from argus.data.artifacts import ArtifactFolder
 from argus.data.records import read_record
 from argus.errors import InputError
@@ -150,7 +151,5 @@ def _questions(path: Path, rows: Sequence[ToGrade]) -> list[ServedQuestion]:
 @lru_cache(maxsize=TABLES_KEPT)
 def _columns(path: Path, _changed: int, _size: int) -> list[tuple[str, int, float | None, int]]:
     """Return id, asks, risk and stratum of all questions; kept until the file changes."""
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path, columns=["query_id", "asks", "risk", "stratum"])
+    table = parquet.read_table(path, ["query_id", "asks", "risk", "stratum"])
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
+from argus.data.parquet import read_table
 from argus.errors import InputError
 from argus.service.page.authority.chains import Chains, chains_around, date_of, day_of, heads
 from argus.service.page.authority.timeline import timeline
@@ -87,8 +88,6 @@ def _days(chains: Chains) -> tuple[int, int, str, str] | None:
 
 def _pairs(folder: Path | None, words: str) -> Rows:
     """Return what an audit found of superseded documents, those that reach least first."""
-    import pyarrow.parquet as pq
-
     path = None if folder is None else folder / "authority.parquet"
     if path is None or not path.is_file():
         return []
@@ -97,7 +96,7 @@ def _pairs(folder: Path | None, words: str) -> Rows:
     low = words.strip().casefold()
     rows: Rows = [
         row
-        for row in pq.read_table(path, columns=columns).to_pylist()
+        for row in read_table(path, columns).to_pylist()
         if not low or any(low in str(row[name]).casefold() for name in columns[:4])
     ]
     rows.sort(key=lambda row: -min(row["title_rank"] or 10**9, row["text_rank"] or 10**9))

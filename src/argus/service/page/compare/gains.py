@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.data.parquet import read_where
 from argus.evaluation.compare.rows import SAME
 from argus.evaluation.compare.summary import ComparisonSummary, only_one, relevant_sides
 from argus.service.page.rows import Rows
@@ -26,18 +27,16 @@ class Gains:
 
 def gains_of(folder: Path | None) -> Gains | None:
     """Return the comparison of a folder, what was lost first; None where there is none."""
-    import pyarrow.parquet as pq
-
     if folder is None or not (folder / "comparison.parquet").is_file():
         return None
     summary = Results.of(folder).section("comparison", ComparisonSummary)
     if summary is None:
         return None
-    rows = pq.read_table(folder / "comparison.parquet", filters=[("verdict", "!=", SAME)])
+    rows = read_where(folder / "comparison.parquet", [("verdict", "!=", SAME)])
     path = folder / "comparison_queries.parquet"
     questions: Rows = []
     if path.is_file():
-        changed = pq.read_table(path, filters=[("changed", ">", 0)])
+        changed = read_where(path, [("changed", ">", 0)])
         questions = changed.sort_by([("changed", "descending")]).slice(0, MOST).to_pylist()
     return Gains(summary, tuple(_sentences(summary)), rows.slice(0, MOST).to_pylist(), questions)
 

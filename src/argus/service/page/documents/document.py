@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.data.parquet import read_names, read_where
 from argus.data.types import View
 from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.snapshot import Snapshot, rows_to_views
@@ -97,14 +98,12 @@ RECEIPT = ("entity", "rank_before", "rank_after", "views", "state")
 
 def _rows(path: Path, columns: Sequence[str], **equals: str) -> Rows:
     """Return the rows of a table whose columns equal some values; none where there is no table."""
-    import pyarrow.parquet as pq
-
     if not path.is_file():
         return []
-    names = set(pq.read_schema(path).names)
+    names = read_names(path)
     if not equals.keys() <= names:
         return []
     filters = [(name, "=", value) for name, value in equals.items()]
     present = [name for name in columns if name in names]
-    rows: Rows = pq.read_table(path, columns=present, filters=filters).slice(0, MOST).to_pylist()
+    rows: Rows = read_where(path, filters, present).slice(0, MOST).to_pylist()
     return rows

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from argus.corpora.opening import open_corpus
 from argus.data.fields import FieldNames
+from argus.data.parquet import read_table
 from argus.errors import InputError
 from argus.measures.slices import slicings
 from argus.verdict.reading import Results
@@ -64,12 +65,10 @@ class SliceLabels:
 
 def slice_names(folder: Path) -> list[str]:
     """Return "FIELD=VALUE" of each slice that the tables of a folder tell of."""
-    import pyarrow.parquet as pq
-
     names: dict[str, None] = {}
     for file in ("slices", "audit_slices"):
         path = folder / f"{file}.parquet"
         if path.is_file():
-            rows = pq.read_table(path, columns=["field", "slice"]).to_pylist()
+            rows = read_table(path, ["field", "slice"]).to_pylist()
             names.update(dict.fromkeys(f"{row['field']}={row['slice']}" for row in rows))
     return sorted(names)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.parquet import read_table, read_where
 from argus.generative.answer import Hit, HitKey
 from argus.generative.failures.jobs.files import PRUNED
 from argus.generative.jobs.answers import FILE, StoredAnswer, find_answer
@@ -37,13 +38,11 @@ class ShownHit:
 
 def questions(folder: Path | None, words: str) -> Rows:
     """Return questions whose text or id holds some words, in the order of the search."""
-    import pyarrow.parquet as pq
-
     path = None if folder is None else folder / f"{TABLE}.parquet"
     if path is None or not path.is_file():
         return []
     low = words.strip().casefold()
-    rows = pq.read_table(path, columns=["query_id", "question", "hits", "title"]).to_pylist()
+    rows = read_table(path, ["query_id", "question", "hits", "title"]).to_pylist()
     held = [r for r in rows if low in r["question"].casefold() or low in r["query_id"].casefold()]
     return held[:MOST]
 
@@ -89,11 +88,9 @@ def pieces_of(text: str, keys: list[HitKey], border: str) -> list[tuple[str, boo
 
 def dropped(folders: list[Path], query_id: str) -> Rows:
     """Return what the beam dropped of a question's positives, heaviest first, of any replay."""
-    import pyarrow.parquet as pq
-
     rows: Rows = []
     for folder in folders:
         path = folder / f"{PRUNED}.parquet"
         if path.is_file():
-            rows += pq.read_table(path, filters=[("query_id", "=", query_id)]).to_pylist()
+            rows += read_where(path, [("query_id", "=", query_id)]).to_pylist()
     return sorted(rows, key=lambda row: -row["weight"])[:MOST]

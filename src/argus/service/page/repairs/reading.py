@@ -9,6 +9,7 @@ from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.parquet import read_where
 from argus.data.records import read_record
 from argus.evaluation.summary import EvaluationSummary
 from argus.measures.significance import DifferenceFigures
@@ -156,6 +157,4 @@ def _of_evaluation(folder: Path, measure: str) -> Iterator[ChangedQuestion]:
 
 def _rows(path: Path, where: list[tuple[str, str, str]]) -> Sequence[Mapping[str, Any]]:
     """Return rows of a table; none where it is not there."""
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path, filters=where).to_pylist() if path.is_file() else []
+    return read_where(path, where).to_pylist() if path.is_file() else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.data.parquet import read_names, read_where
 from argus.service.page.rows import Rows
 
 MOST = 8
@@ -26,15 +27,13 @@ SOURCES = (("questions", "question", "wanted"), ("misses", "query", "id"))
 
 def failed_questions(folder: Path | None, most: int = MOST) -> list[FailedQuestion]:
     """Return questions of a folder whose document is not in the first DEPTH, judged ones first."""
-    import pyarrow.parquet as pq
-
     rows: list[FailedQuestion] = []
     for name, question, target in SOURCES if folder else ():
         path = folder / f"{name}.parquet"  # type: ignore[operator]
-        if not path.is_file() or not {question, target, "rank"} <= set(pq.read_schema(path).names):
+        if not path.is_file() or not {question, target, "rank"} <= read_names(path):
             continue
-        table: Rows = pq.read_table(
-            path, columns=[question, target, "rank"], filters=[("rank", ">", DEPTH)]
+        table: Rows = read_where(
+            path, [("rank", ">", DEPTH)], [question, target, "rank"]
         ).to_pylist()
         table.sort(key=lambda row: row["rank"])
         rows += [
