@@ -24,6 +24,7 @@ from argus.extras import MissingPackage
 from argus.knowledge.dumps.source import Damage, DamagedDump
 from argus.llm.protocol import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
+from argus.service.searching.batching import TooManyQuestions
 
 WRONG = InputError(
     "k = 0", expected="1 or more", fix="Give another.", where=Location(Path("a.toml"), 3, "k")
@@ -38,6 +39,7 @@ ERRORS = [
     FingerprintMismatch(Path("store"), stored="one", given="another"),
     ProbeMismatch(Path("probe"), stored="one", given="another"),
     LanguageModelError("no such model"),
+    TooManyQuestions(1_000),
     DamagedDump(Damage("enwiki.xml.bz2", 12, "a compressed block is broken")),
     MissingPackage("torch"),
     ArgusError("broken"),

@@ -71,6 +71,8 @@ def patterns() -> list[Named]:
                 take(getattr(value, field.name, None), where, depth + 1)
 
     for module in pkgutil.walk_packages(argus.__path__, "argus."):
+        if module.name.endswith("__main__"):
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:

@@ -79,7 +79,10 @@ def run(command: str, ids: Mapping[str, str]) -> Ran:
 
 @contextlib.contextmanager
 def _as_script(argv: list[str]) -> Iterator[None]:
-    """Run with the arguments and path of a script; what it imports of its folder is forgotten."""
+    """Run with the arguments and path of a script; what it imports of its folder is forgotten.
+
+    So is what Chroma has open: it takes `store` of another working directory for the same.
+    """
     before, path, arguments = set(sys.modules), list(sys.path), sys.argv
     sys.path.insert(0, str(Path.cwd()))
     sys.argv = argv
@@ -87,6 +90,8 @@ def _as_script(argv: list[str]) -> Iterator[None]:
         yield
     finally:
         sys.path[:], sys.argv = path, arguments
+        if chroma := sys.modules.get("chromadb.api.shared_system_client"):
+            chroma.SharedSystemClient.clear_system_cache()
         for name in set(sys.modules) - before:
             file = getattr(sys.modules[name], "__file__", None) or ""
             if Path(file).parent == Path.cwd():

@@ -54,8 +54,9 @@ def address(app):
     thread.join(10)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
+    """A browser, closed before other tests: Playwright keeps an event loop running."""
     program = browser()
     sync_playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed"
@@ -109,7 +110,7 @@ class Window:
         ] == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def _context(chromium):
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     yield context

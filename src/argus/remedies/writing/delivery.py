@@ -21,7 +21,7 @@ from argus.remedies.writing.collection import ids_of, remedies_in
 from argus.remedies.writing.mixtures import DOCUMENT
 from argus.remedies.writing.records import RemedyRecords
 from argus.remedies.writing.summary import Delivered, WrittenSummary, headline
-from argus.remedies.writing.write import Written, write
+from argus.remedies.writing.write import write
 from argus.reports import write_report
 from argus.stores.protocol import Payload
 from argus.stores.writable import REMEDY, WritableStore
@@ -87,10 +87,9 @@ def deliver(
     with record.timed("writing"):
         before = _there_before(there.target, records, ArtifactFolder(out))
         write(there.target, records, payloads, undo=there.undo(records.remedy))
-        written = Written(len(records) - before, before)
     with record.timed("asking for what was written"):
         reached = _reached(there.target, records, out / records.remedy)
-    return _delivered(there, records, written, reached)
+    return _delivered(there, records, before, reached)
 
 
 def receipt(
@@ -146,7 +145,7 @@ def _reached(target: WritableStore, records: RemedyRecords, out: Path) -> ReachS
 
 
 def _delivered(
-    there: Destination, records: RemedyRecords, written: Written, reached: ReachSummary
+    there: Destination, records: RemedyRecords, before: int, reached: ReachSummary
 ) -> Delivered:
     views: dict[str, int] = {}
     for kind in sorted({*records.kinds} - {DOCUMENT}):
@@ -159,8 +158,8 @@ def _delivered(
             "documents": len({*records.parents}),
             "views": views,
             "records": len(records),
-            "written": written.now,
-            "there_before": written.before,
+            "written": len(records) - before,
+            "there_before": before,
             "bytes": int(records.vectors.nbytes),
         },
         "others": [name for name in remedies_in(there.target) if name != records.remedy],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from argus.errors import ArgusError
 from argus.progress import progress
@@ -18,17 +17,9 @@ BYTES = 8_000_000
 """Of payloads as JSON that are sent at once."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """Records that were written now, and those that were there."""
-
-    now: int
-    before: int
-
-
 def write(
     store: WritableStore, records: RemedyRecords, payloads: Mapping[str, Payload], *, undo: str
-) -> Written:
+) -> None:
     """Write the records that are not in the store yet; no other record is touched.
 
     payloads: of the parents, by id. undo: the command that takes the records out. Raises ArgusError
@@ -45,7 +36,6 @@ def write(
                 raise _stopped(records, done, undo, error) from error
             done += len(batch.ids)
             advance(len(batch.ids))
-    return Written(done - len(before), len(before))
 
 
 def _stopped(records: RemedyRecords, done: int, undo: str, error: ArgusError) -> ArgusError:
