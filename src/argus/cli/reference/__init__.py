@@ -7,6 +7,8 @@ columns (`files/`), and the glossary. Nothing of it is written by hand.
 from __future__ import annotations
 
 from argus.cli.reference.commands import command_pages, leaves
+from argus.cli.reference.files import file_pages
+from argus.cli.reference.glossary import glossary_page
 from argus.cli.reference.names import name_pages
 
 __all__ = ["leaves", "pages"]
@@ -14,5 +16,6 @@ __all__ = ["leaves", "pages"]
 
 def pages() -> dict[str, str]:
     """Return every page by its path in docs/reference."""
-    parts = {"commands": command_pages(), "python": name_pages()}
-    return {f"{part}/{name}": text for part, texts in parts.items() for name, text in texts.items()}
+    rooms = {"commands": command_pages(), "python": name_pages(), "files": file_pages()}
+    texts = {f"{room}/{name}": text for room, of in rooms.items() for name, text in of.items()}
+    return texts | {"glossary.md": glossary_page()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Iterable, Iterator
 
 MADE = "<!-- Made by `python -m argus.cli.reference docs/reference`; change the code, not this. -->"
 MOST_WORDS = 1_800
@@ -38,3 +39,18 @@ def first_paragraph(text: str) -> str:
 def cell(text: str) -> str:
     """Return a text as it may stand in a cell of a table."""
     return re.sub(r"\s+", " ", text).strip().replace("|", "\\|")
+
+
+def parts(entries: Iterable[str]) -> Iterator[list[str]]:
+    """Yield runs of entries that each make a page which can be read."""
+    part: list[str] = []
+    words = 0
+    for entry in entries:
+        count = len(entry.split())
+        if part and words + count > MOST_WORDS:
+            yield part
+            part, words = [], 0
+        part.append(entry)
+        words += count
+    if part:
+        yield part

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from itertools import groupby
-from pathlib import Path
 
-from argus.cli.reference.made import MOST_WORDS, first_paragraph, page, wrapped
+from argus.cli.reference.made import first_paragraph, page, parts, wrapped
+from argus.cli.reference.source import SOURCE, file_of, string_of, tree
 
 LONGEST = 90
 """Characters of a signature on one line."""
-SOURCE = Path(__file__).parents[2]
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign
 
 
@@ -42,11 +40,11 @@ def name_pages() -> dict[str, str]:
     texts: dict[str, str] = {}
     rows = []
     for room, names in groupby(sorted(public_names(), key=_place), key=lambda one: one.room):
-        for i, part in enumerate(_parts([_entry(one) for one in names])):
-            file = f"{room}{f'-{i + 1}' if i else ''}.md"
-            texts[file] = page(f"argus: {file.removesuffix('.md')}", "\n".join(e[1] for e in part))
-            links = ", ".join(f"`{name}`" for name, _ in part)
-            rows.append(f"{wrapped(f'* [{file[:-3]}]({file}): {links}')}\n")
+        for i, part in enumerate(parts(_entry(one) for one in names)):
+            title = f"{room}-{i + 1}" if i else room
+            texts[f"{title}.md"] = page(f"argus: {title}", "\n".join(part))
+            links = ", ".join(f"`{entry.split()[1]}`" for entry in part)
+            rows.append(f"{wrapped(f'* [{title}]({title}.md): {links}')}\n")
     about = "Every name of `import argus`, by the folder it is in.\n\n"
     return {"overview.md": page("Python names", about + "".join(rows))} | texts
 
@@ -66,8 +64,7 @@ def _place(name: Name) -> tuple[str, str, str]:
 
 def _defined(module: str, name: str) -> Name:
     """Follow a name through modules that only hand it on. Raises LookupError for a lost one."""
-    tree = _tree(module)
-    body = list(_statements(tree))
+    body = list(_statements(tree(module)))
     for node, after in zip(body, [*body[1:], None], strict=True):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             if node.name == name:
@@ -75,7 +72,7 @@ def _defined(module: str, name: str) -> Name:
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             if any(isinstance(one, ast.Name) and one.id == name for one in targets):
-                return Name(name, module, node, _string(after))
+                return Name(name, module, node, string_of(after))
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
@@ -83,23 +80,12 @@ def _defined(module: str, name: str) -> Name:
     raise LookupError(f"{name} is not in argus.{module}")
 
 
-def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+def _statements(module: ast.Module) -> Iterator[ast.stmt]:
     """Yield the statements of a module, those under `if` too (TYPE_CHECKING)."""
-    for node in tree.body:
+    for node in module.body:
         yield node
         if isinstance(node, ast.If):
             yield from node.body
-
-
-@cache
-def _tree(module: str) -> ast.Module:
-    return ast.parse(_file(module).read_text("utf-8"))
-
-
-def _file(module: str) -> Path:
-    path = SOURCE.joinpath(*module.split("."))
-    places = path / "__init__.pyi", path / "__init__.py", path.with_name(f"{path.name}.py")
-    return next(place for place in places if place.is_file())
 
 
 def _module(node: ast.ImportFrom, inside: str) -> str:
@@ -107,22 +93,16 @@ def _module(node: ast.ImportFrom, inside: str) -> str:
     if not node.level:
         return (node.module or "").removeprefix("argus.")
     parts = inside.split(".")
-    up = node.level - (1 if _file(inside).stem == "__init__" else 0)
+    up = node.level - (1 if file_of(inside).stem == "__init__" else 0)
     return ".".join([*parts[: len(parts) - up], *([node.module] if node.module else [])])
 
 
-def _string(node: ast.stmt | None) -> str:
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return str(node.value.value) if isinstance(node.value.value, str) else ""
-    return ""
-
-
-def _entry(name: Name) -> tuple[str, str]:
-    """Return the name, and its part of a page."""
+def _entry(name: Name) -> str:
+    """Return its part of a page, which begins with its name."""
     doc = first_paragraph(name.doc)
     place = f"`argus.{name.module}`"
     code = f"```python\n{_signature(name)}\n```"
-    return name.name, f"## {name.name}\n\n{code}\n\n{doc}{' ' if doc else ''}In {place}.\n"
+    return f"## {name.name}\n\n{code}\n\n{doc}{' ' if doc else ''}In {place}.\n"
 
 
 def _signature(name: Name) -> str:
@@ -196,18 +176,3 @@ class _Plain(ast.NodeTransformer):
         if ast.unparse(node.value) == "Annotated" and isinstance(node.slice, ast.Tuple):
             return node.slice.elts[0]
         return node
-
-
-def _parts(entries: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Yield runs of entries that make a page which can be read."""
-    part: list[tuple[str, str]] = []
-    words = 0
-    for entry in entries:
-        count = len(entry[1].split())
-        if part and words + count > MOST_WORDS:
-            yield part
-            part, words = [], 0
-        part.append(entry)
-        words += count
-    if part:
-        yield part
