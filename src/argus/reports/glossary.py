@@ -34,7 +34,7 @@ TERMS: dict[str, str] = {
     "view": "A text by which a document is indexed: its own, a sentence of it, an expansion, a "
     "scenario. One document may have many.",
     "fold": "How the scores of a document's views become one score.",
-    "blend": "A repair that mixes a document's best sentence, its hubness and BM25 into the search.",
+    "blend": "A repair that mixes a document's best sentence, its hubness and BM25 into a search.",
     "receipt": "What a repair did: who came back, who fell, what was added, and its price.",
     "anchor": "A retrieved document, from which what supersedes it is looked up.",
     "controls": "Holds now, in the place of a document that it supersedes, in any number of steps.",
