@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import os
 import shutil
+import signal
 import sys
 import threading
 from http.server import ThreadingHTTPServer
@@ -52,6 +54,27 @@ def test_langchain_in_chroma_as_the_tutorial_has_it(example):
     console.check(DOCS / "tutorial.md")
 
 
+GUIDES = sorted(path.stem for path in (DOCS / "guides").glob("[!R]*.md"))
+FAILS = frozenset({"argus authority lint --queries questions.jsonl --retriever search.py:plain"})
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_a_guide_prints_what_it_shows(name, tmp_path, monkeypatch):
+    """In a copy of the source: guides read its examples, and one of them its pages."""
+    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    shutil.copytree(DOCS, tmp_path / "docs")
+    folder = "policies" if name == "keep-current" else "langchain-chroma"
+    monkeypatch.chdir(tmp_path / "examples" / folder)
+    try:
+        assert console.check(DOCS / "guides" / f"{name}.md", fails=FAILS)
+    finally:
+        if (service := Path("serve.pid")).is_file():  # one that a failed test has left
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(service.read_text()), signal.SIGTERM)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
     monkeypatch.setenv("HANDBOOK", postgres)
@@ -60,10 +83,7 @@ def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
 
 
 def test_policies(example):
-    fails = frozenset(
-        {"argus authority lint --queries questions.jsonl --retriever search.py:plain"}
-    )
-    console.check(example("policies") / "README.md", fails=fails)
+    console.check(example("policies") / "README.md", fails=FAILS)
 
 
 def test_openinference_to_a_gate(example):
