@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from tests.stores.conftest import postgres
-from tests.support import console, notebooks
+from tests.support import console, notebooks, vectors
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS.parent / "examples"
@@ -26,10 +26,16 @@ MOST_LINES = 80
 postgres = postgres
 
 
+@pytest.fixture(autouse=True)
+def once(monkeypatch):
+    """The same chunks in nearly every test: no format is timed, and no text embedded twice."""
+    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())
+    vectors.make_once(monkeypatch)
+
+
 @pytest.fixture
 def example(tmp_path, monkeypatch):
     """Return what copies an example, with the data beside it, and goes there."""
-    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
     shutil.copytree(EXAMPLES / "data", tmp_path / "data")
 
     def enter(name: str) -> Path:
@@ -54,25 +60,42 @@ def test_langchain_in_chroma_as_the_tutorial_has_it(example):
     console.check(DOCS / "tutorial.md")
 
 
-GUIDES = sorted(path.stem for path in (DOCS / "guides").glob("[!R]*.md"))
+GUIDES = DOCS / "guides"
 FAILS = frozenset({"argus authority lint --queries questions.jsonl --retriever search.py:plain"})
+"""Commands that exit with 1, as their page says."""
 
 
-@pytest.mark.parametrize("name", GUIDES)
-def test_a_guide_prints_what_it_shows(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("folder", "names"),
+    [
+        ("langchain-chroma", ("audit-a-store", "scale-out")),
+        ("langchain-chroma", ("explain-a-miss", "read-traffic", "repair-and-undo", "serve")),
+        ("langchain-chroma", ("gate-in-ci",)),
+        ("langchain-chroma", ("build-a-knowledge-base",)),
+        ("langchain-chroma", ("n-grams",)),
+        ("policies", ("keep-current",)),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_guides_print_what_they_show(folder, names, tmp_path, monkeypatch):
     """In a copy of the source: guides read its examples, and one of them its pages."""
-    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     shutil.copytree(EXAMPLES, tmp_path / "examples")
     shutil.copytree(DOCS, tmp_path / "docs")
-    folder = "policies" if name == "keep-current" else "langchain-chroma"
     monkeypatch.chdir(tmp_path / "examples" / folder)
     try:
-        assert console.check(DOCS / "guides" / f"{name}.md", fails=FAILS)
+        for name in names:
+            assert console.check(GUIDES / f"{name}.md", fails=FAILS)
     finally:
         if (service := Path("serve.pid")).is_file():  # one that a failed test has left
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(service.read_text()), signal.SIGTERM)
+
+
+def test_every_guide_is_run():
+    marks = test_guides_print_what_they_show.pytestmark
+    run = {name for mark in marks for _, names in mark.args[1] for name in names}
+    assert run == {path.stem for path in GUIDES.glob("*.md")} - {"README"}
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
