@@ -111,7 +111,8 @@ def _signature(name: Name) -> str:
         return _function(node)
     if isinstance(node, ast.ClassDef):
         return "\n".join(_class(node))
-    return ast.unparse(node)
+    source = file_of(name.module).read_text("utf-8")
+    return ast.get_source_segment(source, node) or ast.unparse(node)
 
 
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
