@@ -1,4 +1,4 @@
-"""Every example runs as its README says, on real parts, and prints what its README shows."""
+"""Examples, guides and the README run as they say, on real parts, and print what they show."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import gc
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -55,7 +56,16 @@ def test_each_folder_is_listed_and_short():
         assert code <= MOST_LINES, f"{name}: {code} lines"
 
 
-def test_langchain_in_chroma_as_the_tutorial_has_it(example):
+def test_the_readme_prints_what_it_shows(tmp_path, monkeypatch):
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    page, text = tmp_path / "README.md", (DOCS.parent / "README.md").read_text("utf-8")
+    page.write_text(re.sub(r"^\$ make .*?(?=^\$ make|^```)", "", text, flags=re.M | re.S))
+    monkeypatch.chdir(tmp_path)
+    assert len(console.check(page)) == 6
+
+
+def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
+    vectors.fill_once(monkeypatch)
     example("langchain-chroma")
     console.check(DOCS / "tutorial.md")
 
@@ -79,9 +89,10 @@ FAILS = frozenset({"argus authority lint --queries questions.jsonl --retriever s
 )
 def test_guides_print_what_they_show(folder, names, tmp_path, monkeypatch):
     """In a copy of the source: guides read its examples, and one of them its pages."""
+    vectors.fill_once(monkeypatch)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     shutil.copytree(EXAMPLES, tmp_path / "examples")
-    shutil.copytree(DOCS, tmp_path / "docs")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("reference"))
     monkeypatch.chdir(tmp_path / "examples" / folder)
     try:
         for name in names:
@@ -101,6 +112,7 @@ def test_every_guide_is_run():
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
     monkeypatch.setenv("HANDBOOK", postgres)
+    vectors.fill_once(monkeypatch)
     console.check(example("llamaindex-pgvector") / "README.md")
     gc.collect()  # LlamaIndex leaves its connections open: they are found here, not in a later test
 
