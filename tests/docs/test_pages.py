@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.docs.test_readme import MOST_PER_SENTENCE, sentences
+from tests.support import console
+
 ROOT = Path(__file__).parents[2]
 MOST_WORDS, MOST_CHARACTERS = 2_000, 400
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -33,6 +36,16 @@ def test_no_line_is_longer_than_can_be_read(page):
     text = re.sub(r"^\s*\|.*$", "", text, flags=re.MULTILINE)  # rows of tables
     long = [line for line in text.splitlines() if len(line) > MOST_CHARACTERS]
     assert not long
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "reference" not in p.parts], ids=name)
+def test_its_sentences_are_short(page):
+    lengths = [len(sentence.split()) for sentence in sentences(page.read_text("utf-8"))]
+    assert len(lengths) < 5 or sum(lengths) / len(lengths) <= MOST_PER_SENTENCE
+
+
+def test_costs_are_what_plan_prints():
+    assert len(console.check(ROOT / "docs" / "scale.md")) == 2
 
 
 def slug(heading: str) -> str:
