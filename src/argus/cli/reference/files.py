@@ -87,11 +87,12 @@ def _numbered(
 
 
 def _table(name: str) -> str:
-    place = TABLES[name]
-    return _section(name, "", COLUMN, _columns(*place.split(":")), f"argus.{place}")
+    return _section(name, "", COLUMN, columns_of(name), f"argus.{TABLES[name]}")
 
 
-def _columns(module: str, name: str) -> Iterator[Row]:
+def columns_of(table: str) -> Iterator[Row]:
+    """Yield name, type and docstring of each column of a table in TABLES."""
+    module, name = TABLES[table].split(":")
     node = _class(module, name)
     if node is not None:
         yield from _fields(node)
