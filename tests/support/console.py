@@ -83,6 +83,7 @@ def _as_script(argv: list[str]) -> Iterator[None]:
 
     So is what Chroma has open: it takes `store` of another working directory for the same.
     """
+    _forget_chroma()
     before, path, arguments = set(sys.modules), list(sys.path), sys.argv
     _forget_chroma()
     sys.path.insert(0, str(Path.cwd()))
