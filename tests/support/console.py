@@ -85,7 +85,6 @@ def _as_script(argv: list[str]) -> Iterator[None]:
     """
     _forget_chroma()
     before, path, arguments = set(sys.modules), list(sys.path), sys.argv
-    _forget_chroma()
     sys.path.insert(0, str(Path.cwd()))
     sys.argv = argv
     try:
