@@ -19,7 +19,7 @@ and other sources, `plan` says what an audit will take, `run_suite` asks retriev
 tasks in one run, and `reproduce` measures a paper's table beside what it published. `start_project`
 writes the settings of all this into argus.toml, and `check_up` tries them. Each job writes a folder
 of results. The pieces under them, such as the measures of `argus.measures`, live in the folders
-that docs/design.md names.
+that docs/architecture.md names.
 Importing this package loads nothing heavy.
 """
 

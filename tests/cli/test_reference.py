@@ -17,4 +17,4 @@ def test_a_page_is_what_the_code_says(name):
 
 
 def test_no_page_is_left_of_a_command_that_is_gone():
-    assert {path.name for path in FOLDER.glob("*.md")} == set(PAGES)
+    assert {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.md")} == set(PAGES)

@@ -10,18 +10,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.docs.test_readme import MOST_PER_SENTENCE, sentences
+from tests.support import console
+
 ROOT = Path(__file__).parents[2]
 MOST_WORDS, MOST_CHARACTERS = 2_000, 400
-LONG = {
-    "design.md": 3_700, "domains.md": 2_900, "failures.md": 3_600, "generative.md": 4_700,
-    "knowledge.md": 2_700,
-}  # fmt: skip
-"""Pages that are still too long, and the most they may have: they only get shorter."""
-PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference")
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 OTHERS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 LINKED = [*PAGES, *OTHERS, *sorted((ROOT / "examples").rglob("*.md"))]
-UNWRAPPED = {"reliability.md", "serve.md"}
-"""Pages whose lines may still be longer."""
 
 
 def name(page: Path) -> str:
@@ -31,15 +27,25 @@ def name(page: Path) -> str:
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_a_page_is_no_longer_than_can_be_read(page):
     words = len(page.read_text("utf-8").split())
-    assert words <= LONG.get(page.name, MOST_WORDS)
+    assert words <= MOST_WORDS
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if p.name not in UNWRAPPED], ids=name)
+@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_no_line_is_longer_than_can_be_read(page):
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
     text = re.sub(r"^\s*\|.*$", "", text, flags=re.MULTILINE)  # rows of tables
     long = [line for line in text.splitlines() if len(line) > MOST_CHARACTERS]
     assert not long
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "reference" not in p.parts], ids=name)
+def test_its_sentences_are_short(page):
+    lengths = [len(sentence.split()) for sentence in sentences(page.read_text("utf-8"))]
+    assert len(lengths) < 5 or sum(lengths) / len(lengths) <= MOST_PER_SENTENCE
+
+
+def test_costs_are_what_plan_prints():
+    assert len(console.check(ROOT / "docs" / "scale.md")) == 2
 
 
 def slug(heading: str) -> str:

@@ -1,21 +1,26 @@
-"""Every example runs as its README says, on real parts, and prints what its README shows."""
+"""Examples, guides and the README run as they say, on real parts, and print what they show."""
 
 from __future__ import annotations
 
 import contextlib
 import gc
 import json
+import os
+import re
 import shutil
+import signal
 import sys
 import threading
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from argus.cli.reference import files
 from tests.stores.conftest import postgres
-from tests.support import console, notebooks
+from tests.support import console, notebooks, vectors
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS.parent / "examples"
@@ -24,10 +29,16 @@ MOST_LINES = 80
 postgres = postgres
 
 
+@pytest.fixture(autouse=True)
+def once(monkeypatch):
+    """The same chunks in nearly every test: no format is timed, and no text embedded twice."""
+    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())
+    vectors.make_once(monkeypatch)
+
+
 @pytest.fixture
 def example(tmp_path, monkeypatch):
     """Return what copies an example, with the data beside it, and goes there."""
-    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
     shutil.copytree(EXAMPLES / "data", tmp_path / "data")
 
     def enter(name: str) -> Path:
@@ -47,23 +58,82 @@ def test_each_folder_is_listed_and_short():
         assert code <= MOST_LINES, f"{name}: {code} lines"
 
 
-def test_langchain_in_chroma_as_the_tutorial_has_it(example):
+def test_the_readme_prints_what_it_shows(tmp_path, monkeypatch):
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    page, text = tmp_path / "README.md", (DOCS.parent / "README.md").read_text("utf-8")
+    page.write_text(re.sub(r"^\$ make .*?(?=^\$ make|^```)", "", text, flags=re.M | re.S))
+    monkeypatch.chdir(tmp_path)
+    assert len(console.check(page)) == 6
+
+
+def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
+    vectors.fill_once(monkeypatch)
     example("langchain-chroma")
     console.check(DOCS / "tutorial.md")
+
+
+GUIDES = DOCS / "guides"
+FAILS = frozenset({"argus authority lint --queries questions.jsonl --retriever search.py:plain"})
+"""Commands that exit with 1, as their page says."""
+
+
+@pytest.mark.parametrize(
+    ("folder", "names"),
+    [
+        ("langchain-chroma", ("audit-a-store", "scale-out")),
+        ("langchain-chroma", ("explain-a-miss", "read-traffic", "repair-and-undo", "serve")),
+        ("langchain-chroma", ("gate-in-ci",)),
+        ("langchain-chroma", ("build-a-knowledge-base",)),
+        ("langchain-chroma", ("n-grams",)),
+        ("policies", ("keep-current",)),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_guides_print_what_they_show(folder, names, tmp_path, monkeypatch):
+    """In a copy of the source: guides read its examples, and one of them its pages."""
+    vectors.fill_once(monkeypatch)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("reference"))
+    monkeypatch.chdir(tmp_path / "examples" / folder)
+    try:
+        for name in names:
+            assert console.check(GUIDES / f"{name}.md", fails=FAILS)
+        check_columns(Path.cwd())
+    finally:
+        if (service := Path("serve.pid")).is_file():  # one that a failed test has left
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(service.read_text()), signal.SIGTERM)
+
+
+def check_columns(folder: Path) -> None:
+    """Fail where a table that was written lacks a column of its page in the reference."""
+    for file in folder.rglob("*.parquet"):
+        if file.stem in files.TABLES:
+            rows = files.columns_of(file.stem)
+            declared = {column for column, kind, _ in rows if not kind.startswith("NotRequired")}
+            written = set(pq.read_schema(file).names)
+            if file.stem == "failures":  # what no question has is left out
+                declared &= written
+            assert declared and declared <= written, file.name
+
+
+def test_every_guide_is_run():
+    marks = test_guides_print_what_they_show.pytestmark
+    run = {name for mark in marks for _, names in mark.args[1] for name in names}
+    assert run == {path.stem for path in GUIDES.glob("*.md")} - {"README"}
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
     monkeypatch.setenv("HANDBOOK", postgres)
+    vectors.fill_once(monkeypatch)
     console.check(example("llamaindex-pgvector") / "README.md")
     gc.collect()  # LlamaIndex leaves its connections open: they are found here, not in a later test
 
 
 def test_policies(example):
-    fails = frozenset(
-        {"argus authority lint --queries questions.jsonl --retriever search.py:plain"}
-    )
-    console.check(example("policies") / "README.md", fails=fails)
+    console.check(example("policies") / "README.md", fails=FAILS)
 
 
 def test_openinference_to_a_gate(example):

@@ -191,7 +191,7 @@ def test_what_ends_below_a_bound_is_checked_too(name, value, where):
 
 
 def test_the_defaults_are_the_published_ones():
-    # docs/generative.md, "How scores are made"
+    # docs/ngrams.md
     scoring = Scoring()
     assert (scoring.smoothing, scoring.exponent, scoring.repetition_penalty) == (5, 2, 0.8)
     assert (scoring.max_occurrences, scoring.full_documents) == (1500, 1500)

@@ -132,7 +132,7 @@ def _refuse(authority: Authority, rule: Rule, side: str) -> None:
             if not close and any(name in record.metadata for record in meeting):
                 fix = (
                     "It is a column: put it into the records' `entities`, or say in the rules "
-                    f"file where it is (`records:`, `scope: {{{name}: {name}}}`: docs/domains.md)."
+                    f"file where it is (`records:`, `scope: {{{name}: {name}}}`: docs/records.md)."
                 )
             raise InputError(
                 f"{where}, none has the scope key {name!r}",

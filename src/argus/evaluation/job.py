@@ -1,4 +1,4 @@
-"""Evaluate one system, or two against each other, on judged queries (docs/design.md §11)."""
+"""Evaluate one system, or two against each other, on judged queries (docs/methods.md)."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Key:
 def merged(*groups: Iterable[Key]) -> list[Key]:
     """Join groups of keys in order; of keys with the same tokens the first stays.
 
-    The published order is body, question, title, pseudo-queries last (docs/generative.md, "Keys").
+    The published order is body, question, title, pseudo-queries last (docs/ngrams.md, "Keys").
     """
     first: dict[tuple[int, ...], Key] = {}
     for group in groups:

@@ -2,7 +2,8 @@
 
 Thousands of real entities on every machine, nothing downloaded. An entity is a module, class,
 function or method that has a docstring; its paragraph is the docstring's first; its relations are
-contains (module-class-method), inherits (class-base) and refers to by name (docs/design.md §13).
+contains (module-class-method), inherits (class-base) and refers to by name
+(docs/decisions/0013-an-embedded-default.md).
 """
 
 from __future__ import annotations

@@ -31,7 +31,35 @@ TERMS: dict[str, str] = {
     "R@10": "The share of what is relevant that stands among the first ten.",
     "superseded": "Replaced by a newer document that now holds in its place.",
     "λ": "How much a document's own score counts against that of its views.",
+    "view": "A text by which a document is indexed: its own, a sentence of it, an expansion, a "
+    "scenario. One document may have many.",
+    "fold": "How the scores of a document's views become one score.",
+    "blend": "A repair that mixes a document's best sentence, its hubness and BM25 into a search.",
+    "receipt": "What a repair did: who came back, who fell, what was added, and its price.",
+    "anchor": "A retrieved document, from which what supersedes it is looked up.",
+    "controls": "Holds now, in the place of a document that it supersedes, in any number of steps.",
+    "scenario": "An information need of a document, and how the document meets it.",
+    "not applicable": "Cannot be measured for this item, with the reason; never counted as zero.",
+    "fingerprint": "What an encoder is: model, revision, prefixes, pooling, dimensions. Vectors of "
+    "two fingerprints are never mixed.",
 }
+MEASURED: dict[str, tuple[str, ...]] = {
+    "reachable": ("audit", "exposure", "reach", "scenarios needs"),
+    "validity": ("evaluate", "scenarios needs", "traffic judge"),
+    "AUC": ("evaluate", "scenarios needs", "traffic judge"),
+    "RPS": ("audit", "probe predict", "diagnose", "scenarios needs"),
+    "blind spot": ("audit", "figures"),
+    "never retrieved": ("exposure",),
+    "held-out sentence": ("exposure",),
+    "hub": ("exposure", "explain", "remedy blend"),
+    "Gini": ("exposure",),
+    "need": ("scenarios needs",),
+    "nDCG@10": ("evaluate", "repair", "scenarios ablate"),
+    "R@10": ("evaluate",),
+    "superseded": ("authority lint", "authority audit", "traffic audit"),
+    "λ": ("remedy blend", "scenarios ablate"),
+}
+"""Terms by the commands that measure them, for docs/reference/glossary.md."""
 OF_SECTION: dict[str, tuple[str, ...]] = {
     "audit": ("RPS", "blind spot"),
     "figures": ("RPS", "blind spot"),

@@ -1,4 +1,4 @@
-"""Lint a run: does it serve what has been superseded? (CAR Theorem 4, docs/design.md §10)."""
+"""Lint a run: does it serve what has been superseded? (CAR Theorem 4, docs/methods.md)."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def analyse(
 
     Writes failures.parquet (one row of figures per question), failure_diagnosis.parquet (the modes
     of failure that hold for it, with evidence), failure_tables/ (CSV), summary.json, manifest.json
-    and report.html. What every figure is: docs/failures.md. A file that breaks off is analysed up
+    and report.html. What every figure is: docs/autopsy.md. A file that breaks off is analysed up
     to there; the exit code is then 2.
     """
     from argus.generative.failures.jobs.analyse import analyse_failures, estimate_verdicts

@@ -2,7 +2,7 @@
 
 Hypotheses have layers: the groups of diverse beams, or the rounds of backtracking. All layers are
 decoded side by side; what each may choose from is said by its class. An n-gram that several layers
-write is kept once. docs/generative.md, "Cures for false pruning".
+write is kept once. docs/ngrams.md, "Cures for false pruning".
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ LONGEST_SPAN = 32
 
 
 class Cure(StrEnum):
-    """What is done about n-grams of the right passage that the beam drops (docs/generative.md)."""
+    """What is done about n-grams of the right passage that the beam drops (docs/ngrams.md)."""
 
     NONE = "none"
     SETS = "sets"
@@ -26,7 +26,7 @@ class Cure(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Decoding:
-    """Settings of the search for keys, with the published defaults (docs/generative.md, "Keys").
+    """Settings of the search for keys, with the published defaults (docs/ngrams.md, "Keys").
 
     beams: hypotheses that go on at each step; twice as many are kept as keys. body_tokens,
     title_tokens, query_tokens: the longest n-gram of each view, markers not counted but a title's

@@ -51,7 +51,7 @@ class WeightedKeys:
 def class_keys(
     ngrams: Sequence[tuple[int, ...]], weights: Float64Array, counts: IntArray, scoring: Scoring
 ) -> WeightedKeys:
-    """Drop keys that weigh nothing or come too often, and sort the rest (docs/generative.md).
+    """Drop keys that weigh nothing or come too often, and sort the rest (docs/ngrams.md).
 
     ngrams: distinct. weights, counts: one per n-gram.
     """

@@ -1,7 +1,7 @@
 """Why n-gram generative retrieval fails: figures, flags and a diagnosis for every question.
 
 Follows R. Takacs, *Analysis of Biases, Failures, and Limitations in N-gram-based Generative
-Retrieval*, here called the thesis. All definitions: docs/failures.md.
+Retrieval*, here called the thesis. All definitions: docs/autopsy.md.
 
     output file -> reading (cases) -> measures (one row per question) -> tables -> diagnosis
 """

@@ -19,7 +19,7 @@ from argus.measures.implicitness import STOP_WORDS
 
 
 def indexed(case: Case, index: NgramIndex, k: int) -> IndexFigures:
-    """Return the columns `IndexFigures` (docs/failures.md).
+    """Return the columns `IndexFigures` (docs/autopsy.md).
 
     k: how many passages of the list may be a part of a cut answer. The first question of an index
     sorts the hashes of its ids, 16 bytes per passage.

@@ -8,7 +8,7 @@ Spans are learnt without an end: a model writes ten tokens of them and is stoppe
 pseudo-queries end with ` @@`, by which the model ends them itself. (MINDER learns pseudo-queries
 without it; its searcher asks for it all the same, and mends their scores by a bonus.) The searcher
 makes the model begin pseudo-queries with ` ||` and scores them without, so half of them are learnt
-after a ` ||` that is given. See docs/generative.md, "Training targets".
+after a ` ||` that is given. See docs/generative-training.md, "Training targets".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scores of passages that can be learnt, and the loss of pairs of them (LTRGR).
 
-A passage's score is that of the search over its keys, equation 3 of docs/generative.md, in which
+A passage's score is that of the search over its keys, equation 3 of docs/ngrams.md, in which
 log P(n|q) is what the network says now:
 
     s(q, d) = sum over n of  factor(n, d) * w(n, q) ** alpha

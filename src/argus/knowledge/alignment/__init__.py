@@ -1,4 +1,4 @@
-"""Pages and items made one: entities, relations, aliases and redirects (docs/knowledge.md).
+"""Pages and items made one: entities, relations, aliases and redirects (docs/dumps.md).
 
 Two steps over tables on disk, by a database that holds no more in memory than it is allowed:
 `align` turns the tables of dumps into raw tables, `finish` turns raw tables, of dumps or of any

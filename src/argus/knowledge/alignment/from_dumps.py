@@ -61,7 +61,7 @@ def align(work: Path, settings: AlignSettings) -> AlignCounts:
     """Turn the tables of dumps under `work` into raw tables under `work/raw`, all or none.
 
     work: pages/, links/ (PAGES, LINKS), items/, statements/ (ITEMS, STATEMENTS) of Parquet files;
-    pages or items may be missing (docs/knowledge.md, "From dumps"). Returns counts: "entities", and
+    pages or items may be missing (docs/dumps.md). Returns counts: "entities", and
     for "pages" and "items" what was "read" and "dropped" by reason, so that what was read is the
     sum of entities and all reasons. Raises InputError when there are neither, or no entity comes of
     them, ArgusError as `database`.

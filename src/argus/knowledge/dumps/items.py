@@ -1,4 +1,4 @@
-"""Wikidata's JSON dump: from one of its lines to an item (docs/knowledge.md, "From dumps")."""
+"""Wikidata's JSON dump: from one of its lines to an item (docs/dumps.md)."""
 
 from __future__ import annotations
 

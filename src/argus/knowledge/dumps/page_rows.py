@@ -46,7 +46,7 @@ class PageSetup:
 class PagePart:
     """What some pages gave: tables as `PAGES` and `LINKS`, and counts.
 
-    counts: pages per reason (docs/knowledge.md), "articles" being those that are usable and
+    counts: pages per reason (docs/dumps.md), "articles" being those that are usable and
     "redirects" those that are followed; their sum is the number of records.
     """
 

@@ -71,7 +71,7 @@ def is_disambiguation(page: Page, site: Site) -> bool:
     """Whether a page only tells apart what shares a name, by title, magic word or template.
 
     Pages on surnames and given names, and set indices (ships of one name, say), are articles: they
-    say what they list, and Wikidata has items of other classes for them (docs/knowledge.md).
+    say what they list, and Wikidata has items of other classes for them (docs/dumps.md).
     Names of templates are those of the site's language and English, of all languages that are known
     where the site's is not, in any case.
     """

@@ -1,4 +1,4 @@
-"""The first paragraph of an article, from wikitext to plain text (docs/knowledge.md)."""
+"""The first paragraph of an article, from wikitext to plain text (docs/dumps.md)."""
 
 from __future__ import annotations
 

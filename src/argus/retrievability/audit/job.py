@@ -1,4 +1,4 @@
-"""The audit: RPS of every entity, end to end (docs/design.md §5)."""
+"""The audit: RPS of every entity, end to end (docs/methods.md)."""
 
 from __future__ import annotations
 

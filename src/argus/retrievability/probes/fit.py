@@ -1,4 +1,4 @@
-"""Fit probes to an audit, choose one, report on entities it has not seen (docs/design.md §5)."""
+"""Fit probes to an audit, choose one, report on entities it has not seen (docs/methods.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions 0 to 3 of twelve.json, every figure worked out by hand from docs/failures.md.
+"""Questions 0 to 3 of twelve.json, every figure worked out by hand from docs/autopsy.md.
 
 Notation: T an n-gram of a title, Q of a pseudo-query, the others of the body; each is followed by
 its weight. "1: 2 | 3" are sums or lists over the first, second and third passage.

@@ -1,4 +1,4 @@
-"""Questions 4 to 7 of twelve.json, every figure worked out by hand from docs/failures.md.
+"""Questions 4 to 7 of twelve.json, every figure worked out by hand from docs/autopsy.md.
 
 Notation: see test_golden_rows_0_to_3.py.
 """

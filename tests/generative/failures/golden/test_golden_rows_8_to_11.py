@@ -1,4 +1,4 @@
-"""Questions 8 to 11 of twelve.json, every figure worked out by hand from docs/failures.md.
+"""Questions 8 to 11 of twelve.json, every figure worked out by hand from docs/autopsy.md.
 
 Notation: see test_golden_rows_0_to_3.py.
 """

@@ -109,7 +109,7 @@ def test_what_holds_a_barred_token_is_not_wanted(tmp_path):
 @pytest.mark.parametrize("rescore", [True, False])
 @pytest.mark.parametrize("name", ["body", "title", "query"])
 def test_scores_are_those_of_the_search(parts, name, rescore):
-    """By the question, the marker and the tokens of docs/generative.md, "Passages and views"."""
+    """By the question, the marker and the tokens of docs/ngrams.md, "Passages and views"."""
     vocabulary, index, model = parts
     searcher = searcher_of(parts, Scoring(use_frequencies=False), rescore=rescore)
     view = view_of(searcher, name)

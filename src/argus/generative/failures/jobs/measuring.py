@@ -60,7 +60,7 @@ class Setup:
 class Measurements:
     """What an output comes to.
 
-    rows: columns of docs/failures.md; no id comes twice. positives: numbers in the index, for each
+    rows: columns of docs/autopsy.md; no id comes twice. positives: numbers in the index, for each
     row. candidates: for a judge, for each row. known: passages among the first k that the index
     holds. renamed: questions whose id had come before, as they are called now. problems: what was
     amiss in the file.

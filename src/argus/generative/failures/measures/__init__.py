@@ -1,4 +1,4 @@
-"""One question -> its row of failures.parquet. What every figure is: docs/failures.md.
+"""One question -> its row of failures.parquet. What every figure is: docs/autopsy.md.
 
 A module per group of columns, each a function of a case that returns its columns; a figure that
 does not apply is None.
@@ -60,7 +60,7 @@ def to_table(rows: Sequence[Row]) -> pa.Table:
         raise InputError(
             f"a row with {', '.join(unknown)}",
             expected="names of measures/columns.py",
-            fix="Add the figure there, with its type, and to docs/failures.md.",
+            fix="Add the figure there, with its type, and to docs/autopsy.md.",
             where="failure analysis",
         )
     schema = pa.schema([(name, kind) for name, kind in COLUMNS.items() if name in names])

@@ -1,4 +1,4 @@
-"""What is measured of every question: the columns of failures.parquet (docs/failures.md).
+"""What is measured of every question: the columns of failures.parquet (docs/autopsy.md).
 
 A group of columns is a record; the types of the table are those of its fields. None means that a
 figure does not apply: no n-grams, no frequencies, no answers, no positives.

@@ -71,7 +71,7 @@ class Replayed:
         return None if self.gold is None else self.gold.pruned
 
     def row(self) -> ReplayFigures:
-        """Return the columns of a replay (docs/failures.md): of the n-grams, the heaviest's."""
+        """Return the columns of a replay (docs/autopsy.md): of the n-grams, the heaviest's."""
         first = self.lost[0] if self.lost else None
         return {
             "pruned": None if self.pruned is None else len(self.pruned),

@@ -50,7 +50,7 @@ _NEEDS = {
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of failures.parquet (docs/failures.md), ordered by id: (n,) questions.
+    """The rows of failures.parquet (docs/autopsy.md), ordered by id: (n,) questions.
 
     A column that is not there counts as one of which no question has a value. strict: deciles are
     those of the thesis.
