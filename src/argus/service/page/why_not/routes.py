@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
@@ -13,6 +14,7 @@ from argus.explanation.config import ExplainConfig
 from argus.explanation.job import explain
 from argus.explanation.types import Explanation, Finding, Verdict
 from argus.indexes.spec import IndexSpec
+from argus.remedies.blend.preview import NEAREST, can_preview, preview_blend
 from argus.service.page.availability import has_index
 from argus.service.page.holding import Warm, WarmIndexes, index_of
 from argus.service.page.marking import marked, shared_terms
@@ -60,6 +62,18 @@ def why_not(
     )  # fmt: skip
 
 
+@router.get("/page/{folder}/why-not/blend")
+async def blend(
+    folder: str, service: ServiceOf, warm: Warm, q: Words, doc: Words, k: K = 10
+) -> HTMLResponse:
+    """Say where a document would come for a question if the index had the default blend."""
+    spec = index_of(service.workplace, folder_path(service.workplace, folder))
+    told = await to_thread.run_sync(
+        lambda: preview_blend(q, doc, warm.retriever(spec), k), limiter=service.explaining
+    )
+    return fragment("why_not_blend.html.j2", told=told, k=k, nearest=NEAREST, folder=folder)
+
+
 def asking_only(asking: Values) -> Values:
     """Return what was typed, without the folder, which every page has."""
     return {name: value for name, value in asking.items() if name != "folder"}
@@ -105,6 +119,7 @@ def _answer(service: Service, warm: WarmIndexes, spec: IndexSpec, asking: Asking
         "explanation": explanation,
         "findings": _grouped(explanation),
         "previews": previews(explanation),
+        "has_preview": not explanation.came_back and doc in snapshot and can_preview(retriever),
         "repair": "" if explanation.came_back else repair_of(explanation),
         "question": marked(q, terms, analyzer),
         "texts": [(one, marked(one.title, terms, analyzer), marked(one.text, terms, analyzer))
