@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -44,6 +44,8 @@ class Service:
     tracing: Tracing = field(init=False)
     searcher: Searcher = field(init=False)
     """What is searched, warm; an `argus.Retriever` itself."""
+    beside: dict[str, Searcher] = field(init=False)
+    """What pages compare with it, by its name on the command line; each opened when it is asked."""
     authority: ServedAuthority | None = field(init=False)
     """The records that say what controls; None where none are named."""
     explaining: CapacityLimiter = field(init=False)
@@ -61,6 +63,10 @@ class Service:
         self.log = Log(config.log_texts)
         self.tracing = Tracing(config.spans, config.log_texts)
         self.searcher = Searcher(place, self.metrics.batches.observe, self.log)
+        self.beside = {
+            name: Searcher(replace(place, retriever=name, store=None), log=self.log)
+            for name in place.beside
+        }
         self.authority = _authority(place)
         self.explaining = CapacityLimiter(EXPLAINING)
 
@@ -103,7 +109,8 @@ class Service:
 
     def close(self) -> None:
         """End what runs beside the requests."""
-        self.searcher.close()
+        for searcher in (self.searcher, *self.beside.values()):
+            searcher.close()
         self.tracing.close()
 
 

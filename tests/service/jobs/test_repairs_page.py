@@ -1,6 +1,7 @@
 """The page of repairs in a real browser: tried, applied, read, undone; with attacks for texts."""
 
 import json
+from urllib.parse import urlencode
 
 import pytest
 
@@ -73,6 +74,20 @@ def test_a_repair_is_tried_applied_and_undone(place):
         page.get_by_text("No remedy: it is searched as it was built.").wait_for()
         assert page.get_by_role("button", name="Apply blend").is_enabled()
     assert state(work)[1] == []
+
+
+def test_the_page_compares_two_states_for_all_documents(place):
+    work, url, launched = place
+    with page_of(launched) as page:
+        page.goto(f"{url}/page/-/compare?{urlencode({'q': 'the mill by the river'})}")
+        page.locator("select[name=a]").select_option(index=1)
+        page.locator("#answers b", has_text="by vectors alone").first.wait_for()
+        page.get_by_role("button", name="Compare for all documents").click()
+        page.get_by_role("heading", name="What changed").wait_for()
+        summary = json.loads((work / "index" / "comparison" / "summary.json").read_text())
+        verdicts = summary["comparison"]["verdicts"]["document"]
+        assert page.locator(".tile.bad b").first.inner_text() == str(verdicts["lost"])
+        keep_pictures(page, "compared")
 
 
 def test_what_is_refused_is_said_beside_the_button(place):
