@@ -12,7 +12,14 @@ from argus.service.page.repairs.reading import ChangedQuestion, Changes
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.sentence_models import make_model
-from tests.support.served import keep_pictures, open_browser, page_of, service
+from tests.support.served import (
+    check_accessible,
+    check_fits,
+    keep_pictures,
+    open_browser,
+    page_of,
+    service,
+)
 from tests.support.words import corpus
 
 pytestmark = pytest.mark.slow
@@ -54,6 +61,8 @@ def test_a_repair_is_tried_applied_and_undone(place):
         page.get_by_role("heading", name="The last trial").wait_for()
         assert state(work) == (version, [])
         keep_pictures(page, "repairs-tried")
+        check_accessible(page)
+        check_fits(page)
         rows = page.locator("#changed ~ .card tbody tr")
         kinds = [row.get_attribute("class") for row in rows.all()]
         summary = json.loads((work / "index" / "repair" / "summary.json").read_text())["repair"]
@@ -70,6 +79,8 @@ def test_a_repair_is_tried_applied_and_undone(place):
         receipt = page.locator(f"[id='{remedy}']")
         assert receipt.locator("tbody tr").count() >= 1
         keep_pictures(page, "repairs-applied")
+        check_accessible(page)
+        check_fits(page)
         page.get_by_role("button", name=f"Undo {remedy}").click()
         page.get_by_text("No remedy: it is searched as it was built.").wait_for()
         assert page.get_by_role("button", name="Apply blend").is_enabled()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_names, read_table
 from argus.errors import InputError
 from argus.traffic.judging.job import JOB, TABLE
 from argus.traffic.questions.table import NAME
@@ -39,6 +40,51 @@ class Likely:
 
     rows: list[LikelyFailure]
     predicted: int
+
+
+class JudgedQuestion(TypedDict):
+    """A judged question of a folder. rank: of the first relevant document, None beyond the list.
+
+    wanted: the relevant document; "" where the table names none.
+    """
+
+    text: str
+    wanted: str
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class JudgedQuestions:
+    """Judged questions, those that are met worst first, and how many of them are met."""
+
+    rows: list[JudgedQuestion]
+    total: int
+    met: int
+
+
+TABLES = (("questions", "question", "wanted"), ("per_query", "text", ""))
+"""Tables of judged questions, and the columns of the question and of what was wanted."""
+FIRST = 10
+"""Results within which a relevant one counts as met."""
+
+
+def read_judged(folder: Path) -> JudgedQuestions | None:
+    """Return the judged questions of a folder; None where there are none."""
+    for name, text, wanted in TABLES:
+        path = folder / f"{name}.parquet"
+        names = read_names(path) if path.is_file() else set()
+        rank = next((one for one in ("rank", "rank after") if one in names), "")
+        if not rank or not {text, wanted} - {""} <= names:
+            continue
+        columns = [column for column in (text, wanted, rank) if column]
+        rows: list[JudgedQuestion] = [
+            {"text": row[text], "wanted": str(row[wanted]) if wanted else "", "rank": row[rank]}
+            for row in read_table(path, columns).to_pylist()
+        ]
+        rows.sort(key=lambda row: -(row["rank"] or 10**9))
+        met = sum(row["rank"] is not None and row["rank"] <= FIRST for row in rows)
+        return JudgedQuestions(rows[:SHOWN], len(rows), met) if rows else None
+    return None
 
 
 def read_traffic(folder: Path) -> TrafficSummary | None:
