@@ -28,6 +28,11 @@ class Gains:
     rows: Rows
     questions: Rows
 
+    @property
+    def names(self) -> list[str]:
+        """What was compared, without the folders that it lies in."""
+        return [name.rpartition("/")[2] for name in self.summary["names"]]
+
 
 def gains_of(home: Path) -> Gains | None:
     """Return the comparison in a folder, or the one that its page made; None where there is none.
