@@ -9,6 +9,7 @@ from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
 from argus.service.page.repairs.reading import ChangedQuestion, Changes
+from argus.service.page.repairs.requests import made_already
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.sentence_models import make_model
@@ -149,3 +150,9 @@ def reach(page, label, back=False):
         if focus == label:
             return
     raise AssertionError(f"Tab does not reach {label!r}")
+
+
+def test_what_is_in_the_index_is_not_tried_again_unless_it_is_named():
+    assert made_already(["blend", "expand", None]) == {"kb": "expand"}
+    assert made_already(["scenarios"]) == {}
+    assert made_already(["adapt", "scenarios"]) == {"profiles": "scenarios and adapt"}
