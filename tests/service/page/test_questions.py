@@ -6,25 +6,29 @@ import pyarrow.parquet as pq
 from argus.service.page.questions.reading import read_judged
 
 
-def test_questions_that_were_not_met_come_first(tmp_path):
-    ranks = [3, None, 11]
-    pq.write_table(
-        pa.table({"text": ["near", "lost", "far"], "rank before": [1, 1, 1], "rank after": ranks}),
-        tmp_path / "per_query.parquet",
-    )
-    judged = read_judged(tmp_path)
-    assert [(row["text"], row["rank"]) for row in judged.rows] == [
-        ("lost", None), ("far", 11), ("near", 3)
+def write(folder, name, **columns):
+    pq.write_table(pa.table(columns), folder / f"{name}.parquet")
+
+
+def test_questions_that_were_not_met_come_first_as_they_were_asked_last(tmp_path):
+    ids = ["q1", "q2", "q3"]
+    write(
+        tmp_path, "questions", query_id=ids, question=["near", "lost", "far"],
+        wanted=["b", "a", "c, d"], rank=[3, None, 4],
+    )  # fmt: skip
+    first = read_judged(tmp_path)
+    assert [(row["text"], row["rank"]) for row in first.rows][0] == ("lost", None)
+    assert (first.total, first.met) == (3, 2)
+    write(
+        tmp_path, "per_query", query_id=ids, text=["near", "lost", "far"],
+        **{"rank before": [3, None, 4], "rank after": [3, None, 11]},
+    )  # fmt: skip
+    assert [(row["text"], row["wanted"], row["rank"]) for row in read_judged(tmp_path).rows] == [
+        ("lost", "a", None), ("far", "c, d", 11), ("near", "b", 3)
     ]  # fmt: skip
-    assert (judged.total, judged.met) == (3, 1)
-    pq.write_table(
-        pa.table({"question": ["far", "lost"], "wanted": ["b, c", "a"], "rank": [11, None]}),
-        tmp_path / "questions.parquet",
-    )
-    assert [row["wanted"] for row in read_judged(tmp_path).rows] == ["a", "b, c"]
+    assert read_judged(tmp_path).met == 1
 
 
 def test_questions_of_a_log_are_not_taken_for_judged_ones(tmp_path):
-    table = {"question": ["q"], "text": ["words"], "asks": [2], "risk": [0.5]}
-    pq.write_table(pa.table(table), tmp_path / "questions.parquet")
+    write(tmp_path, "questions", question=["q"], text=["words"], asks=[2], risk=[0.5])
     assert read_judged(tmp_path) is None

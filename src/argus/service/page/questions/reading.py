@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from argus.data.parquet import read_names, read_table
 from argus.errors import InputError
+from argus.service.page.rows import Rows
 from argus.traffic.judging.job import JOB, TABLE
 from argus.traffic.questions.table import NAME
 from argus.traffic.summary import TrafficSummary
@@ -62,29 +63,39 @@ class JudgedQuestions:
     met: int
 
 
-TABLES = (("questions", "question", "wanted"), ("per_query", "text", ""))
-"""Tables of judged questions, and the columns of the question and of what was wanted."""
 FIRST = 10
 """Results within which a relevant one counts as met."""
 
 
 def read_judged(folder: Path) -> JudgedQuestions | None:
-    """Return the judged questions of a folder; None where there are none."""
-    for name, text, wanted in TABLES:
-        path = folder / f"{name}.parquet"
-        names = read_names(path) if path.is_file() else set()
-        rank = next((one for one in ("rank", "rank after") if one in names), "")
-        if not rank or not {text, wanted} - {""} <= names:
-            continue
-        columns = [column for column in (text, wanted, rank) if column]
-        rows: list[JudgedQuestion] = [
-            {"text": row[text], "wanted": str(row[wanted]) if wanted else "", "rank": row[rank]}
-            for row in read_table(path, columns).to_pylist()
-        ]
-        rows.sort(key=lambda row: -(row["rank"] or 10**9))
-        met = sum(row["rank"] is not None and row["rank"] <= FIRST for row in rows)
-        return JudgedQuestions(rows[:SHOWN], len(rows), met) if rows else None
-    return None
+    """Return the judged questions of a folder as they were asked last; None where there are none.
+
+    Of an evaluation of two systems the second counts; what was wanted, the audit's table says.
+    """
+    wanted = _table(folder, "questions", ("query_id", "question", "wanted", "rank"))
+    asked = _table(folder, "per_query", ("query_id", "text", "rank after"))
+    asked = asked or _table(folder, "per_query", ("query_id", "text", "rank"))
+    of = {row["query_id"]: str(row["wanted"]) for row in wanted}
+    rows: list[JudgedQuestion] = [
+        {
+            "text": row.get("text") or row["question"],
+            "wanted": of.get(row["query_id"], ""),
+            "rank": row["rank after"] if "rank after" in row else row["rank"],
+        }
+        for row in asked or wanted
+    ]
+    rows.sort(key=lambda row: -(row["rank"] or 10**9))
+    met = sum(row["rank"] is not None and row["rank"] <= FIRST for row in rows)
+    return JudgedQuestions(rows[:SHOWN], len(rows), met) if rows else None
+
+
+def _table(folder: Path, name: str, columns: tuple[str, ...]) -> Rows:
+    """Return some columns of a table; no row where it is not there, or lacks one of them."""
+    path = folder / f"{name}.parquet"
+    if not path.is_file() or not set(columns) <= read_names(path):
+        return []
+    rows: Rows = read_table(path, columns).to_pylist()
+    return rows
 
 
 def read_traffic(folder: Path) -> TrafficSummary | None:
