@@ -20,7 +20,7 @@ LONG = {
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.parent.name != "reference")
 OTHERS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
 LINKED = [*PAGES, *OTHERS, *sorted((ROOT / "examples").rglob("*.md"))]
-UNWRAPPED = {"reliability.md", "serve.md"}
+UNWRAPPED = {"reliability.md"}
 """Pages whose lines may still be longer."""
 
 

@@ -17,7 +17,7 @@ def test_questions_that_were_not_met_come_first_as_they_were_asked_last(tmp_path
         wanted=["b", "a", "c, d"], rank=[3, None, 4],
     )  # fmt: skip
     first = read_judged(tmp_path)
-    assert [(row["text"], row["rank"]) for row in first.rows][0] == ("lost", None)
+    assert (first.rows[0]["text"], first.rows[0]["rank"]) == ("lost", None)
     assert (first.total, first.met) == (3, 2)
     write(
         tmp_path, "per_query", query_id=ids, text=["near", "lost", "far"],

@@ -36,7 +36,8 @@ class BlendPreview:
     """Where the document would come.
 
     rank: None beyond `depth`, how many documents of each ranking are fused. documents: those whose
-    sentences were embedded, the wanted one among them; sentences: how many that were.
+    sentences count, the wanted one among them; sentences: how many were embedded. A document of
+    one sentence has none beside its own text.
     """
 
     rank: int | None
@@ -71,7 +72,7 @@ def preview_blend(
     corrected = retriever.recipe.correct(vector)
     near = snapshot.search(corrected, depth, retriever.weight).doc_ids[0]
     first = dict.fromkeys([doc_id, *retriever.rank(question, vector, NEAREST)["query"]])
-    views = _sentences_of(snapshot, first)
+    views, n_documents = _sentences_of(snapshot, first)
     candidates = _views_of(snapshot, dict.fromkeys([*first, *near]))
     small = _with(snapshot, candidates, views, retriever)
     searched = Searched(small.blended(blend), retriever.lexical(), retriever.weight)
@@ -79,7 +80,7 @@ def preview_blend(
     return BlendPreview(
         ranked.index(doc_id) + 1 if doc_id in ranked else None,
         depth,
-        len({view.doc_id for view in views} | {doc_id}),
+        n_documents,
         len(views),
     )
 
@@ -102,12 +103,13 @@ def _check(retriever: IndexRetriever, blend: Blend) -> None:
         )
 
 
-def _sentences_of(snapshot: Snapshot, doc_ids: Iterable[str]) -> list[View]:
-    """Return sentence views of documents in their order, as many as may be embedded.
+def _sentences_of(snapshot: Snapshot, doc_ids: Iterable[str]) -> tuple[list[View], int]:
+    """Return sentence views of the first documents, as many as may be embedded, and of how many.
 
     The first document's all count, whatever their number.
     """
     chosen: list[View] = []
+    n_documents = 0
     for doc_id in doc_ids:
         own = [view for view in _views_of(snapshot, [doc_id]) if view[1].kind == ORIGINAL]
         documents = [titled(Document(doc_id, v.text, v.source or "")) for _, v in own[:1]]
@@ -115,7 +117,8 @@ def _sentences_of(snapshot: Snapshot, doc_ids: Iterable[str]) -> list[View]:
         if chosen and len(chosen) + len(views) > SENTENCES:
             break
         chosen += views
-    return chosen
+        n_documents += 1
+    return chosen, n_documents
 
 
 def _views_of(snapshot: Snapshot, doc_ids: Iterable[str]) -> list[tuple[int, View]]:
