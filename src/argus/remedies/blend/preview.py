@@ -108,17 +108,17 @@ def _sentences_of(snapshot: Snapshot, doc_ids: Iterable[str]) -> tuple[list[View
 
     The first document's all count, whatever their number.
     """
-    chosen: list[View] = []
+    sentences: list[View] = []
     n_documents = 0
     for doc_id in doc_ids:
         own = [view for view in _views_of(snapshot, [doc_id]) if view[1].kind == ORIGINAL]
         documents = [titled(Document(doc_id, v.text, v.source or "")) for _, v in own[:1]]
         views = sentence_views(documents, "preview", SentenceSettings().max_views).views
-        if chosen and len(chosen) + len(views) > SENTENCES:
+        if sentences and len(sentences) + len(views) > SENTENCES:
             break
-        chosen += views
+        sentences += views
         n_documents += 1
-    return chosen, n_documents
+    return sentences, n_documents
 
 
 def _views_of(snapshot: Snapshot, doc_ids: Iterable[str]) -> list[tuple[int, View]]:

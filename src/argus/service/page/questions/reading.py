@@ -72,17 +72,17 @@ def read_judged(folder: Path) -> JudgedQuestions | None:
 
     Of an evaluation of two systems the second counts; what was wanted, the audit's table says.
     """
-    wanted = _table(folder, "questions", ("query_id", "question", "wanted", "rank"))
-    asked = _table(folder, "per_query", ("query_id", "text", "rank after"))
-    asked = asked or _table(folder, "per_query", ("query_id", "text", "rank"))
-    of = {row["query_id"]: str(row["wanted"]) for row in wanted}
+    audit = _table(folder, "questions", ("query_id", "question", "wanted", "rank"))
+    evaluation = _table(folder, "per_query", ("query_id", "text", "rank after"))
+    evaluation = evaluation or _table(folder, "per_query", ("query_id", "text", "rank"))
+    of = {row["query_id"]: str(row["wanted"]) for row in audit}
     rows: list[JudgedQuestion] = [
         {
             "text": row.get("text") or row["question"],
             "wanted": of.get(row["query_id"], ""),
             "rank": row["rank after"] if "rank after" in row else row["rank"],
         }
-        for row in asked or wanted
+        for row in evaluation or audit
     ]
     rows.sort(key=lambda row: -(row["rank"] or 10**9))
     met = sum(row["rank"] is not None and row["rank"] <= FIRST for row in rows)

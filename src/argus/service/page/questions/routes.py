@@ -34,12 +34,12 @@ def questions(request: Request, folder: str, service: ServiceOf) -> HTMLResponse
         return render(request, "questions_none.html.j2", "questions", folder)
     traffic, likely = read_traffic(path), likely_failures(path)
     live = LiveJudging.of(path) if has_draw(path) else None
-    asked = read_judged(path)
-    if traffic is None and live is None and asked is None:
+    evaluation = read_judged(path)
+    if traffic is None and live is None and evaluation is None:
         return render(request, "questions_none.html.j2", "questions", folder)
     return render(
         request, "questions.html.j2", "questions", folder,
-        traffic=traffic, likely=likely, asked=asked,
+        traffic=traffic, likely=likely, evaluation=evaluation,
         judged=None if live is None else live.summary(),
         judging=_judging(path, service.workplace), budget=JudgingConfig.budget,
         **panel(request, path),

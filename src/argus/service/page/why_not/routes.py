@@ -70,10 +70,10 @@ async def blend(
 ) -> HTMLResponse:
     """Say where a document would come for a question if the index had the default blend."""
     spec = index_of(service.workplace, folder_path(service.workplace, folder))
-    told = await to_thread.run_sync(
+    preview = await to_thread.run_sync(
         lambda: preview_blend(q, doc, warm.retriever(spec), k), limiter=service.explaining
     )
-    return fragment("why_not_blend.html.j2", told=told, k=k, nearest=NEAREST, folder=folder)
+    return fragment("why_not_blend.html.j2", preview=preview, k=k, nearest=NEAREST, folder=folder)
 
 
 def asking_only(asking: Values) -> Values:
