@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support.draws import examples
+from tests.support.draws import IS_CAMPAIGN, examples
 
 # the same examples in every run, and the same verdict on a machine that is slow or busy
 settings.register_profile(
@@ -35,8 +35,12 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with slow tests first, so that no worker is left with one at the end."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave campaigns out, and put files with slow tests first: no worker has one at the end."""
+    campaigns = [item for item in items if "campaign" in item.keywords and not IS_CAMPAIGN]
+    if campaigns:
+        items[:] = [item for item in items if item not in campaigns]
+        config.hook.pytest_deselected(items=campaigns)
     slow = {item.path for item in items if "slow" in item.keywords}
     items.sort(key=lambda item: item.path not in slow)
 

@@ -288,15 +288,15 @@ def test_calls_count_a_lookup_per_record_and_every_edge_once():
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_records_in_one_scope_are_no_pairs():
-    n = 100_000
+def test_thirty_thousand_records_in_one_scope_are_no_pairs():
+    n = 30_000
     start = time.perf_counter()
     authority = Authority(chain_of(n), [LATER_NOTE])
     assert len(authority.closure(["d0"])) == n
     assert authority.calls.edges == n - 1
     assert authority.frontier(authority.records) == [f"d{n - 1}"]
     assert authority.controlling(["d0"]) == [f"d{n - 1}"]
-    assert time.perf_counter() - start < 60  # 5e9 rule checks would take an hour
+    assert time.perf_counter() - start < 60  # 5e8 rule checks would take minutes
     authority.calls.lookups = authority.calls.edges = 0
     assert authority.controlling(["d7"]) == [f"d{n - 1}"]
     assert authority.calls.lookups < 10 and authority.calls.edges < 10

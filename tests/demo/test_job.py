@@ -7,6 +7,7 @@ import pytest
 from argus.corpora.opening import read_corpus
 from argus.data import read_qrels, read_queries
 from argus.demo.job import demo
+from argus.encoders import EncoderConfig
 from argus.errors import InputError
 from argus.measures import is_implicit
 from tests.support.results import shown
@@ -32,11 +33,31 @@ def no_sockets(monkeypatch):
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
 
-DRAW = 1200
+DRAW, QUICK = 1200, 300
 """Of the library's entities; all of them are run by `python -m benchmarks demo`."""
 
 
+SECTIONS = {
+    "audit", "exposure", "questions", "authority", "probe", "index", "diagnosis", "remedy",
+    "evaluation", "ablation", "blend",
+}  # fmt: skip
+
+
 @pytest.mark.slow
+def test_a_quick_draw_runs_offline_through_every_part(no_sockets, tmp_path, monkeypatch):
+    monkeypatch.setattr("argus.demo.job.FEWEST", 200)
+    result = demo(out=tmp_path, encoder=EncoderConfig(precision="float32"), limit=QUICK)
+    assert set(result.summary) == SECTIONS
+    assert result.audit.summary["entities"]["failed"] == 0
+    page = result.report.read_text(encoding="utf-8")
+    assert all(f'id="{name}"' in page for name in SECTIONS - {"index"})
+    assert shown(result)[0].startswith("RPS at k=")
+    assert "now with the rest of every docstring, which the corpus leaves out:" in result.headline()
+    assert result.repair.summary["counts"]["views"] > 0
+    assert result.scenarios.added.summary["documents"]["ok"] > 5
+
+
+@pytest.mark.campaign
 def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     result = demo(out=tmp_path, limit=DRAW)
     entities = result.audit.summary["entities"]
@@ -51,10 +72,7 @@ def test_the_demo_runs_offline_to_a_finished_report(no_sockets, tmp_path):
     assert 0.05 < groups["implicit questions"] < groups["questions that share a word"]
     sections = json.loads((tmp_path / "summary.json").read_text())
     assert result.summary == sections
-    assert set(sections) == {
-        "audit", "exposure", "questions", "authority", "probe", "index", "diagnosis", "remedy",
-        "evaluation", "ablation", "blend",
-    }  # fmt: skip
+    assert set(sections) == SECTIONS
     page = result.report.read_text(encoding="utf-8")
     assert all(f'id="{name}"' in page for name in sections if name != "index")
 

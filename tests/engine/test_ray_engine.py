@@ -202,7 +202,7 @@ def test_a_consumer_that_stops_ends_the_actors(engine):
 
 def test_a_cluster_that_wants_another_token_says_so(address, monkeypatch):
     monkeypatch.setenv("RAY_AUTH_TOKEN", "f" * 64)
-    config = EngineConfig(name="ray", address=address, connect_timeout_s=5)
+    config = EngineConfig(name="ray", address=address, connect_timeout_s=2)
     with pytest.raises(ArgusError, match=r"RAY_AUTH_MODE=token"), open_engine(config):
         pass
 
@@ -259,7 +259,7 @@ def test_an_address_where_nothing_or_no_cluster_answers_is_named(token):
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{listening.getsockname()[1]}"
-        config = EngineConfig(name="ray", address=address, connect_timeout_s=3)
+        config = EngineConfig(name="ray", address=address, connect_timeout_s=1)
         began = time.monotonic()
         with (
             pytest.raises(
@@ -270,6 +270,6 @@ def test_an_address_where_nothing_or_no_cluster_answers_is_named(token):
             pass
         assert time.monotonic() - began < 30
         listening.listen()  # accepts, and says nothing
-        with pytest.raises(ArgusError, match=r"answers at .*no answer in 3 s"), open_engine(config):
+        with pytest.raises(ArgusError, match=r"answers at .*no answer in 1 s"), open_engine(config):
             pass
         assert time.monotonic() - began < 60

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from argus.corpora.opening import read_corpus
-from argus.data import View
+from argus.data import Document, View
 from argus.data.records import read_record
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.explanation import evidence, records
@@ -15,12 +15,19 @@ from argus.explanation.types import Cause
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 
-FIRST = 200
+FIRST, CHARACTERS = 200, 240
 
 
 @pytest.fixture(scope="session")
-def passages(shared):
+def whole(shared):
+    """The first passages of wiki2."""
     return read_corpus(shared("wiki2"), limit=FIRST)
+
+
+@pytest.fixture(scope="session")
+def passages(whole):
+    """How those passages begin: what is embedded many times is short."""
+    return [Document(d.id, d.text[:CHARACTERS], d.title) for d in whole]
 
 
 @pytest.fixture(scope="session")

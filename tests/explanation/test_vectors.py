@@ -38,7 +38,7 @@ def long_ones(passages, minilm, tokens):
 def test_vectors_of_another_pooling_are_found_and_named(
     indexed, of, passages, vectors, minilm, tmp_path, how
 ):
-    some = passages[:24]
+    some = passages[:18]
     rows = pooled(minilm, [d.content for d in some], how)
     retriever = imported(tmp_path, some, rows, minilm)
     found = explain("Who was the wife of Lothair II?", "w2-0000", retriever, ExplainConfig(k=5))
@@ -48,7 +48,7 @@ def test_vectors_of_another_pooling_are_found_and_named(
     assert finding.evidence["closest_cosine"] > 0.999 and finding.evidence["cosine"] < 0.99
     assert finding.evidence["sampled_also_off"] == finding.evidence["sampled"] == 16
     assert finding.evidence["scaled_to_length_1"] is True
-    right = indexed(tmp_path / "right", some, vectors[:24], minilm)
+    right = indexed(tmp_path / "right", some, vectors[:18], minilm)
     (rank,) = right.index.snapshot().ranks(
         minilm.encode_queries(["Who was the wife of Lothair II?"]), ["w2-0000"]
     )
@@ -59,7 +59,7 @@ def test_vectors_of_another_pooling_are_found_and_named(
 def test_vectors_without_the_prompt_are_found_query_side_too(
     of, passages, vectors, prompted, tmp_path
 ):
-    retriever = imported(tmp_path, passages[:24], vectors[:24], prompted)
+    retriever = imported(tmp_path, passages[:18], vectors[:18], prompted)
     finding = of(explain("Who ruled Lotharingia?", "w2-0003", retriever), Cause.VECTOR)
     assert finding.state is Verdict.FOUND
     assert finding.evidence["closest_variant"] == [
@@ -68,14 +68,14 @@ def test_vectors_without_the_prompt_are_found_query_side_too(
     ]
     assert finding.evidence["closest_cosine"] > 0.999
     assert finding.evidence["query_prompt"].startswith("Question about")
-    assert 1 <= finding.evidence["rank_without_query_prompt"] <= 24
+    assert 1 <= finding.evidence["rank_without_query_prompt"] <= 18
 
 
 def test_documents_embedded_as_queries_are_found(of, passages, prompted, tmp_path):
-    texts = [d.content for d in passages[:20]]
+    texts = [d.content for d in passages[:18]]
     rows = prompted.encode_queries(texts)
     worst = int(np.einsum("ij,ij->i", rows, prompted.encode_documents(texts)).argmin())
-    retriever = imported(tmp_path, passages[:20], rows, prompted)
+    retriever = imported(tmp_path, passages[:18], rows, prompted)
     finding = of(explain("Who?", passages[worst].id, retriever), Cause.VECTOR)
     (change,) = finding.evidence["closest_variant"]
     assert change == "the query prompt 'Question about cooking or the weather: ' used"
@@ -83,7 +83,7 @@ def test_documents_embedded_as_queries_are_found(of, passages, prompted, tmp_pat
 
 
 def test_a_title_left_out_is_found_with_and_without_corpus(of, passages, minilm, tmp_path):
-    some = passages[:30]
+    some = passages[:18]
     rows = minilm.encode_documents([d.content for d in some])
     alone = minilm.encode_documents([d.text for d in some])
     worst = min(
@@ -105,8 +105,8 @@ def test_a_title_left_out_is_found_with_and_without_corpus(of, passages, minilm,
     ]
 
 
-def test_a_text_that_was_cut_is_found_with_its_length(of, passages, minilm, tmp_path):
-    some = long_ones(passages, minilm, 140)[:8]
+def test_a_text_that_was_cut_is_found_with_its_length(of, whole, minilm, tmp_path):
+    some = long_ones(whole, minilm, 140)[:3]
     ids = minilm.model.tokenizer([d.content for d in some], truncation=True, max_length=128)
     backend = minilm.model.tokenizer.backend_tokenizer
     cut = backend.decode_batch(ids["input_ids"], skip_special_tokens=True)
@@ -123,13 +123,13 @@ def test_a_text_that_was_cut_is_found_with_its_length(of, passages, minilm, tmp_
 
 
 def test_shuffled_rows_and_another_model_are_told_apart(of, passages, vectors, minilm, tmp_path):
-    shifted = imported(tmp_path, passages[:30], np.roll(vectors[:30], 1, axis=0), minilm)
+    shifted = imported(tmp_path, passages[:18], np.roll(vectors[:18], 1, axis=0), minilm)
     found = explain("Who was Teutberga?", "w2-0000", shifted, ExplainConfig(k=1))
     assert found.cause is Cause.VECTOR and "rows are out of order" in found.verdict
     assert of(found, Cause.VECTOR).evidence["its_vector_is_stored_under"] == "w2-0001"
-    other = vectors[:30] @ np.linalg.qr(np.random.default_rng(0).normal(size=(384, 384)))[0]
+    other = vectors[:18] @ np.linalg.qr(np.random.default_rng(0).normal(size=(384, 384)))[0]
     (tmp_path / "b").mkdir()
-    foreign = imported(tmp_path / "b", passages[:30], other.astype(np.float32), minilm)
+    foreign = imported(tmp_path / "b", passages[:18], other.astype(np.float32), minilm)
     found = explain("Who was Teutberga?", "w2-0000", foreign, ExplainConfig(k=1))
     assert found.cause is Cause.VECTOR or found.came_back
     assert "another model or another text" in of(found, Cause.VECTOR).summary
@@ -149,9 +149,9 @@ def test_one_wrong_vector_among_right_ones_is_said_to_be_alone(
 
 
 def test_an_answer_beyond_the_window_is_found_there(
-    indexed, of, passages, vectors, minilm, tmp_path
+    indexed, of, whole, passages, vectors, minilm, tmp_path
 ):
-    filler = " ".join(d.text for d in passages[100:110])
+    filler = " ".join(d.text for d in whole[100:104])
     answer = "The lighthouse keeper of Skerryvore bred striped salamanders in his cistern."
     late = Document("late", f"{filler} {answer}")
     early = Document("early", f"{filler} Nothing else happened on any of these days.")

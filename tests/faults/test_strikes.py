@@ -55,15 +55,15 @@ def test_the_shim_kills_at_the_nth_write_and_fills_the_disk_from_it_on(made):
     made.restore("argus authority accept")
     counted = made.start("argus authority accept", Fault.COUNT)
     values = values_of(made.run)
-    assert (counted.code, counted.writes >= 3) == (0, True)
+    assert counted.code == 0 and counted.writes > 1, counted
     made.restore("argus authority accept")
     assert made.start("argus authority accept", Fault.KILL, 1).code == -9
     assert "edges.jsonl" not in values_of(made.run)
     assert made.start("argus authority accept", Fault.TERM, counted.writes).code == -15
     made.restore("argus authority accept")
     full = made.start("argus authority accept", Fault.FULL, 1)
-    assert full.code == 2 and "edges.jsonl: cannot be written (No space left" in full.text
-    assert differences(values, {}) == sorted(values)
+    assert full.code == 2 and "edges.jsonl: " in full.text and "No space left" in full.text
+    assert {name.partition(":")[0] for name in differences(values, {})} == set(values)
 
 
 def test_the_server_runs_commands_at_once(made):

@@ -35,7 +35,7 @@ def ranks_of(entity, above, pool):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_exact_rps_is_the_mean_of_the_papers_sampler(seed):
     vectors, graph = scene(seed)
     k, pool, draws = 5, 30, 300

@@ -114,6 +114,7 @@ def entities(shared, tmp_path_factory):
     return data
 
 
+@pytest.mark.campaign
 def test_argus_figure_6_draws_the_audits_it_measures(entities, tmp_path):
     result = reproduce("argus-figure-6", out=tmp_path, data=entities)
     own = {

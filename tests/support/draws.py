@@ -1,10 +1,11 @@
-"""How many examples a property is tried on: few in `make test`, many in `make campaign`."""
+"""What `make test` tries of what `make campaign` tries: few examples, no marked campaigns."""
 
 from __future__ import annotations
 
 import os
 
 SHARE = float(os.environ.get("ARGUS_EXAMPLES", "0.3"))
+IS_CAMPAIGN = "ARGUS_EXAMPLES" in os.environ
 
 
 def examples(n: int) -> int:

@@ -7,6 +7,7 @@ import platform
 import resource
 import sys
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NotRequired, Protocol
@@ -116,19 +117,25 @@ def _time(since_1970_ns: int | None) -> str | None:
 
 def describe_environment() -> Environment:
     """Return versions and hardware, for the manifest and for stored benchmark results."""
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "processor": _processor(),
+        "cores": available_cores(),
+        "libraries": dict(_versions()),
+    }
+
+
+@cache
+def _versions() -> dict[str, str | None]:
+    """Return what this process imports of each library: it does not change while it runs."""
     libraries: dict[str, str | None] = {}
     for name in LIBRARIES:
         try:
             libraries[name] = version(name)
         except PackageNotFoundError:
             libraries[name] = None
-    return {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "processor": _processor(),
-        "cores": available_cores(),
-        "libraries": libraries,
-    }
+    return libraries
 
 
 def peak_memory_bytes() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
@@ -222,7 +223,9 @@ def render(template: str, **context: object) -> str:
     return _environment().get_template(template).render(css=_asset("report.css"), **context)
 
 
+@cache
 def _environment() -> jinja2.Environment:
+    """Return what renders pages; kept: compiling templates takes longer than all else."""
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(
             [jinja2.PackageLoader("argus.reports", "assets"), jinja2.PackageLoader("argus", "")]

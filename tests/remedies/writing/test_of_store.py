@@ -13,6 +13,9 @@ from argus.stores.opening import open_store
 from argus.stores.spec import parse_store
 from argus.stores.writable import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
 
+ON_THREE = pytest.mark.parametrize("home", ["sqlite-vec", "lancedb", "pgvector"], indirect=True)
+"""A file, a folder and a server; what breaks in the middle, and what is undone, is tried on all."""
+
 
 def test_records_hold_parents_scales_and_penalties(home, wiki2):
     before = home.records(home.collection)
@@ -69,6 +72,7 @@ def test_a_rollback_removes_exactly_what_was_written(home):
     assert list_in_store(home.spec, opening=home.opening) == []
 
 
+@ON_THREE
 def test_two_remedies_live_beside_each_other(home):
     first = home.blend()
     alone = home.state()
@@ -138,6 +142,7 @@ def home_remedy(home) -> str:
     return remedy["id"]
 
 
+@ON_THREE
 def test_a_rollback_that_was_stopped_goes_on(home, monkeypatch):
     before = home.state()
     remedy = home.blend().remedy
@@ -159,6 +164,7 @@ def test_a_rollback_that_was_stopped_goes_on(home, monkeypatch):
     assert home.state() == before
 
 
+@ON_THREE
 def test_the_same_command_again_writes_nothing(home):
     home.blend()
     state = home.state()

@@ -21,7 +21,7 @@ from argus.scenarios.files import read_fields
 CONFIG = replace(AdaptConfig(), folds=3, epochs=12)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_needs_of_two_thirds_bring_back_the_others(minilm, tmp_path):
     base = standard_library()
     rows = standard_scenarios(base)

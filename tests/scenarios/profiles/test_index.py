@@ -182,8 +182,8 @@ def test_auto_without_a_second_scenario_is_refused(built, minilm):
     assert not ViewIndex.open(built).remedies()
 
 
-@pytest.fixture
-def crowd(minilm, tmp_path):
+@pytest.fixture(scope="module")
+def crowd(minilm, tmp_path_factory):
     """An index of 300 documents, half of them with three scenarios, with an approximate index."""
     rng = np.random.default_rng(0)
     words = [
@@ -191,7 +191,8 @@ def crowd(minilm, tmp_path):
     ]
     texts = [" ".join(rng.choice(words, 8)) for _ in range(1_200)]
     documents = [Document(f"d{i:03}", texts[i]) for i in range(300)]
-    build_index(documents, out=tmp_path / "crowd", encoder=minilm)
+    folder = tmp_path_factory.mktemp("approximate") / "crowd"
+    build_index(documents, out=folder, encoder=minilm)
     found = {
         f"d{i:03}": read_fields(
             f"d{i:03}",
@@ -205,9 +206,9 @@ def crowd(minilm, tmp_path):
         )
         for i in range(0, 300, 2)
     }
-    add_scenarios(tmp_path / "crowd", found, component=Component.E, encoder=minilm)
-    ViewIndex.open(tmp_path / "crowd").build_ann()
-    return tmp_path / "crowd"
+    add_scenarios(folder, found, component=Component.E, encoder=minilm)
+    ViewIndex.open(folder).build_ann()
+    return folder
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.7, 1.0])
