@@ -1,22 +1,11 @@
 """What the description of the service says can be asked: no answer is a fault of ours."""
 
 import schemathesis
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
 
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from tests.service.client import run_in_a_thread
-
-EXAMPLES = 6
-
-
-@schemathesis.serializer("application/x-ndjson")
-def as_it_is(_context, value):
-    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
-
+from tests.service.fuzzing import ask
 
 SEARCHES = ("/search", "/search/batch", "/explain", "/retrieve/langchain", "/retrieve/llamaindex")
 
@@ -41,22 +30,3 @@ def test_no_request_is_answered_by_a_fault(served):
         schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
         for operation in schema.get_all_operations():
             ask(operation.ok())
-
-
-def ask(operation):
-    """Send an operation what fits its description, and what does not."""
-
-    @settings(
-        max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck),
-        database=None,
-    )  # fmt: skip
-    @given(
-        case=st.one_of(
-            operation.as_strategy(),
-            operation.as_strategy(generation_mode=GenerationMode.NEGATIVE),
-        )
-    )
-    def send(case):
-        case.validate_response(case.call(), checks=[not_a_server_error])
-
-    send()

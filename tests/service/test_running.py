@@ -19,7 +19,8 @@ from argus.service.workplace import STATE, open_workplace
 from tests.runs.test_record import expose
 from tests.service.client import run_in_a_thread
 
-IDLE = 300
+IDLE = 1_000
+"""Their two ends are open files of this process: `allow_files` has it hold them."""
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,8 @@ FLAGS = [
 ]  # fmt: skip
 WIDTHS = (390, 1280, 2560)
 STARTS_S = 120
+AXE = Path(__file__).parent / "axe" / "axe.min.js"
+RULES = "{runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']}"
 
 
 def free_port() -> int:
@@ -89,6 +91,27 @@ def page_of(launched, width: int = 1280, *, refused: bool = False, **settings):
     if refused:
         errors = [text for text in errors if "status of 422" not in text]
     assert errors == [] and attacked is None
+
+
+def check_accessible(page, rules: str = RULES) -> None:
+    """Fail for what axe finds serious or critical."""
+    if not page.evaluate("typeof window.axe !== 'undefined'"):
+        page.evaluate(AXE.read_text("utf-8"))
+    told = page.evaluate(f"axe.run(document, {rules})")
+    assert [
+        (one["id"], node["target"], node.get("failureSummary"))
+        for one in told["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"][:3]
+    ] == []
+
+
+def check_fits(page, width: int = WIDTHS[0]) -> None:
+    """Fail where a page scrolls sideways on a telephone; its width is as before afterwards."""
+    before = page.viewport_size
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.set_viewport_size(before)
 
 
 def keep_pictures(page, name: str) -> None:

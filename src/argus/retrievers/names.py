@@ -47,6 +47,12 @@ def input_path(retriever: object) -> Path | None:
     )
 
 
+def check_named(name: str) -> None:
+    """Raise InputError for a name that is none of a retriever; nothing is opened."""
+    if not is_index(name) and not is_store(name) and http_file(name) is None:
+        check_python_file(name)
+
+
 def check_python_file(name: str) -> None:
     """Raise InputError for a name that is none of a retriever."""
     path = Path(name) if Path(name).exists() else Path(name.rpartition(":")[0] or name)

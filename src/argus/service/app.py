@@ -16,7 +16,6 @@ from argus.service.api.searching import router as searching
 from argus.service.api.telling import router as telling
 from argus.service.config import ServeConfig
 from argus.service.jobs.declared import Commands
-from argus.service.jobs.queue import Jobs
 from argus.service.jobs.routes import router as jobs
 from argus.service.page.routes import mount_pages
 from argus.service.searching.batching import Stopped, TooManyQuestions
@@ -55,8 +54,8 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _invalid)
     for router in ROUTERS:
         app.include_router(router)
+    service.take_commands(commands)
     if commands is not None:
-        service.jobs = Jobs(workplace, commands, config.jobs_at_once)
         app.include_router(jobs)
     app.include_router(login)
     mount_pages(app)
@@ -75,14 +74,8 @@ def _protect(app: FastAPI, service: Service) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    if service.jobs is not None:
-        service.jobs.start()
-    try:
+    async with service.running():
         yield
-    finally:
-        if service.jobs is not None:
-            await service.jobs.close()
-        service.close()
 
 
 REFUSALS: dict[type[Exception], int] = {

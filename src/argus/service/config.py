@@ -33,6 +33,11 @@ class Searched:
         Doc("The documents that a retriever or store brings back, for their texts."),
         CorpusName(),
     ] = None
+    beside: Annotated[
+        tuple[str, ...],
+        Doc("Further index, retriever or store that the page Compare can ask; repeatable."),
+        Option(("--beside",), repeated=True),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

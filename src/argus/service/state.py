@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -11,9 +13,11 @@ from anyio import CapacityLimiter
 from fastapi import Depends, Request
 
 from argus.service.config import ServeConfig
+from argus.service.jobs.declared import Commands
 from argus.service.jobs.queue import Jobs
 from argus.service.searching.answering import Answering, Question
 from argus.service.searching.authority import ServedAuthority
+from argus.service.searching.indexing import Indexing
 from argus.service.searching.searcher import Searcher
 from argus.service.searching.summary import SearchResults
 from argus.service.security.access import Gate
@@ -40,12 +44,17 @@ class Service:
     tracing: Tracing = field(init=False)
     searcher: Searcher = field(init=False)
     """What is searched, warm; an `argus.Retriever` itself."""
+    beside: dict[str, Searcher] = field(init=False)
+    """What pages compare with it, by its name on the command line; each opened when it is asked."""
     authority: ServedAuthority | None = field(init=False)
     """The records that say what controls; None where none are named."""
     explaining: CapacityLimiter = field(init=False)
     """Explanations take a core each for a while: few are made at a time."""
     jobs: Jobs | None = field(init=False, default=None)
     """Commands that were started; None where none can be."""
+
+    indexing: Indexing | None = field(init=False, default=None)
+    """Brings the index to what a stream of records says; None where none are named."""
 
     def __post_init__(self) -> None:
         config, place = self.config, self.workplace
@@ -54,6 +63,10 @@ class Service:
         self.log = Log(config.log_texts)
         self.tracing = Tracing(config.spans, config.log_texts)
         self.searcher = Searcher(place, self.metrics.batches.observe, self.log)
+        self.beside = {
+            name: Searcher(replace(place, retriever=name, store=None), log=self.log)
+            for name in place.beside
+        }
         self.authority = _authority(place)
         self.explaining = CapacityLimiter(EXPLAINING)
 
@@ -69,10 +82,42 @@ class Service:
         )  # fmt: skip
         return answer
 
+    def take_commands(self, commands: Commands | None) -> None:
+        """Let requests start commands as jobs; None lets them start none."""
+        place, writing = self.workplace, _alone
+        if commands is not None:
+            self.jobs = Jobs(place, commands, self.config.jobs_at_once)
+            writing = self.jobs.writing
+        if self.authority is not None:
+            self.indexing = Indexing(place, self.authority, self.searcher, self.log, writing)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Run what goes on beside the requests, until the service ends."""
+        if self.jobs is not None:
+            self.jobs.start()
+        if self.indexing is not None:
+            self.indexing.start()
+        try:
+            yield
+        finally:
+            if self.indexing is not None:
+                await self.indexing.close()
+            if self.jobs is not None:
+                await self.jobs.close()
+            self.close()
+
     def close(self) -> None:
         """End what runs beside the requests."""
-        self.searcher.close()
+        for searcher in (self.searcher, *self.beside.values()):
+            searcher.close()
         self.tracing.close()
+
+
+@asynccontextmanager
+async def _alone(folder: Path) -> AsyncIterator[None]:
+    """Hold nothing: without jobs nobody else of this service writes."""
+    yield
 
 
 def _authority(place: Workplace) -> ServedAuthority | None:

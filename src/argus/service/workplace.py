@@ -16,6 +16,7 @@ from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import read_header
 from argus.indexes.spec import parse_index_spec
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import check_named
 from argus.verdict.reading import SUMMARY, Results
 
 AUDIT = "authority"
@@ -43,7 +44,8 @@ class Workplace:
     Nothing outside `folders` is read or written for a request. index: PATH or PATH@STATE.
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
     encoder: of the questions of a store. corpus: whose texts a retriever's documents have. asking:
-    how a retriever is asked. authority: the records that say what controls.
+    how a retriever is asked. authority: the records that say what controls. beside: what the page
+    compares with it, each as `--retriever` names it.
     """
 
     folders: tuple[Path, ...]
@@ -54,6 +56,7 @@ class Workplace:
     corpus: NamedCorpus | None = None
     asking: AskingConfig | None = None
     authority: AuthoritySource | None = None
+    beside: tuple[str, ...] = ()
     results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
 
     def folder(self, name: str) -> ResultsFolder:
@@ -98,6 +101,7 @@ def open_workplace(
     corpus: NamedCorpus | None = None,
     asking: AskingConfig | None = None,
     authority: AuthoritySource | None = None,
+    beside: Sequence[str] = (),
 ) -> Workplace:
     """Return the workplace over some folders: of results, of an index, or of several of these.
 
@@ -114,6 +118,8 @@ def open_workplace(
         )
     if index is not None:
         read_header(parse_index_spec(index).path)
+    for name in beside:
+        check_named(name)
     for folder in folders:
         if not folder.is_dir():
             raise InputError(
@@ -133,8 +139,9 @@ def open_workplace(
             where=folders[0] if folders else None,
         )
     place = Workplace(
-        tuple(folders), index, retriever, store, encoder, corpus, asking, authority, results
-    )
+        tuple(folders), index, retriever, store, encoder, corpus, asking, authority,
+        tuple(beside), results,
+    )  # fmt: skip
     return place if authority is not None else replace(place, authority=_audited(place))
 
 

@@ -18,6 +18,7 @@ from argus.service.jobs import stream
 from argus.service.jobs.lines import may_start
 from argus.service.jobs.process import end_leftover
 from argus.service.jobs.stream import EventStream
+from argus.service.jobs.summary import JobRequest
 from argus.service.workplace import STATE
 from argus.verdict import read_verdict
 from tests.service.jobs.conftest import events, judging, serving, start, wait
@@ -278,3 +279,21 @@ def test_the_service_is_killed_while_a_job_runs_and_nothing_is_lost(finished, wo
         name: content.replace(bytes(tmp_path / "whole"), bytes(work))
         for name, content in files(tmp_path / "whole" / "judged").items()
     }
+
+
+def test_a_folder_that_the_service_writes_waits_for_jobs_and_they_for_it(client, work):
+    jobs = client.app.state.service.jobs
+    running = start(client, judging(work))
+    seen = []
+
+    async def write():
+        async with jobs.writing(work / "judged"):
+            seen.append(jobs.job(running)["state"])
+            seen.append(jobs.add(JobRequest(**judging(work)))["id"])
+            await asyncio.sleep(0.3)
+            seen.append(jobs.job(seen[1])["state"])
+
+    wait(client, running, ("running",))
+    client.portal.call(write)
+    assert seen[0] == "done" and seen[2] == "queued"
+    assert wait(client, seen[1])["state"] == "done"

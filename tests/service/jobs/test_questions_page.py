@@ -9,7 +9,14 @@ from argus.traffic.judging.live import LiveJudging
 from argus.traffic.judging.table import read_rows_to_grade
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
-from tests.support.served import keep_pictures, open_browser, page_of, service
+from tests.support.served import (
+    check_accessible,
+    check_fits,
+    keep_pictures,
+    open_browser,
+    page_of,
+    service,
+)
 from tests.support.words import ByWords, corpus
 
 pytestmark = pytest.mark.slow
@@ -72,6 +79,8 @@ def test_questions_are_drawn_judged_by_keys_and_written(place):
         page.get_by_role("link", name="Judge", exact=True).click()
         page.get_by_role("heading", name="Judge", exact=True).wait_for()
         keep_pictures(page, "judge-first")
+        check_accessible(page)
+        check_fits(page)
         first = page.locator("#asked").inner_text()
         press(page, "y")
         press(page, "n")
@@ -91,6 +100,8 @@ def test_questions_are_drawn_judged_by_keys_and_written(place):
         page.get_by_role("button", name="Write the results").click()
         page.locator('#jobs .job[data-state="done"]').nth(1).wait_for()
         keep_pictures(page, "questions")
+        check_accessible(page)
+        check_fits(page)
     summary = json.loads((folder / "summary.json").read_text())["judging"]
     assert summary["judged"]["measured"] == 20
     assert f"{100 * summary['estimates'][0]['low']:.1f}%" == interval.split(" to ")[0]

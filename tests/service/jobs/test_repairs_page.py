@@ -1,6 +1,7 @@
 """The page of repairs in a real browser: tried, applied, read, undone; with attacks for texts."""
 
 import json
+from urllib.parse import urlencode
 
 import pytest
 
@@ -8,10 +9,18 @@ from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
 from argus.service.page.repairs.reading import ChangedQuestion, Changes
+from argus.service.page.repairs.requests import made_already
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.sentence_models import make_model
-from tests.support.served import keep_pictures, open_browser, page_of, service
+from tests.support.served import (
+    check_accessible,
+    check_fits,
+    keep_pictures,
+    open_browser,
+    page_of,
+    service,
+)
 from tests.support.words import corpus
 
 pytestmark = pytest.mark.slow
@@ -53,6 +62,8 @@ def test_a_repair_is_tried_applied_and_undone(place):
         page.get_by_role("heading", name="The last trial").wait_for()
         assert state(work) == (version, [])
         keep_pictures(page, "repairs-tried")
+        check_accessible(page)
+        check_fits(page)
         rows = page.locator("#changed ~ .card tbody tr")
         kinds = [row.get_attribute("class") for row in rows.all()]
         summary = json.loads((work / "index" / "repair" / "summary.json").read_text())["repair"]
@@ -69,10 +80,26 @@ def test_a_repair_is_tried_applied_and_undone(place):
         receipt = page.locator(f"[id='{remedy}']")
         assert receipt.locator("tbody tr").count() >= 1
         keep_pictures(page, "repairs-applied")
+        check_accessible(page)
+        check_fits(page)
         page.get_by_role("button", name=f"Undo {remedy}").click()
         page.get_by_text("No remedy: it is searched as it was built.").wait_for()
         assert page.get_by_role("button", name="Apply blend").is_enabled()
     assert state(work)[1] == []
+
+
+def test_the_page_compares_two_states_for_all_documents(place):
+    work, url, launched = place
+    with page_of(launched) as page:
+        page.goto(f"{url}/page/-/compare?{urlencode({'q': 'the mill by the river'})}")
+        page.locator("select[name=a]").select_option(index=1)
+        page.locator("#answers b", has_text="by vectors alone").first.wait_for()
+        page.get_by_role("button", name="Compare for all documents").click()
+        page.get_by_role("heading", name="What changed").wait_for()
+        summary = json.loads((work / "index" / "comparison" / "summary.json").read_text())
+        verdicts = summary["comparison"]["verdicts"]["document"]
+        assert page.locator(".tile.bad b").first.inner_text() == str(verdicts["lost"])
+        keep_pictures(page, "compared")
 
 
 def test_what_is_refused_is_said_beside_the_button(place):
@@ -123,3 +150,9 @@ def reach(page, label, back=False):
         if focus == label:
             return
     raise AssertionError(f"Tab does not reach {label!r}")
+
+
+def test_what_is_in_the_index_is_not_tried_again_unless_it_is_named():
+    assert made_already(["blend", "expand", None]) == {"kb": "expand"}
+    assert made_already(["scenarios"]) == {}
+    assert made_already(["adapt", "scenarios"]) == {"profiles": "scenarios and adapt"}

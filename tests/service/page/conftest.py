@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
 import uvicorn
@@ -13,12 +12,7 @@ from starlette.testclient import TestClient
 from argus.service.app import create_app
 from tests.support.browser import browser
 from tests.support.hostile import make_place
-
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-AXE = Path(__file__).parents[2] / "support" / "axe" / "axe.min.js"
+from tests.support.served import FLAGS, RULES, check_accessible
 
 
 @pytest.fixture(scope="session")
@@ -97,17 +91,9 @@ class Window:
         assert self.page.evaluate("window.attacked") is None
         assert self.errors == []
 
-    def check_accessible(self, rules="{runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa']}"):
+    def check_accessible(self, rules=RULES):
         """Fail for what axe finds serious or critical."""
-        if not self.page.evaluate("typeof window.axe !== 'undefined'"):
-            self.page.evaluate(AXE.read_text("utf-8"))
-        told = self.page.evaluate(f"axe.run(document, {rules})")
-        assert [
-            (one["id"], node["target"], node.get("failureSummary"))
-            for one in told["violations"]
-            if one["impact"] in ("serious", "critical")
-            for node in one["nodes"][:3]
-        ] == []
+        check_accessible(self.page, rules)
 
 
 @pytest.fixture(scope="module")

@@ -114,10 +114,12 @@ def test_the_date_is_moved_and_the_chain_follows(window):
     page.locator("#slide").focus()
     page.keyboard.press("Home")
     window.until(f"document.querySelector('{states}').textContent === 'not yet'")
+    assert page.evaluate("document.activeElement.id") == "slide"  # a drag is not broken off
     page.fill("#as-of", "2024-02-10")
     window.until(f"document.querySelectorAll('{states}')[1].textContent === 'in force'")
     assert page.locator(states).all_inner_texts() == ["Superseded", "In force", "Not yet"]
     assert "as_of=2024-02-10" in page.url
+    assert page.get_attribute("#slide", "aria-valuetext") == "2024-02-10"
     window.check_safe()
 
 

@@ -124,3 +124,25 @@ def test_an_index_alone_has_pages_too(place):
         assert start.status_code == 200 and "An index, and no results yet" in start.text
         text = get(client, "why-not", "-", q="juniper mill", doc="juniper-mill").text
         assert "Juniper mill" in text
+
+
+def test_a_repair_that_is_not_in_the_index_is_previewed_on_the_question(place):
+    from starlette.testclient import TestClient
+
+    from argus.indexes.retriever import open_retriever
+    from argus.remedies.blend.preview import preview_blend
+    from argus.service.app import create_app
+    from argus.service.workplace import Workplace
+
+    before = f"{place.index}@original"
+    asking = {"q": "built by the river long ago", "doc": "juniper-mill", "k": 1}
+    told = preview_blend(asking["q"], asking["doc"], open_retriever(before), k=1)
+    with TestClient(create_app(Workplace(place.folders, index=before))) as client:
+        client.base_url = "http://127.0.0.1"
+        page = get(client, "why-not", "-", **asking).text
+        assert "/why-not/blend?q=built+by+the+river+long+ago&amp;doc=juniper-mill&amp;k=1" in page
+        text = get(client, "why-not/blend", "-", PART, **asking).text
+        assert f"<b>rank {told.rank}</b>" in text and f"{told.sentences} sentences" in text
+        refused = get(client, "why-not/blend", "-", PART, q="a", doc="never").text
+        assert "unknown document" in refused
+    assert "/why-not/blend?" not in get(client, "why-not", **asking).text

@@ -11,8 +11,9 @@ from typing_extensions import TypedDict
 
 from argus.errors import ArgusError, InputError
 from argus.service.api.searching import records_of
-from argus.service.searching.summary import RecordsTaken
-from argus.service.state import ServiceOf
+from argus.service.searching.indexing import Indexing
+from argus.service.searching.summary import RecordsTaken, RecordsWaiting
+from argus.service.state import Service, ServiceOf
 
 router = APIRouter(tags=["records"])
 ROWS = {
@@ -39,7 +40,8 @@ async def take_records(request: Request, service: ServiceOf) -> RecordsTaken:
 
     A line is a record to insert, in the form of the records that are served; with `op: delete` or
     `op: correct` it names one by its id. All lines count, or none. They are on the disk before this
-    answers, and are read again when the service starts.
+    answers, and are read again when the service starts. Documents that came are embedded right
+    after, and those that went are taken out of the index: see /records/waiting.
     """
     authority = records_of(service)
     rows = list(_rows(await request.body(), service.config.max_rows))
@@ -48,15 +50,34 @@ async def take_records(request: Request, service: ServiceOf) -> RecordsTaken:
     except OSError as error:
         reason = error.strerror or "the disk cannot be written"
         raise ArgusError(f"The records cannot be kept ({reason}): none of them counts.") from error
+    indexing = _indexing(service)
+    indexing.want({change["record"] for change in taken["changes"]})
     service.metrics.stale.inc(len(taken["stale"]))
     service.log.write("records", changes=len(taken["changes"]), stale=len(taken["stale"]))
-    return taken
+    return {**taken, "not_indexed": indexing.why_not}
 
 
 @router.get("/records/stale")
 def stale_answers(service: ServiceOf) -> StaleAnswers:
     """Return the keys of cached answers that no longer hold."""
     return {"stale": records_of(service).stale()}
+
+
+@router.get("/records/waiting")
+def waiting_records(service: ServiceOf) -> RecordsWaiting:
+    """Return the documents of records that came and that a search cannot bring yet."""
+    indexing = _indexing(service)
+    return {
+        "waiting": indexing.waiting,
+        "held": sorted(indexing.held),
+        "not_indexed": indexing.why_not,
+    }
+
+
+def _indexing(service: Service) -> Indexing:
+    records_of(service)
+    assert service.indexing is not None  # it is there with the records
+    return service.indexing
 
 
 def _rows(body: bytes, most: int) -> Iterator[dict[str, object]]:

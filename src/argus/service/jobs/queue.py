@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -54,6 +54,7 @@ class Jobs:
         self._processes: dict[int, Running] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._writes: dict[int, tuple[str, ...]] = {}
+        self._held_here: set[str] = set()
         self._unwanted: set[int] = set()
         self._changed = asyncio.Event()
         self._closing = False
@@ -161,6 +162,20 @@ class Jobs:
         self._schedule()
         return self.job(id_)
 
+    @asynccontextmanager
+    async def writing(self, folder: Path) -> AsyncIterator[None]:
+        """Hold a folder as a job does: those that write it end first, others wait meanwhile."""
+        path = str(folder.resolve())
+        self._held_here.add(path)
+        try:
+            while any(path in writes for writes in self._writes.values()):
+                await self.changed(AGAIN_S)
+            yield
+        finally:
+            self._held_here.discard(path)
+            if self._table is not None and not self._closing:
+                self._schedule_soon()
+
     def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
         """Return what happened to a job after an event."""
         return self.table.events(id_, after, most)
@@ -188,7 +203,7 @@ class Jobs:
 
     def _schedule(self) -> None:
         """Start the jobs that can run now, the first ones first."""
-        busy = {path for writes in self._writes.values() for path in writes}
+        busy = self._held_here | {path for writes in self._writes.values() for path in writes}
         for job in [] if self._closing else self.table.queued():
             if job.id in self._tasks:  # resumed before its last attempt was put away
                 continue

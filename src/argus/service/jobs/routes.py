@@ -47,7 +47,7 @@ async def one_job(request: Request, id: JobId) -> JobRecord:
     return jobs_of(request).job(id)
 
 
-@router.get("/{id}/events", response_class=EventStream)
+@router.get("/{id}/events", response_class=EventStream, status_code=200)
 async def job_events(
     request: Request,
     id: JobId,

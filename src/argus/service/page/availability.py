@@ -42,6 +42,11 @@ def has_index(workplace: Workplace, folder: Path | None) -> bool:
     return workplace.index is not None or (folder is not None and (folder / INDEX_FILE).is_file())
 
 
+def is_searched(workplace: Workplace, folder: Path | None) -> bool:
+    """Return whether there is anything to search: an index, a retriever or a store."""
+    return workplace.searches is not None or has_index(workplace, folder)
+
+
 def _has_results(_: Workplace, folder: Path | None) -> bool:
     return folder is not None
 
@@ -56,12 +61,12 @@ QUESTIONS = ("traffic.parquet", "questions.parquet", "per_query.parquet", "judgi
 """Tables of questions."""
 TABS = (
     Tab("overview", "Overview", _has_results),
-    Tab("why-not", "Why not?", has_index),
+    Tab("why-not", "Why not?", is_searched),
     Tab("documents", "Documents", any_of(*TABLES)),
     Tab("questions", "Questions", any_of(*QUESTIONS)),
     Tab("repairs", "Repairs", has_index),
     Tab("authority", "Current or superseded", _has_authority),
-    Tab("compare", "Compare", lambda w, f: has_index(w, f) or any_of("comparison.parquet")(w, f)),
+    Tab("compare", "Compare", lambda w, f: is_searched(w, f) or any_of("comparison.parquet")(w, f)),
     Tab("generative", "Generative", any_of("generative_search.parquet", "failures.parquet")),
     Tab("map", "Map", any_of("retrievability.parquet")),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from argus.service.page.job_panel import panel
 from argus.service.page.rendering import PageRoute, folder_path, render
 from argus.service.page.rows import Rows
 from argus.service.state import ServiceOf
+from argus.stores.spec import shown
 from argus.verdict import read_verdict
 
 router = APIRouter(route_class=PageRoute)
@@ -26,7 +27,8 @@ def overview(request: Request, folder: str, service: ServiceOf) -> HTMLResponse:
     """Show the verdict of a folder; where there is only an index, what to measure of it."""
     path = folder_path(service.workplace, folder)
     if path is None:
-        return render(request, "nothing.html.j2", "overview", folder)
+        searched = shown(service.searcher.name)
+        return render(request, "nothing.html.j2", "overview", folder, searched=searched)
     return render(
         request, "overview.html.j2", "overview", folder,
         verdict=read_verdict(path), slices=_worst_slices(path), trends=_trends(path), path=path,

@@ -36,6 +36,7 @@ def environment() -> Environment:
     )
     made.filters["may_start"] = may_start
     made.filters["percent"] = lambda v: "–" if v is None else f"{100 * v:.1f}%"
+    made.filters["moment"] = lambda v: v[:16].replace("T", " ")
     made.filters["thousands"] = lambda v: "–" if v is None else f"{v:,}"
     made.filters["decimals"] = lambda v, n=3: "–" if v is None else f"{v:.{n}f}"
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from argus.indexes.remedy_views import ORIGINAL
@@ -43,10 +44,14 @@ def titled(snapshot: Snapshot, words: str, most: int = MOST) -> list[Titled]:
     )
     rows: pa.Table = columns.filter(pc.and_(is_one, pc.equal(columns["kind"], ORIGINAL)))
     rows = rows.select(["doc_id", "source"]).slice(0, 50 * most)
-    pairs = [Titled(r["doc_id"], r["source"] or "") for r in rows.to_pylist()]
-    low = text.casefold()
-    pairs.sort(key=lambda one: _nearness(one, low))
-    return pairs[:most]
+    pairs = (Titled(r["doc_id"], r["source"] or "") for r in rows.to_pylist())
+    return nearest_titles(pairs, text, most)
+
+
+def nearest_titles(pairs: Iterable[Titled], words: str, most: int = MOST) -> list[Titled]:
+    """Return those that come nearest to some words, whole titles first."""
+    low = words.strip().casefold()
+    return sorted(pairs, key=lambda one: _nearness(one, low))[:most]
 
 
 def _nearness(one: Titled, low: str) -> tuple[bool, bool, int, str]:

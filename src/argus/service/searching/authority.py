@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,14 +22,32 @@ from argus.authority.relation import Authority
 from argus.authority.rules import Edge
 from argus.authority.stream import Change, Keep, Stream
 from argus.authority.times import Moment
+from argus.data.provenance import content_hash
+from argus.data.types import Document
 from argus.errors import InputError
 from argus.service.searching.journal import Journal
-from argus.service.searching.summary import RecordsTaken, Resolved
+from argus.service.searching.summary import RecordsChanged, Resolved
 
 WATCHED = 10_000
 """Cached answers that are watched at most; the oldest is forgotten for a new one."""
 REQUEST = Path("request")
 """What an error of a row of a request names as its file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """A document as the stream has it now; None once its record was deleted, or without text.
+
+    versions: hashes of all texts that came under its id.
+    """
+
+    id: str
+    document: Document | None
+    versions: frozenset[bytes]
+
+    def has_brought(self, text: str) -> bool:
+        """Return whether the stream brought this text."""
+        return content_hash(text) in self.versions
 
 
 class ServedAuthority:
@@ -98,7 +116,7 @@ class ServedAuthority:
             stream = self._opened()
             return [key for key in self._watched if stream.is_stale(key)]
 
-    def take(self, rows: Sequence[Mapping[str, object]]) -> RecordsTaken:
+    def take(self, rows: Sequence[Mapping[str, object]]) -> RecordsChanged:
         """Make the changes of some rows, in order, and keep them; all of them or none.
 
         rows: as in the file of `argus authority stream`. Raises InputError, naming the row, for a
@@ -116,6 +134,27 @@ class ServedAuthority:
                 "changes": changes,
                 "stale": list(stale),
             }
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether records have come, in this service or one before it."""
+        return self._journal is not None and self._journal.file.is_file()
+
+    def brought(self) -> list[str]:
+        """Return the ids of all records that ever came, deleted ones too."""
+        with self._lock:
+            return list(self._opened().versions)
+
+    def streamed(self, ids: Iterable[str]) -> list[Streamed]:
+        """Return what the stream says of documents; of those that never came nothing."""
+        with self._lock:
+            stream = self._opened()
+            versions, records = stream.versions, stream.authority.records
+            return [
+                Streamed(id_, _document(records.get(id_)), frozenset(versions[id_]))
+                for id_ in ids
+                if id_ in versions
+            ]
 
     def _opened(self) -> UndoableStream:
         if self._stream is None:
@@ -137,10 +176,14 @@ class UndoableStream(Stream):
     def __init__(self, authority: Authority) -> None:
         super().__init__(authority)
         self._undo: list[Callable[[], Change]] = []
+        self.versions: dict[str, set[bytes]] = {}
+        """Hashes of the texts that came, by id; those of changes that were taken back, too."""
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
         """As `Stream.insert`."""
         change = super().insert(record, edges)
+        if (document := _document(record)) is not None:
+            self.versions.setdefault(record.id, set()).add(content_hash(document.content))
         self._undo.append(partial(super().delete, record.id))
         return change
 
@@ -181,6 +224,14 @@ class UndoableStream(Stream):
             raise
         finally:
             self._undo.clear()
+
+
+def _document(record: Record | None) -> Document | None:
+    """Return what a search reads of a record; None where there is none, or no text of it."""
+    if record is None:
+        return None
+    document = Document(record.id, record.text, record.title)
+    return document if document.content.strip() else None
 
 
 def _made(

@@ -72,7 +72,7 @@ class Resolutions(TypedDict):
     documents: list[Resolved]
 
 
-class RecordsTaken(TypedDict):
+class RecordsChanged(TypedDict):
     """What a stream of records changed."""
 
     records: int
@@ -80,3 +80,20 @@ class RecordsTaken(TypedDict):
     changes: list[StreamChange]
     stale: list[str]
     """Keys of cached answers that no longer hold, each once."""
+
+
+class RecordsTaken(RecordsChanged):
+    """What records that came changed, and whether their documents can be searched for."""
+
+    not_indexed: str | None
+    """Why their documents cannot be searched for by their own text; None where they soon can."""
+
+
+class RecordsWaiting(TypedDict):
+    """What the index does not hold of the records that came."""
+
+    waiting: list[str]
+    """Documents that are embedded, or taken out, as soon as nobody else writes the index."""
+    held: list[str]
+    """Documents that the index holds with another text, which the stream never brought."""
+    not_indexed: str | None

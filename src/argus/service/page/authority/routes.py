@@ -40,8 +40,8 @@ def authority(
         shown["counts"] = {"records": len(now), "chains": len(shown["heads"])}
     focus = id or (shown["heads"][0].id if shown["heads"] else "")
     shown |= {"id": focus, **_chain(service.authority, focus, as_of)}
-    if is_fragment(request) and request.headers.get("hx-target") == "chain":
-        return fragment("authority_chain.html.j2", folder=folder, **shown)
+    if is_fragment(request) and request.headers.get("hx-target") == "drawn":
+        return fragment("authority_drawn.html.j2", folder=folder, **shown)
     return render(request, "authority.html.j2", "authority", folder, **shown)
 
 

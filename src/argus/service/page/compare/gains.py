@@ -15,6 +15,10 @@ MOST = 200
 """Rows of each table."""
 
 
+HERE = "comparison"
+"""Where a page has a comparison written, in the folder that it shows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Gains:
     """A comparison: its summary, what changed, and the questions whose results did."""
@@ -24,10 +28,19 @@ class Gains:
     rows: Rows
     questions: Rows
 
+    @property
+    def names(self) -> list[str]:
+        """What was compared, without the folders that it lies in."""
+        return [name.rpartition("/")[2] for name in self.summary["names"]]
 
-def gains_of(folder: Path | None) -> Gains | None:
-    """Return the comparison of a folder, what was lost first; None where there is none."""
-    if folder is None or not (folder / "comparison.parquet").is_file():
+
+def gains_of(home: Path) -> Gains | None:
+    """Return the comparison in a folder, or the one that its page made; None where there is none.
+
+    What was lost comes first.
+    """
+    folder = next((f for f in (home, home / HERE) if (f / "comparison.parquet").is_file()), None)
+    if folder is None:
         return None
     summary = Results.of(folder).section("comparison", ComparisonSummary)
     if summary is None:

@@ -53,7 +53,9 @@ def side_by_side(
 
 def _ask(question: str, system: System, k: int, warm: WarmIndexes) -> Found:
     if system.spec is None:
-        (answer,) = warm.service.searcher.answer([question], k)
+        service = warm.service
+        searcher = service.beside[system.beside] if system.beside else service.searcher
+        (answer,) = searcher.answer([question], k)
         rows = [(h["id"], h["title"], h["text"], h["score"]) for h in answer.hits]
         return answer.ranked_by, rows
     held = warm.retriever(system.spec)

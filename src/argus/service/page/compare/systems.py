@@ -11,22 +11,27 @@ from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.indexes.weighing import DENSE
 from argus.service.workplace import Workplace
+from argus.stores.spec import shown
 
 SERVED = "served"
 """The name of what the service searches where that is a retriever or a store."""
+BESIDE = "beside-"
+"""Before the number of what was named to be compared, in the order of the command line."""
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Something that answers questions. name: in a URL; spec: of an index, None for SERVED.
+    """Something that answers questions. name: in a URL; spec: of an index, None for another.
 
-    hybrid: how BM25 is fused; None as the index says.
+    hybrid: how BM25 is fused; None as the index says. beside: its name on the command line, where
+    it is one that was named to be compared.
     """
 
     name: str
     title: str
     spec: IndexSpec | None
     hybrid: str | None = None
+    beside: str = ""
 
 
 def systems(workplace: Workplace) -> list[System]:
@@ -36,8 +41,12 @@ def systems(workplace: Workplace) -> list[System]:
     """
     offered = []
     if workplace.retriever or workplace.store:
-        searched = str(workplace.searches)
-        offered.append(System(SERVED, searched.rpartition("/")[2], None))
+        offered.append(System(SERVED, _title(str(workplace.searches)), None))
+    offered += [
+        System(f"{BESIDE}{n}", _title(name), None, beside=name)
+        for n, name in enumerate(workplace.beside, 1)
+        if _index_path(name) is None
+    ]
     for path in _indexes(workplace):
         index = ViewIndex.open(path)
         states: list[str | None] = [None]
@@ -51,6 +60,17 @@ def systems(workplace: Workplace) -> list[System]:
     return offered
 
 
+def _title(name: str) -> str:
+    """Return the end of a name, which tells it from others, without keys and passwords."""
+    return shown(name).rpartition("/")[2]
+
+
+def _index_path(name: str) -> Path | None:
+    """Return the folder of a name that is an index as it is now; None of any other."""
+    path = Path(name)
+    return path if (path / INDEX_FILE).is_file() else None
+
+
 def _words(state: str | None) -> str:
     if state is None:
         return "as it is now"
@@ -60,6 +80,7 @@ def _words(state: str | None) -> str:
 def _indexes(workplace: Workplace) -> list[Path]:
     """Return the folders that are indexes, the one that is searched first."""
     places = [parse_index_spec(workplace.index).path] if workplace.index else []
+    places += [path for name in workplace.beside if (path := _index_path(name)) is not None]
     places += [one.path for one in workplace.results if (one.path / INDEX_FILE).is_file()]
     return list({path.resolve(): path for path in places}.values())
 

@@ -47,8 +47,8 @@ SOURCES = (
                    "probes of its own that bring it back"),
             Column("by_others", "retrieved_by_others", "By others", "count",
                    "lists of others' probes that hold it"),
-            Column("never", "never_retrieved", "Never", "flag", "nothing that was asked brought it",
-                   is_listed=False),
+            Column("never", "never_retrieved", "Never back", "flag",
+                   "nothing that was asked brought it", is_listed=False),
         ),
     ),
     Source(

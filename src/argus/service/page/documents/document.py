@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.data.artifacts import ArtifactFolder
 from argus.data.parquet import read_names, read_where
 from argus.data.types import View
 from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.snapshot import Snapshot, rows_to_views
-from argus.remedies.repair.remedy import REMEDIES
+from argus.remedies.repair.remedy import MADE, REMEDIES
 from argus.service.page.rows import Rows
 
 MOST = 100
@@ -86,11 +87,16 @@ def _receipts(folder: Path, id_: str) -> Rows:
     remedies = folder / REMEDIES
     homes = [folder, *(sorted(remedies.iterdir()) if remedies.is_dir() else ())]
     rows = [
-        {"remedy": home.name, **row}
+        {"remedy": _remedy(home), **row}
         for home in homes
         for row in _rows(home / "receipt.parquet", RECEIPT, doc_id=id_)
     ]
     return rows[:MOST]
+
+
+def _remedy(home: Path) -> str:
+    """Return the id of the remedy whose receipt lies in a folder."""
+    return str(ArtifactFolder(home).read_json(MADE).get("remedy", home.name))
 
 
 RECEIPT = ("entity", "rank_before", "rank_after", "views", "state")

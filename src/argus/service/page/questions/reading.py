@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_names, read_table
 from argus.errors import InputError
+from argus.service.page.rows import Rows
 from argus.traffic.judging.job import JOB, TABLE
 from argus.traffic.questions.table import NAME
 from argus.traffic.summary import TrafficSummary
@@ -39,6 +41,61 @@ class Likely:
 
     rows: list[LikelyFailure]
     predicted: int
+
+
+class JudgedQuestion(TypedDict):
+    """A judged question of a folder. rank: of the first relevant document, None beyond the list.
+
+    wanted: the relevant document; "" where the table names none.
+    """
+
+    text: str
+    wanted: str
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class JudgedQuestions:
+    """Judged questions, those that are met worst first, and how many of them are met."""
+
+    rows: list[JudgedQuestion]
+    total: int
+    met: int
+
+
+FIRST = 10
+"""Results within which a relevant one counts as met."""
+
+
+def read_judged(folder: Path) -> JudgedQuestions | None:
+    """Return the judged questions of a folder as they were asked last; None where there are none.
+
+    Of an evaluation of two systems the second counts; what was wanted, the audit's table says.
+    """
+    audit = _table(folder, "questions", ("query_id", "question", "wanted", "rank"))
+    evaluation = _table(folder, "per_query", ("query_id", "text", "rank after"))
+    evaluation = evaluation or _table(folder, "per_query", ("query_id", "text", "rank"))
+    of = {row["query_id"]: str(row["wanted"]) for row in audit}
+    rows: list[JudgedQuestion] = [
+        {
+            "text": row.get("text") or row["question"],
+            "wanted": of.get(row["query_id"], ""),
+            "rank": row["rank after"] if "rank after" in row else row["rank"],
+        }
+        for row in evaluation or audit
+    ]
+    rows.sort(key=lambda row: -(row["rank"] or 10**9))
+    met = sum(row["rank"] is not None and row["rank"] <= FIRST for row in rows)
+    return JudgedQuestions(rows[:SHOWN], len(rows), met) if rows else None
+
+
+def _table(folder: Path, name: str, columns: tuple[str, ...]) -> Rows:
+    """Return some columns of a table; no row where it is not there, or lacks one of them."""
+    path = folder / f"{name}.parquet"
+    if not path.is_file() or not set(columns) <= read_names(path):
+        return []
+    rows: Rows = read_table(path, columns).to_pylist()
+    return rows
 
 
 def read_traffic(folder: Path) -> TrafficSummary | None:

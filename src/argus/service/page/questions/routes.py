@@ -8,7 +8,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from argus.service.page.job_panel import panel
-from argus.service.page.questions.reading import has_draw, likely_failures, read_traffic
+from argus.service.page.questions.reading import (
+    has_draw,
+    likely_failures,
+    read_judged,
+    read_traffic,
+)
 from argus.service.page.rendering import PageRoute, folder_path, render
 from argus.service.page.repairs.requests import Wanted
 from argus.service.state import ServiceOf
@@ -29,11 +34,12 @@ def questions(request: Request, folder: str, service: ServiceOf) -> HTMLResponse
         return render(request, "questions_none.html.j2", "questions", folder)
     traffic, likely = read_traffic(path), likely_failures(path)
     live = LiveJudging.of(path) if has_draw(path) else None
-    if traffic is None and live is None:
+    evaluation = read_judged(path)
+    if traffic is None and live is None and evaluation is None:
         return render(request, "questions_none.html.j2", "questions", folder)
     return render(
         request, "questions.html.j2", "questions", folder,
-        traffic=traffic, likely=likely,
+        traffic=traffic, likely=likely, evaluation=evaluation,
         judged=None if live is None else live.summary(),
         judging=_judging(path, service.workplace), budget=JudgingConfig.budget,
         **panel(request, path),

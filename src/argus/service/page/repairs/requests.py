@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from typing_extensions import TypedDict
@@ -21,6 +21,16 @@ MADE_OF = {
     ADAPT: ("profiles", "queries", "qrels"),
 }
 """Options of each remedy's own command."""
+
+
+def made_already(kinds: Iterable[str | None]) -> dict[str, str]:
+    """Return the inputs of which all that can be made is in the index, with what that is.
+
+    They are not filled in: a trial of what is there takes as long as any, and changes nothing.
+    """
+    there = set(kinds)
+    made = {"kb": (EXPAND,), "profiles": (SCENARIOS, ADAPT)}
+    return {name: " and ".join(of) for name, of in made.items() if there.issuperset(of)}
 
 
 class Wanted(TypedDict):

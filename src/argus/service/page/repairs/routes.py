@@ -19,6 +19,7 @@ from argus.service.page.repairs.requests import (
     applying,
     index_option,
     known_inputs,
+    made_already,
     trial,
     trial_inputs,
     undoing,
@@ -50,13 +51,15 @@ def repairs(
     if not has_index(place, path):
         return render(request, "repairs_none.html.j2", "repairs", folder)
     index = index_of(place, path).path
-    tried = read_trial(index, candidate, list_remedies(index))
+    remedies = list_remedies(index)
+    tried = read_trial(index, candidate, remedies)
     option = index_option(place, index)
-    inputs = _inputs(tried, path, place)
+    there = made_already(remedy["kind"] for remedy in remedies)
+    inputs = {n: f for n, f in _inputs(tried, path, place).items() if n not in there}
     return render(
         request, "repairs.html.j2", "repairs", folder,
         index=str(index), can_write=place.contains(index), what=WHAT, nothing=NOTHING,
-        tried=tried, inputs=inputs, trial=trial(option, {}),
+        tried=tried, inputs=inputs, there=there, trial=trial(option, {}),
         apply={} if tried is None or tried.is_old else _applying(tried, option, place),
         receipts=[
             (receipt, undoing(option, receipt.remedy["id"]))

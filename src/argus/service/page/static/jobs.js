@@ -40,10 +40,11 @@
     step.textContent = live && at ? `${at.step}${share}${left}` : "";
     card.querySelector("[data-cancel]").hidden = !live;
     card.querySelector("[data-resume]").hidden = !job.resumable;
-    const printed = card.querySelector(".printed");
+    const printed = card.querySelector(".printed"), output = card.querySelector(".output");
     const text = live ? "" : (job.state === "failed" ? job.errors : job.output) || "";
     printed.textContent = text;
-    printed.hidden = !text;
+    output.hidden = !text;
+    if (job.state === "failed") output.open = true;
   }
 
   const MOST = 4;  // a browser keeps six connections to a service, streams among them

@@ -29,6 +29,11 @@
     say(`${theme} colours`);
   }
 
+  function slid(slider, date, day) {
+    slider.value = day;
+    slider.setAttribute("aria-valuetext", date);
+  }
+
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-do]");
     if (button?.dataset.do === "copy") copy(button);
@@ -38,12 +43,16 @@
     for (const list of document.querySelectorAll(".pick .choices"))
       if (!list.parentElement.contains(event.target)) list.replaceChildren();
   });
-  document.addEventListener("input", (event) => {  // a slider of days moves the date beside it
+  document.addEventListener("input", (event) => {  // a slider of days and the date beside it
     const slider = event.target.closest("[data-slides]");
-    if (!slider) return;
+    if (!slider) {
+      const beside = event.target.id && document.querySelector(`[data-slides="${CSS.escape(event.target.id)}"]`);
+      if (beside && event.target.value) slid(beside, event.target.value, Date.parse(event.target.value) / 864e5);
+      return;
+    }
     const date = new Date(slider.value * 864e5).toISOString().slice(0, 10);
     document.getElementById(slider.dataset.slides).value = date;
-    slider.setAttribute("aria-valuetext", date);
+    slid(slider, date, slider.value);
   }, true);
   document.addEventListener("htmx:configRequest", (event) => {
     const token = document.querySelector("meta[name=csrf]")?.content;

@@ -61,7 +61,8 @@ def _each(explanation: Explanation) -> Iterator[Preview]:
             )
             yield preview("by the part that was not read", evidence["rank_of_unread_part"], split)
         if cause is Cause.HUBS and evidence.get("hubs_above") and "rank_without_hubs" in evidence:
-            blend = command("remedy", "blend", "--index", index)
+            blended = any(f.cause is Cause.BLEND for f in explanation.findings)
+            blend = "" if blended else command("remedy", "blend", "--index", index)
             yield preview("without the hubs above it", evidence["rank_without_hubs"], blend)
         if cause is Cause.BLEND and "rank_without" in evidence:
             for part, rank in evidence["rank_without"].items():

@@ -1,0 +1,85 @@
+"""What the command line names: a store that is searched, and others to compare with it."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from argus.corpora.opening import read_corpus
+from argus.encoders import DEFAULT_MODEL
+from argus.errors import InputError
+from argus.service.app import create_app
+from argus.service.config import ServeConfig
+from argus.service.workplace import open_workplace
+from tests.service.client import Client
+from tests.support import stored_corpora
+from tests.support.superseding import story_source
+
+HTML, PART = {"accept": "text/html"}, {"hx-request": "true"}
+QUESTION = "archives that write outside of their folder"
+RETRIEVER = "def retrieve(query, k):\n    return [('flaw-3', 2.0), ('flaw-1', 1.0)][:k]\n"
+
+
+@pytest.fixture(scope="module")
+def stored(story, minilm, tmp_path_factory):
+    """A service that searches a store on disk, with an index and a Python retriever beside it."""
+    folder = tmp_path_factory.mktemp("stored")
+    documents = read_corpus(story / "records.jsonl")
+    vectors = minilm.encode_documents([one.content for one in documents])
+    store = stored_corpora.sqlite_vec(folder / "store", documents, vectors)
+    mine = folder / "mine.py"
+    mine.write_text(RETRIEVER)
+    place = open_workplace(
+        [folder], store=store, encoder=DEFAULT_MODEL, corpus=story / "records.jsonl",
+        authority=story_source(story), beside=(f"{mine}:retrieve", str(story / "index")),
+    )  # fmt: skip
+    with Client(create_app(place, ServeConfig())) as client:
+        yield SimpleNamespace(client=client, store=store)
+
+
+def page(stored, name, headers=HTML, **values):
+    return stored.client.get(f"/page/-/{name}", params=values, headers=headers)
+
+
+def test_a_store_is_searched_and_what_controls_is_served(stored):
+    answer = stored.client.post("/search", json={"query": QUESTION, "k": 1}).json()
+    (hit,) = answer["results"]
+    assert (hit["id"], hit["anchor"], hit["title"]) == ("fix-1b", "flaw-1", "Release 2.5")
+    assert hit["text"].startswith("Links are checked") and "docs" in answer["ranked_by"]
+    (one,) = stored.client.post(
+        "/retrieve/langchain", json={"query": QUESTION, "k": 1}
+    ).json()["response"]  # fmt: skip
+    assert one["metadata"]["in_place_of"] == "flaw-1"
+    told = stored.client.post("/explain", json={"query": QUESTION, "id": "flaw-3", "k": 1}).json()
+    assert not told["came_back"] and told["standing"]["rank"] > 1
+    assert "where it retrieves from" in stored.client.post(
+        "/records", content='{"_id": "n", "type": "note", "text": "x"}'
+    ).json()["not_indexed"]  # fmt: skip
+
+
+def test_the_pages_of_a_store_say_what_it_ranks(stored):
+    assert "A store, and no results yet" in page(stored, "overview").text
+    text = page(stored, "why-not", q=QUESTION, doc="Weak random numbers in tokens", k=1).text
+    assert "did not come back" in text and "What comes instead" in text and stored.store in text
+    assert "Path traversal in the archive reader" in text
+    which = page(stored, "why-not", PART, q=QUESTION, doc="release").text
+    assert "Which one is meant?" in which and which.count("<li>") == 3
+    offered = page(stored, "titles", PART, doc="parser").text
+    assert "flaw-2" in offered
+    assert page(stored, "repairs").status_code == page(stored, "map").status_code == 200
+
+
+def test_any_two_that_the_command_line_names_are_asked_side_by_side(stored):
+    text = page(stored, "compare").text
+    assert 'value="served"' in text and 'value="beside-1"' in text
+    assert "argus compare --retriever" in text and stored.store in text
+    asked = page(stored, "compare", PART, q=QUESTION, a="beside-1", b="served", k=2).text
+    assert "mine.py:retrieve" in asked and ">docs<" in asked
+    assert asked.index("Weak random numbers") < asked.index("Path traversal")
+    assert asked.count("was 2") == 1  # flaw-1: second for the one, first for the other
+    index = page(stored, "compare", PART, q=QUESTION, a="beside-1", b="/elsewhere").text
+    assert "no system" in index
+
+
+def test_a_name_that_is_none_is_refused_before_anything_is_opened(story):
+    with pytest.raises(InputError, match="names no retriever"):
+        open_workplace([story / "index"], beside=("nonsense",))
