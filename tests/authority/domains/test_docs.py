@@ -13,7 +13,8 @@ from argus.authority.relation import Authority
 from argus.authority.times import parse_moment
 from argus.cli.main import main
 
-DOC = (Path(__file__).parents[3] / "docs" / "domains.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+DOC = "".join((DOCS / name).read_text(encoding="utf-8") for name in ("domains.md", "records.md"))
 
 
 def block(after: str, language: str) -> str:

@@ -10,9 +10,8 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from argus.service.app import create_app
-from tests.support.browser import browser
 from tests.support.hostile import make_place
-from tests.support.served import FLAGS, RULES, check_accessible
+from tests.support.served import RULES, check_accessible, open_browser
 
 
 @pytest.fixture(scope="session")
@@ -51,14 +50,8 @@ def address(app):
 @pytest.fixture(scope="module")
 def chromium():
     """A browser, closed before other tests: Playwright keeps an event loop running."""
-    program = browser()
-    sync_playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed"
-    ).sync_playwright
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield opened
-        opened.close()
+    with open_browser() as launched:
+        yield launched
 
 
 class Window:
