@@ -46,7 +46,7 @@ def run() -> dict[str, Any]:
         folder.mkdir()
         make(folder, ROWS)
         app = create_app(open_workplace([folder]))
-        with TestClient(app) as client:
+        with TestClient(app, base_url="http://127.0.0.1") as client:
             start = time.perf_counter()
             assert client.get("/page/million/documents").status_code == 200
             first = time.perf_counter() - start
