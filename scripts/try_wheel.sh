@@ -7,7 +7,7 @@ wheel=$(realpath "$1")
 shift
 tried=0
 for python in "$@"; do
-  if ! command -v "$python" >/dev/null 2>&1; then
+  if ! "$python" -c "" >/dev/null 2>&1; then # a shim may be there without its Python
     echo "skipped: no $python here"
     continue
   fi

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from argus.repair.choice import NOTHING, choose
+from argus.repair.choice import NOTHING, _folds, choose
 
 
 def values(scores, recalls=None):
@@ -55,6 +55,17 @@ def test_choosing_the_luckiest_of_many_gains_nothing_when_told(base):
     assert max(t.gain.mean_difference for t in choice.trials) < 0.01
     assert len(set(choice.chosen_by_fold)) > 1
     assert choice.cross_validated.low < 0
+
+
+def test_what_gains_only_where_it_was_chosen_is_not_kept(base):
+    before, after = values(base), {}
+    for i, fold in enumerate(_folds(sorted(before), 5, 0)):
+        gains = [0.3 if query in fold else -0.02 for query in before]
+        after[f"luck {i}"] = values(base + np.array(gains))
+    choice = choose(before, after, 5, 0)
+    assert all(trial.passes for trial in choice.trials)
+    assert choice.winner == NOTHING
+    assert choice.cross_validated.mean_difference == pytest.approx(-0.02)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -34,7 +34,8 @@ def diagnose(
 ) -> None:
     """Find the entities of every document and predict how reachable they are (RPS).
 
-    Needs no query and no index. Writes diagnosis.parquet, summary.json, manifest.json and
+    RPS measures reachability, and cannot tell which real questions fail (AUC 0.50, where 0.50 is
+    chance). Needs no query and no index. Writes diagnosis.parquet, summary.json, manifest.json and
     report.html.
     """
     from argus.remedies.diagnosis.job import diagnose as run

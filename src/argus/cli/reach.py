@@ -28,7 +28,7 @@ def reach(
     opening: StoreConfig,
     where: Where = (),
     queries: Annotated[
-        Path | None, Doc("Queries whose recall is told, too (JSONL, CSV, TSV, Parquet).")
+        Path | None, Doc("Queries whose recall is measured too (JSONL, CSV, TSV, Parquet).")
     ] = None,
     encoder: Annotated[str | None, Doc("What embeds --queries for this store.")] = None,
     fresh: o.Fresh = False,

@@ -159,7 +159,8 @@ def expand(
     """Add views that join documents at risk with what a knowledge base says of their entities.
 
     No language model is needed. The same repair is never added twice; `argus remedy rollback`
-    takes it out again.
+    takes it out again. Repairing only what is at risk loses most of what repairing all documents
+    gains (docs/results/what-reachability-tells.md); `argus remedy blend` repairs all.
     """
     from argus.remedies.repair.expand import expand_index
 
@@ -191,7 +192,8 @@ def synthesize(
 
     Without --model the knowledge base's own short descriptions are inserted. Whatever a model
     answers, only the document itself with descriptions of at most five words, that the knowledge
-    base supports, is ever indexed; other answers are listed, and the original stays.
+    base supports, is ever indexed; other answers are listed, and the original stays. Repairing only
+    what is at risk loses most of what repairing all documents gains; --tau 1 takes all.
     """
     from argus.remedies.repair.synthesize import estimate_synthesis, synthesize_index
 

@@ -17,7 +17,7 @@ ParentField = Annotated[
 ]
 By = Annotated[
     tuple[str, ...],
-    Doc("Fields, such as source,metadata.year: every share is told by what they hold, too."),
+    Doc("Fields, such as source,metadata.year: every share is also given by what they hold."),
     Option(panel=_PANEL),
 ]
 

@@ -352,7 +352,13 @@ class ViewIndex:
             self._kept = (key, self._read(condition, recipe))
         return self._kept[1]
 
-    def _read(self, condition: str | None, recipe: ActiveRecipe) -> Snapshot:
+    def unsmoothed(self, as_of: str | None = None) -> Snapshot:
+        """Read a state as `snapshot` does, with vectors as they were where it smooths them."""
+        return self._read(self._searched(as_of), self.recipe(as_of), smooth=False)
+
+    def _read(
+        self, condition: str | None, recipe: ActiveRecipe, *, smooth: bool = True
+    ) -> Snapshot:
         import pyarrow.compute as pc
 
         rows = self._rows(condition, COLUMNS).combine_chunks()
@@ -365,7 +371,7 @@ class ViewIndex:
                 places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
                 flat = pc.list_flatten(batch["vector"]).to_numpy()
                 vectors[places] = flat.reshape(-1, self.dim)
-        if recipe.numbers is not None:
+        if smooth and recipe.numbers is not None:
             recipe.numbers.smooth(rows, vectors)
         return recipe.over(rows, vectors)
 

@@ -45,7 +45,7 @@ class Choice:
     trials: list[Trial]
     """Best first."""
     cross_validated: PairedDifference
-    """Of what each fold's others chose, told on that fold."""
+    """Of what each fold's others chose, measured on that fold."""
     chosen_by_fold: list[str]
 
 
@@ -54,8 +54,8 @@ def choose(before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: in
 
     before: of the index as it is; after: of each candidate, the same queries. Kept is the one of
     the highest nDCG@10 among those whose gain has an interval above zero and that lower neither
-    measure by more than 0.005. The cross-validated gain applies the same rule, all but the test, in
-    each fold to the other folds' questions.
+    measure by more than 0.005; nothing is, where the cross-validated gain is not above zero. That
+    applies the same rule, all but the test, in each fold to the other folds' questions.
     """
     trials = [
         Trial(
@@ -66,7 +66,6 @@ def choose(before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: in
         for name, values in after.items()
     ]
     trials.sort(key=lambda trial: (-trial.gain.mean_difference, trial.candidate))
-    winner = next((trial.candidate for trial in trials if trial.passes), NOTHING)
     outcomes: dict[str, float] = {}
     by_fold = []
     for fold in _folds(sorted(before), folds, seed):
@@ -74,7 +73,10 @@ def choose(before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: in
         by_fold.append(best)
         outcomes |= {q: (after[best] if best != NOTHING else before)[q][MEASURE] for q in fold}
     plain = {q: values[MEASURE] for q, values in before.items()}
-    return Choice(winner, trials, paired_difference(plain, outcomes, seed=seed), by_fold)
+    validated = paired_difference(plain, outcomes, seed=seed)
+    passing = [trial.candidate for trial in trials if trial.passes]
+    winner = passing[0] if passing and validated.mean_difference > 0 else NOTHING
+    return Choice(winner, trials, validated, by_fold)
 
 
 def _best(before: PerQuery, after: Mapping[str, PerQuery], queries: Sequence[str]) -> str:

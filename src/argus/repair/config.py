@@ -20,7 +20,7 @@ class RepairConfig:
     """How questions are dealt into folds, and how many needs are asked."""
 
     folds: Annotated[
-        int, Ge(2), Doc("Parts of the questions; what is chosen on the others is told on each.")
+        int, Ge(2), Doc("Parts of the questions; what is chosen on the others is measured on each.")
     ] = 5
     max_needs: Annotated[
         int, Ge(1), Doc("Most held-out needs that are asked, where no questions are judged.")

@@ -64,7 +64,7 @@ def headline(summary: RepairSummary) -> Iterator[str]:
         yield from (_trial(trial) for trial in summary["trials"])
         figures = summary["cross_validated"]
         assert figures is not None
-        yield f"chosen on other folds and told on each: {_figures(figures)}"
+        yield f"chosen on other folds and measured on each: {_figures(figures)}"
     remedies = ", ".join(summary["remedies"])
     if summary.get("only_try") and summary["kept"] != NOTHING:
         yield f"would be kept: {summary['kept']}; the index is as it was (--only-try)"
@@ -77,8 +77,14 @@ def headline(summary: RepairSummary) -> Iterator[str]:
     elif summary["kept"] != NOTHING:
         yield f"kept: {summary['kept']}, which was in the index already"
     else:
+        passing = any(trial["passes"] for trial in summary["trials"])
+        why = (
+            "what passes gains nothing on questions that did not choose it"
+            if passing
+            else ("no candidate gained more than chance without harm")
+        )
         yield (
-            "kept: nothing; no candidate gained more than chance without harm. More judged "
+            f"kept: nothing; {why}. More judged "
             "questions tell smaller gains; `argus remedy blend` adds the default unproven"
         )
 

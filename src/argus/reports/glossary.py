@@ -10,7 +10,7 @@ TERMS: dict[str, str] = {
     "reachable": "Can be brought back at all: by its own vector, its own words, or what is related "
     "to it. Which real questions fail does not follow from it.",
     "good, doubtful, bad": "A count is good or bad where its whole 95% interval lies within the "
-    "bound; else it is doubtful, and more of a sample may decide.",
+    "bound; else it is doubtful, and a larger sample may decide.",
     "interval": "The range in which a share lies with 95% confidence, as far as the sample tells.",
     "validity": "Whether a figure was seen to tell which real questions fail: measured here, "
     "measured elsewhere, or not validated.",
@@ -20,9 +20,9 @@ TERMS: dict[str, str] = {
     "it brings it into the top k among N candidates.",
     "blind spot": "An entity with RPS below 0.33: fewer than a third of what is related to it "
     "brings it back. It may still come back for other questions.",
-    "never retrieved": "A document that none of all the queries of a run brought into the top k.",
-    "held-out sentence": "A sentence of a document asks for it, and the document is searched "
-    "without that sentence.",
+    "never retrieved": "A document that no query of a run brought into the top k.",
+    "held-out sentence": "A sentence taken out of a document and asked as a question; the "
+    "document is searched without it.",
     "hub": "A document that comes back for much that is not about it.",
     "Gini": "How unevenly documents come back: 0 all alike, 1 one document takes every place.",
     "need": "What somebody would look for who needs the document, in their words.",
@@ -36,7 +36,7 @@ TERMS: dict[str, str] = {
     "fold": "How the scores of a document's views become one score.",
     "blend": "A repair that mixes a document's best sentence, its hubness and BM25 into a search.",
     "receipt": "What a repair did: who came back, who fell, what was added, and its price.",
-    "anchor": "A retrieved document, from which what supersedes it is looked up.",
+    "anchor": "A retrieved document for which Argus looks up what supersedes it.",
     "controls": "Holds now, in the place of a document that it supersedes, in any number of steps.",
     "scenario": "An information need of a document, and how the document meets it.",
     "not applicable": "Cannot be measured for this item, with the reason; never counted as zero.",

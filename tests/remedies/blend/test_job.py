@@ -71,6 +71,17 @@ def test_the_receipt_tells_what_each_part_gains_and_costs(built, minilm):
     assert summary["blend"]["hubness"]["sentences"] == 10
 
 
+def test_smoothing_is_measured_against_vectors_that_are_not_smoothed(built, minilm):
+    blend = Blend(weight=1, hubs=0, bm25=0, smoothing=0.9)
+    result = blend_index(built, blend, encoder=minilm, queries=QUESTIONS, qrels=QRELS)
+    alone, smoothed = result.summary["parts"]
+    assert (alone["part"], smoothed["part"]) == ("vectors alone", "+ smoothing")
+    assert alone["ndcg10"]["mean_difference"] == 0
+    told = result.evaluation["comparison"]["nDCG@10"]
+    assert smoothed["ndcg10"]["mean_before"] == pytest.approx(told["mean_before"])
+    assert smoothed["ndcg10"]["mean_after"] == pytest.approx(told["mean_after"])
+
+
 @pytest.mark.parametrize(
     ("blend", "views", "fused"),
     [

@@ -194,7 +194,10 @@ def _summary(
 ) -> BlendSummary:
     index, plan = opened.index, opened.plan
     retriever = IndexRetriever(index, opened.encoder, plan.remedy)
-    searched = Searched(index.snapshot(plan.remedy), retriever.lexical(), retriever.weight)
+    state = index.snapshot(plan.remedy)
+    smoothed = state if plan.blend.smoothing else None
+    plain = state if smoothed is None else index.unsmoothed(plan.remedy)
+    searched = Searched(plain, retriever.lexical(), retriever.weight, smoothed)
     there = next(r for r in index.remedies() if r.id == plan.remedy)
     return {
         "remedy": plan.remedy,

@@ -33,10 +33,13 @@ class Searched:
     lexical: LexicalIndex
     weight: float = RELEVANCE_WEIGHT
     """λ of scenarios, where there are any."""
+    smoothed: Snapshot | None = None
+    """The state with smoothed vectors, where a blend smooths them."""
 
     def run(self, queries: Sequence[Query], vectors: FloatArray, k: int, blend: Blend) -> Run:
         """Return the k best documents under a blend; vectors: (n_queries, dim)."""
-        snapshot = self.snapshot.blended(blend)
+        of = self.smoothed if blend.smoothing and self.smoothed is not None else self.snapshot
+        snapshot = of.blended(blend)
         ids = [query.id for query in queries]
         depth = max(k, FUSED_DEPTH) if blend.bm25 else k
         dense = snapshot.search(vectors, depth, self.weight).run(ids)
@@ -54,6 +57,7 @@ def steps(blend: Blend) -> dict[str, Blend]:
         ("sentences", {"weight": blend.weight} if blend.sentences else {}),
         ("hubs", {"hubs": blend.hubs} if blend.hubs else {}),
         ("BM25", {"bm25": blend.bm25} if blend.bm25 else {}),
+        ("smoothing", {"smoothing": blend.smoothing} if blend.smoothing else {}),
     ):
         if part:
             built = replace(built, **part)

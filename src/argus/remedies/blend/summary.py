@@ -62,7 +62,7 @@ class BlendSummary(TypedDict):
     relied_on: list[str]
     hubness: Hubness | None
     parts: list[Part]
-    """In the order in which they are added: the vectors alone, sentences, hubs, BM25."""
+    """In the order in which they are added: the vectors alone, sentences, hubs, BM25, smoothing."""
     seconds: dict[str, float]
 
 

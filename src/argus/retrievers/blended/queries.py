@@ -38,7 +38,8 @@ NEAR = (
 )
 WORDS = (
     "Near: words are counted by the engine's own analysis, over records (a document has as many as "
-    "it has sentences), and each score is scaled within the first {n:,} records, not 100 documents."
+    "it has sentences), and each score is scaled within the first {n:,} records, not 100 "
+    "documents. BM25's weight does not follow the question here."
 )
 
 

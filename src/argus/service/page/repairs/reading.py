@@ -12,7 +12,9 @@ from argus.data.manifest import MANIFEST, ManifestSection
 from argus.data.parquet import read_where
 from argus.data.records import read_record
 from argus.evaluation.summary import EvaluationSummary
+from argus.indexes.blend import BLEND
 from argus.measures.significance import DifferenceFigures
+from argus.remedies.blend.summary import BlendSummary
 from argus.remedies.repair.remedy import REMEDIES, list_remedies
 from argus.remedies.repair.summary import ListedRemedy
 from argus.repair.job import HOME, JOB
@@ -81,6 +83,7 @@ class Receipt:
     remedy: ListedRemedy
     difference: DifferenceFigures | None
     changes: Changes | None
+    """None where no questions were judged, and where those of a later remedy took their place."""
 
 
 def read_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) -> Tried | None:
@@ -127,7 +130,8 @@ def read_receipts(index: Path, results: Sequence[Path]) -> list[Receipt]:
 
 
 def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Receipt:
-    for folder in (index / REMEDIES / remedy["id"], index, *results):
+    folders = (index / REMEDIES / remedy["id"], index, *results)
+    for folder in folders:
         section = ArtifactFolder(folder).read_json(SUMMARY).get("evaluation")
         if section is None:
             continue
@@ -139,7 +143,17 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
         measure = evaluation["headline"]
         figures = (evaluation["comparison"] or {}).get(measure)
         return Receipt(remedy, figures, Changes.of(list(_of_evaluation(folder, measure))))
-    return Receipt(remedy, None, None)
+    return Receipt(remedy, _gain_of_blend(remedy["id"], folders), None)
+
+
+def _gain_of_blend(remedy: str, folders: Sequence[Path]) -> DifferenceFigures | None:
+    """Return what a blend's summary says of judged questions, against the vectors alone."""
+    for folder in folders:
+        section = ArtifactFolder(folder).read_json(SUMMARY).get(BLEND)
+        if section is not None and section.get("remedy") == remedy:
+            summary = read_record(BlendSummary, section, where=folder / SUMMARY, section=BLEND)
+            return summary["parts"][-1]["ndcg10"] if summary["parts"] else None
+    return None
 
 
 def _is_about(evaluation: EvaluationSummary, remedy: str) -> bool:
