@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, cast
@@ -84,7 +84,8 @@ class Service:
 
     def take_commands(self, commands: Commands | None) -> None:
         """Let requests start commands as jobs; None lets them start none."""
-        place, writing = self.workplace, _alone
+        place = self.workplace
+        writing: Callable[[Path], AbstractAsyncContextManager[None]] = _unheld
         if commands is not None:
             self.jobs = Jobs(place, commands, self.config.jobs_at_once)
             writing = self.jobs.writing
@@ -114,10 +115,9 @@ class Service:
         self.tracing.close()
 
 
-@asynccontextmanager
-async def _alone(folder: Path) -> AsyncIterator[None]:
+def _unheld(_: Path) -> AbstractAsyncContextManager[None]:
     """Hold nothing: without jobs nobody else of this service writes."""
-    yield
+    return nullcontext()
 
 
 def _authority(place: Workplace) -> ServedAuthority | None:

@@ -16,8 +16,6 @@ from argus.data.records import record_of
 from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import queries as as_queries
-from argus.encoders.protocol import COSINE
-from argus.errors import InputError
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.systems import System, missing_gold
 from argus.indexes.blend import BLEND, Blend
@@ -31,7 +29,14 @@ from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.blend.making import BlendPlan, Making, make_blend
-from argus.remedies.blend.parts import JudgedVectors, Searched, parts, spread_rows, timed
+from argus.remedies.blend.parts import (
+    JudgedVectors,
+    Searched,
+    check_cosine,
+    parts,
+    spread_rows,
+    timed,
+)
 from argus.remedies.blend.summary import BlendSummary, Hubness, headline
 from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.repair.remedy import MADE, ROLLED_BACK, is_recorded, write_recorded
@@ -111,13 +116,7 @@ def _open(
     device: str | None,
 ) -> _Opened:
     opened = ViewIndex.open(index_folder(index))
-    if opened.header.similarity != COSINE:
-        raise InputError(
-            f"an index that ranks by {opened.header.similarity}",
-            expected="one that ranks by cosine: a blend's weights hold for cosines",
-            fix="Build it with an encoder that ranks by cosine.",
-            where=opened.path,
-        )
+    check_cosine(opened.header.similarity, opened.path)
     documents = originals(opened)
     plan = BlendPlan.of(blend, sentences, documents)
     record = Record(BLEND, {"index": str(index), **asdict(blend), **asdict(sentences)}, {})

@@ -6,10 +6,13 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from argus.data.types import FloatArray, Qrels, Query, Run
+from argus.encoders.protocol import COSINE
+from argus.errors import InputError
 from argus.indexes.blend import Blend
 from argus.indexes.fold import RELEVANCE_WEIGHT
 from argus.indexes.hybrid import FUSION, fuse_with_bm25, question_weights
@@ -126,6 +129,17 @@ def _gains(
         for name, of in values.items()
         for measure in (NDCG, RECALL)
     }
+
+
+def check_cosine(similarity: str, index: Path) -> None:
+    """Refuse an index that ranks otherwise. similarity: as its header has it."""
+    if similarity != COSINE:
+        raise InputError(
+            f"an index that ranks by {similarity}",
+            expected="one that ranks by cosine: a blend's weights hold for cosines",
+            fix="Build it with an encoder that ranks by cosine.",
+            where=index,
+        )
 
 
 def spread_rows(n: int, most: int) -> list[int]:

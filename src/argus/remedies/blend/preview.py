@@ -20,7 +20,7 @@ from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.indexes.views import ORIGINAL
 from argus.remedies.blend.config import SentenceSettings
-from argus.remedies.blend.parts import Searched
+from argus.remedies.blend.parts import Searched, check_cosine
 from argus.remedies.blend.sentences import sentence_views
 
 NEAREST = 20
@@ -86,14 +86,7 @@ def preview_blend(
 
 
 def _check(retriever: IndexRetriever, blend: Blend) -> None:
-    header = retriever.index.header
-    if header.similarity != COSINE:
-        raise InputError(
-            f"an index that ranks by {header.similarity}",
-            expected="one that ranks by cosine: a blend's weights hold for cosines",
-            fix="Build it with an encoder that ranks by cosine.",
-            where=retriever.index.path,
-        )
+    check_cosine(retriever.index.header.similarity, retriever.index.path)
     if blend.per_document:
         raise InputError(
             f"hubs {blend.hubs:g}, smoothing {blend.smoothing:g}",

@@ -131,8 +131,9 @@ def read_receipts(index: Path, results: Sequence[Path]) -> list[Receipt]:
 
 def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Receipt:
     folders = (index / REMEDIES / remedy["id"], index, *results)
-    for folder in folders:
-        section = ArtifactFolder(folder).read_json(SUMMARY).get("evaluation")
+    summaries = {folder: ArtifactFolder(folder).read_json(SUMMARY) for folder in folders}
+    for folder, sections in summaries.items():
+        section = sections.get("evaluation")
         if section is None:
             continue
         evaluation = read_record(
@@ -143,13 +144,15 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
         measure = evaluation["headline"]
         figures = (evaluation["comparison"] or {}).get(measure)
         return Receipt(remedy, figures, Changes.of(list(_of_evaluation(folder, measure))))
-    return Receipt(remedy, _gain_of_blend(remedy["id"], folders), None)
+    return Receipt(remedy, _gain_of_blend(remedy["id"], summaries), None)
 
 
-def _gain_of_blend(remedy: str, folders: Sequence[Path]) -> DifferenceFigures | None:
+def _gain_of_blend(
+    remedy: str, summaries: Mapping[Path, Mapping[str, Any]]
+) -> DifferenceFigures | None:
     """Return what a blend's summary says of judged questions, against the vectors alone."""
-    for folder in folders:
-        section = ArtifactFolder(folder).read_json(SUMMARY).get(BLEND)
+    for folder, sections in summaries.items():
+        section = sections.get(BLEND)
         if section is not None and section.get("remedy") == remedy:
             summary = read_record(BlendSummary, section, where=folder / SUMMARY, section=BLEND)
             return summary["parts"][-1]["ndcg10"] if summary["parts"] else None
