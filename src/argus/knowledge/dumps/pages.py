@@ -63,14 +63,15 @@ def _redirect_pattern() -> re.Pattern[str]:
 
 
 def _number(page: ElementTree.Element, field: str) -> int:
-    text = page.findtext(field) or ""
+    text = page.findtext(field)
     try:
-        number = int(text)
+        number = int(text or "")
         if abs(number) < LARGEST:
             return number
     except ValueError:
         pass
-    raise BrokenRecord(f"<{field}> is {text[:40]!r}, where a number below 2⁶³ was expected")
+    said = text and text[:40]
+    raise BrokenRecord(f"<{field}> is {said!r}, where a number below 2⁶³ was expected")
 
 
 def is_disambiguation(page: Page, site: Site) -> bool:
