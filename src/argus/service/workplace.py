@@ -45,7 +45,9 @@ class Workplace:
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
     encoder: of the questions of a store. corpus: whose texts a retriever's documents have. asking:
     how a retriever is asked. authority: the records that say what controls. beside: what the page
-    compares with it, each as `--retriever` names it.
+    compares with it, each as `--retriever` names it. config: TOML of options that jobs have unless
+    a request says otherwise, and the only place where encoders, models and addresses of jobs are
+    named.
     """
 
     folders: tuple[Path, ...]
@@ -57,6 +59,7 @@ class Workplace:
     asking: AskingConfig | None = None
     authority: AuthoritySource | None = None
     beside: tuple[str, ...] = ()
+    config: Path | None = None
     results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
 
     def folder(self, name: str) -> ResultsFolder:
@@ -102,6 +105,7 @@ def open_workplace(
     asking: AskingConfig | None = None,
     authority: AuthoritySource | None = None,
     beside: Sequence[str] = (),
+    config: Path | None = None,
 ) -> Workplace:
     """Return the workplace over some folders: of results, of an index, or of several of these.
 
@@ -140,7 +144,7 @@ def open_workplace(
         )
     place = Workplace(
         tuple(folders), index, retriever, store, encoder, corpus, asking, authority,
-        tuple(beside), results,
+        tuple(beside), config, results,
     )  # fmt: skip
     return place if authority is not None else replace(place, authority=_audited(place))
 
