@@ -23,6 +23,10 @@ AUDIT = "authority"
 """The section of a manifest that says which records were audited."""
 STATE = ".argus-serve"
 """The service's own files, in the first folder: jobs, records that came, the lock."""
+SERVED = "served"
+"""In a request, in place of a name: what the service was started over."""
+BESIDE = "beside-"
+"""The same, before a number: what was named to be compared, in the order of the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,19 @@ class Workplace:
     def searches(self) -> str | None:
         """The name of what is searched; None where nothing is."""
         return self.retriever or self.store or self.index
+
+    def named(self, reference: str, kind: str) -> str | None:
+        """Return what a request refers to by SERVED or BESIDE; None where there is no such thing.
+
+        kind: index, retriever (a store is one, too), store or encoder.
+        """
+        if reference == SERVED:
+            own = {"index": self.index, "retriever": self.retriever or self.store,
+                   "store": self.store, "encoder": self.encoder}  # fmt: skip
+            return own[kind]
+        number = reference.removeprefix(BESIDE)
+        is_one = kind == "retriever" and number.isdecimal() and 0 < int(number) <= len(self.beside)
+        return self.beside[int(number) - 1] if is_one else None
 
     def holds(self, path: Path) -> bool:
         """Return whether a file or folder is there, in one of the folders."""

@@ -28,8 +28,8 @@ PROMPT_ONLY = {
     "engine check": "reaches for other machines",
 }
 """Every other command, and why it is none of a service's jobs."""
-OF_THE_SERVICE = ("index", "retriever", "store")
-"""Texts that are "served", or of an index a path."""
+OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
+"""Texts that refer to what the service was started with, or of an index are a path."""
 PLACES = ("index", "corpus", "kb")
 """Texts that name a file or folder, perhaps a state of it."""
 TEXTS = frozenset({

@@ -12,10 +12,8 @@ from argus.indexes.spec import parse_index_spec
 from argus.service.jobs.allowed import OF_THE_SERVICE, PLACES, STARTABLE, may_set
 from argus.service.jobs.declared import Commands, Declared
 from argus.service.jobs.summary import LONGEST, JobRequest, Value
-from argus.service.workplace import Workplace
+from argus.service.workplace import BESIDE, SERVED, Workplace
 
-SERVED = "served"
-"""In place of a name: what the service was started over."""
 CONFIG = "config"
 
 
@@ -117,8 +115,8 @@ def _whole(one: Declared, value: Value, workplace: Workplace) -> str:
             f"a value of {len(text):,} characters",
             expected=f"from 1 to {LONGEST:,}, none of them null", fix="Correct it.", where=one.name,
         )  # fmt: skip
-    if text == SERVED and _is_of_the_service(one):
-        return _served(one, workplace)
+    if _is_of_the_service(one) and (text == SERVED or text.startswith(BESIDE)):
+        return _referred(one, text, workplace)
     if one.name != "index" and _is_of_the_service(one):
         raise InputError(
             "is named where the service is started, never by a request", expected=SERVED,
@@ -137,11 +135,12 @@ def _folder(one: Declared, text: str) -> Path:
     return parse_index_spec(text).path if one.name == "index" else Path(text)
 
 
-def _served(one: Declared, workplace: Workplace) -> str:
-    name: str | None = getattr(workplace, one.name)
+def _referred(one: Declared, reference: str, workplace: Workplace) -> str:
+    name = workplace.named(reference, one.name)
     if name is None:
         raise InputError(
-            "the service was started without one", expected=f"--{one.name} beside argus serve",
+            f"{reference!r}, and the service was started without one",
+            expected=f"--{one.name if reference == SERVED else 'beside'} of argus serve",
             fix="Start it with one.", where=one.name,
         )  # fmt: skip
     if one.name != "index":
