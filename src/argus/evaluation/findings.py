@@ -260,7 +260,16 @@ class EvaluationFindings:
         ]
 
     def table(self) -> pa.Table:
-        """One row per query, in the order of the queries; null where there is no value."""
+        """Return one row per query, in the order of the queries; null where there is no value.
+
+        Besides, per measure, its value. Of two systems every column from the rank on is there twice
+        (`nDCG@10 before`, `nDCG@10 after`), and per measure there is the difference.
+
+        relevant: documents that are judged relevant. implicit: whether it shares no content word
+        with a relevant title. overlap: share of its content words in the best relevant text.
+        rank: rank of the first relevant document; null where the list has none. not_indexed:
+        relevant documents that the index lacks.
+        """
         ids = [query.id for query in self.queries]
         states = [self._state(id_) for id_ in ids]
         columns = {

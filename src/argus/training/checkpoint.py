@@ -21,7 +21,10 @@ STATE, BEST = "state.pt", "best.safetensors"
 
 
 class StepLoss(TypedDict):
-    """One step of a training: its number, from 1, its loss in nats, and its learning rate."""
+    """One step of a training.
+
+    step: its number, from 1. loss: in nats. learning_rate: of the optimiser.
+    """
 
     step: int
     loss: float

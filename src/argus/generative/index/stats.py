@@ -301,7 +301,11 @@ def _by_name(quantiles: Mapping[float, int]) -> dict[str, int]:
 
 
 def _table(ngrams: Sequence[NgramCounts]) -> pa.Table:
-    """Return a row per length, a column per quantile."""
+    """Return one row per length of n-gram; quantiles besides, as `frequency_90%`, `passages_most`.
+
+    length: tokens of the n-grams. distinct: different n-grams. occurrences: all of their
+    occurrences. singletons: n-grams that occur once. in_one_passage: n-grams of one passage alone.
+    """
     flat = [
         {
             "length": row["length"],

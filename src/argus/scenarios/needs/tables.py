@@ -31,7 +31,11 @@ class DocumentFigures(TypedDict):
 
 
 def needs_table(findings: Findings) -> pa.Table:
-    """One row per need of a document that has a vector; null where it could not be asked."""
+    """Return one row per need of a document that has a vector; null where it could not be asked.
+
+    rank_alone: rank of its document in the index of documents alone. ties_before: of those before
+    it, documents of equal score. rank_fused: its rank with the other needs' scenarios.
+    """
     vectors, failures = findings.vectors, findings.vectors.need_failures
     ranks, row = findings.row(None)
     alone, fused = findings.ranks_of(None), findings.ranks_of(findings.cell)
@@ -121,3 +125,9 @@ _DOCUMENTS = pa.schema(
         ("reason", pa.string()),
     ]
 )
+"""One row per document; null where there is no score.
+
+rps: RPS over its needs, from 0 to 1. rps_fused: the same in the index with scenarios, each need's
+own held out. low_fused, high_fused: its 95% interval. best_need, worst_need: need with the best,
+the worst rank. best_rank, worst_rank: that rank, from 1. worst_rank_fused: rank of the worst need
+with scenarios. displaced_by: documents before it for the worst need, at most three."""

@@ -1,0 +1,2 @@
+"""Texts of keys."""
+COMMON: dict[str, str] = {}
