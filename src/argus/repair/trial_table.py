@@ -36,8 +36,9 @@ SCHEMA = pa.schema(
 )  # fmt: skip
 """One row per candidate and question, in the order of the questions.
 
-candidate: remedy that was tried. ndcg10_before, ndcg10_after: nDCG@10 of the question, without and
-with it. place_before, place_after: rank of the first relevant document; null beyond the first 10.
+candidate: remedy that was tried.
+ndcg10_before, ndcg10_after: nDCG@10 of the question, without and with it.
+place_before, place_after: rank of the first relevant document; null beyond the first 10.
 """
 
 

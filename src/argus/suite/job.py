@@ -19,7 +19,6 @@ from argus.errors import ArgusError, NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.measures.significance import DifferenceFigures
 from argus.progress import announce
 from argus.suite.asking import VECTORS, Answering, Models, settings_of
 from argus.suite.cells import Cell, CellRecord, Cells, KeptCells, failed
@@ -281,7 +280,11 @@ _OF_CHANGE = {
 _COLUMNS = _OF_ROW | _OF_CHANGE
 """One row per retriever, remedy and task, and per average; a column per measure besides.
 
-scope: task, group (an average over a benchmark) or all. name: task or benchmark. reason: why it
-failed, or what is doubtful about it. queries: queries that were measured. mean_rank, median_rank:
-rank of the first relevant document; null where k hides some. mean_difference: from the original, by
-the headline measure; null for the original itself, as what follows."""
+scope: task, group (an average over a benchmark) or all.
+name: task or benchmark.
+reason: why it failed, or what is doubtful about it.
+queries: queries that were measured.
+mean_rank, median_rank: rank of the first relevant document; null where k hides some.
+mean_difference: from the original, by the headline measure; null for the original itself, as what
+follows.
+"""

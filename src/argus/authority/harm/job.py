@@ -216,9 +216,11 @@ def _keep(
 def harm_table(judged: Sequence[JudgedAnswer]) -> pa.Table:
     """Return one row per question and context that it was answered from.
 
-    arm: context, by what it was retrieved with. documents: ids of the documents that were shown,
-    parted by "; ". controlling_shown: whether one that controls is among them. answer: answer of
-    the model. verdict: correct, wrong (confidently) or uncertain; null where there is none.
+    arm: context, by what it was retrieved with.
+    documents: ids of the documents that were shown, parted by "; ".
+    controlling_shown: whether one that controls is among them.
+    answer: answer of the model.
+    verdict: correct, wrong (confidently) or uncertain; null where there is none.
     """
     return pa.table(
         {

@@ -90,7 +90,7 @@ def about_of(doc: str, names: Collection[str]) -> str:
     """Return the first paragraph of a docstring without what it says of these names."""
     paragraph = first_paragraph(doc)
     first = next(_starts(paragraph, names), None)
-    return paragraph if first is None else paragraph[: first.start() + 1].strip()
+    return paragraph if first is None else paragraph[: first.start("names")].strip()
 
 
 def _paragraphs(doc: str) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _starts(paragraph: str, names: Collection[str]) -> Iterator[re.Match[str]]:
 
 def _sentence(text: str) -> str:
     text = text.strip().rstrip(";").strip()
-    text = text[:1].upper() + text[1:]
+    text = text[:1].upper() + text[1:] if text[:1].isascii() else text
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 

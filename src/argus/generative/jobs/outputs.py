@@ -94,9 +94,12 @@ def _write_run(run: Run, folder: ArtifactFolder) -> Path:
 def questions_table(results: Results) -> pa.Table:
     """Return one row per question that was asked of a model that generates.
 
-    hits: passages that came back. first: id of the first one; null without any. title: its title.
-    score: its score. keys: its five heaviest n-grams, parted by " · ". n_keys: n-grams that it was
-    found by.
+    hits: passages that came back.
+    first: id of the first one; null without any.
+    title: its title.
+    score: its score.
+    keys: its five heaviest n-grams, parted by " · ".
+    n_keys: n-grams that it was found by.
     """
     rows = []
     for topic, answer in results:

@@ -134,10 +134,12 @@ def write_diagnosis(
 def risk_table(diagnosis: Diagnosis) -> pa.Table:
     """Return one row per entity that a document names.
 
-    entity: name as the document has it. spans: where it stands, in characters of title and text.
-    rps: RPS that the probe predicts; null where it has none. flagged: whether that is below τ.
-    unread: mentions beyond what the encoder reads of a document. entity_ids: entities of the
-    knowledge base with that name.
+    entity: name as the document has it.
+    spans: where it stands, in characters of title and text.
+    rps: RPS that the probe predicts; null where it has none.
+    flagged: whether that is below τ.
+    unread: mentions beyond what the encoder reads of a document.
+    entity_ids: entities of the knowledge base with that name.
     """
     risks = diagnosis.risks
     places = [[{"start": s.start, "end": s.end} for s in r.spans] for r in risks]

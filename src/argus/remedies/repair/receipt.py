@@ -229,11 +229,13 @@ def receipt_table(
 
     Ranks are null where the risk query failed; `reasons` says why, by entity.
 
-    entity: name at risk, which is the risk query. rank_before, rank_after: rank of the document for
-    that name, without and with the remedy. rps_before: predicted RPS of the original. rps_after:
-    best of original (which stays indexed) and views. rps_views: mean of the views, null where none
-    is read. views: views that the remedy gave the document. fell_from_lists: risk queries of others
-    from whose top k it fell.
+    entity: name at risk, which is the risk query.
+    rank_before, rank_after: rank of the document for that name, without and with the remedy.
+    rps_before: predicted RPS of the original.
+    rps_after: best of original (which stays indexed) and views.
+    rps_views: mean of the views, null where none is read.
+    views: views that the remedy gave the document.
+    fell_from_lists: risk queries of others from whose top k it fell.
     """
     risks, not_asked = receipt.risks, ~receipt.asked
     best = [

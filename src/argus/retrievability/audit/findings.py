@@ -355,10 +355,14 @@ TABLE = pa.schema(
 )  # fmt: skip
 """One row per entity; null where there is no score. RPS at further k and N: `rps_kK_nN`.
 
-rps: RPS at the first k and N, from 0 to 1. low, high: its 95% Wilson interval. related: related
-entities that were ranked for it. tercile: low, medium or high third of the scored entities. vector:
-key of its vector in the store of embeddings. displaced_by: of the 50 worst: who outranks it, and
-for how many related ones. x, y: place in the picture of the embedding space."""
+rps: RPS at the first k and N, from 0 to 1.
+low, high: its 95% Wilson interval.
+related: related entities that were ranked for it.
+tercile: low, mid or high third of the scored entities.
+vector: key of its vector in the store of embeddings.
+displaced_by: of the 50 worst: who outranks it, and for how many related ones.
+x, y: place in the picture of the embedding space.
+"""
 _NAMES = pa.dictionary(pa.int32(), pa.string())
 PAIRS = pa.schema(
     [
@@ -368,9 +372,12 @@ PAIRS = pa.schema(
 )  # fmt: skip
 """One row per pair of related entities; every RPS is computed from these.
 
-entity: id of the entity that is to be retrieved. related: id of the one that asks. similarity:
-cosine of the two. above: unrelated entities that are more similar to the one that asks. pool:
-unrelated entities, all of them."""
+entity: id of the entity that is to be retrieved.
+related: id of the one that asks.
+similarity: cosine of the two.
+above: unrelated entities that are more similar to the one that asks.
+pool: unrelated entities, all of them.
+"""
 
 
 def _figures(scores: rps.Scores) -> SettingFigures:

@@ -52,9 +52,13 @@ SIDE_SCHEMA = pa.schema(
 )
 """One row per miss that the report shows side by side, the deepest first.
 
-query: text of the probe. wanted: title of the document that it is of, or its id. rank: its rank;
-null beyond the end of a list. text: beginning of its text. instead: who came first. instead_text:
-beginning of that text."""
+query: text of the probe.
+wanted: title of the document that it is of, or its id.
+rank: its rank; null beyond the end of a list.
+text: beginning of its text.
+instead: who came first.
+instead_text: beginning of that text.
+"""
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -74,11 +78,14 @@ SCHEMA = pa.schema(
 class Row(TypedDict, total=False):
     """One row per document; what is not known of it is null.
 
-    title_rank: rank of the document for its title. sentence_rank: median rank for its own sentences,
-    each held out. own_probes: titles and sentences of it that asked. retrieved_by_own: of these,
-    those that bring it into the top k. retrieved_by_others: probes of other documents that do.
-    never_retrieved: whether no probe brings it into the top k. parent: of a chunk, the document
-    that it is of. parent_by_own: probes of the chunk that bring its document into the top k.
+    title_rank: rank of the document for its title.
+    sentence_rank: median rank for its own sentences, each held out.
+    own_probes: titles and sentences of it that asked.
+    retrieved_by_own: of these, those that bring it into the top k.
+    retrieved_by_others: probes of other documents that do.
+    never_retrieved: whether no probe brings it into the top k.
+    parent: of a chunk, the document that it is of.
+    parent_by_own: probes of the chunk that bring its document into the top k.
     chunks: of a document, chunks that can be retrieved.
     """
 

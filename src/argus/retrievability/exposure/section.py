@@ -23,8 +23,10 @@ from argus.retrievability.exposure.summary import (
 class Miss(TypedDict):
     """One row per probe that does not bring its document into the top k.
 
-    probe: title or sentence. query: text of the probe. displaced_by: documents that came before it,
-    at most three, as titles. parent: of chunks, the document that the chunk is of.
+    probe: title or sentence.
+    query: text of the probe.
+    displaced_by: documents that came before it, at most three, as titles.
+    parent: of chunks, the document that the chunk is of.
     """
 
     id: str

@@ -102,8 +102,10 @@ def _shared(retrievers: Sequence[AuditedRetriever]) -> int:
 def _points(one: AuditedRetriever, panel: Panel, k: int, config: FigureConfig) -> pa.Table:
     """Return one row per entity of each panel, a retriever at one N.
 
-    N: size of the pool. group: band or third of its RPS. x, y: place in the picture. shown: whether
-    the report draws the entity, a draw by seed.
+    N: size of the pool.
+    group: band or third of its RPS.
+    x, y: place in the picture.
+    shown: whether the report draws the entity, a draw by seed.
     """
     n = len(panel.rows)
     rng = np.random.default_rng(config.seed)
@@ -149,5 +151,8 @@ CURVES = pa.schema(
 )  # fmt: skip
 """One row per point of a curve, mean RPS over N or over k.
 
-figure: of the paper: 3 is over N, 5 over k. N: size of the pool. share_above_half: share of the
-entities with an RPS above 0.5. entities: entities that are scored at this point."""
+figure: of the paper: 3 is over N, 5 over k.
+N: size of the pool.
+share_above_half: share of the entities with an RPS above 0.5.
+entities: entities that are scored at this point.
+"""

@@ -224,8 +224,10 @@ def _write_tables(
 def _trials_table(trials: Sweep) -> pa.Table:
     """Return one row per setting of the grid that was tried.
 
-    family: ridge, xgboost, mlp or kernel. parameters: its settings, as JSON.
-    validation_rmse: RMSE on the validation entities. iterations: steps or trees of the fit.
+    family: ridge, xgboost, mlp or kernel.
+    parameters: its settings, as JSON.
+    validation_rmse: RMSE on the validation entities.
+    iterations: steps or trees of the fit.
     """
     return pa.table(
         {
@@ -241,11 +243,14 @@ def _trials_table(trials: Sweep) -> pa.Table:
 def _predictions_table(audited: Audited, data: Labelled, probe: Probe) -> pa.Table:
     """Return one row per entity of the test split, which no trial saw.
 
-    rps: RPS that the audit measured. related: related entities that the audit measured it with.
-    predicted: RPS that the probe predicts. residual: measured less predicted RPS. band: low, medium
-    or high, by the measured RPS. predicted_band: the same by the predicted one. domain_score: how
-    far from the training entities; above the threshold the probe abstains. state: predicted or
-    abstained.
+    rps: RPS that the audit measured.
+    related: related entities that the audit measured it with.
+    predicted: RPS that the probe predicts.
+    residual: measured less predicted RPS.
+    band: low, medium or high, by the measured RPS.
+    predicted_band: the same by the predicted one.
+    domain_score: how far from the training entities; above the threshold the probe abstains.
+    state: predicted or abstained.
     """
     test = np.flatnonzero(data.split == TEST)
     estimates = probe.estimate(audited.vectors[test])

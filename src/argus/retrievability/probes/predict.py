@@ -166,8 +166,9 @@ def _entities(
 def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> pa.Table:
     """Return one row per entity, in the order of `base`; null where nothing is predicted.
 
-    rps: predicted RPS, from 0 to 1. domain_score: how far from the training entities. state:
-    predicted, abstained, failed or not applicable.
+    rps: predicted RPS, from 0 to 1.
+    domain_score: how far from the training entities.
+    state: predicted, abstained, failed or not applicable.
     """
     n = len(base.entities)
     with_text = np.flatnonzero(base.has_text)

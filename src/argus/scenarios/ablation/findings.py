@@ -171,10 +171,11 @@ def groups(
 def table(rows: Sequence[Row], measures: Sequence[str]) -> pa.Table:
     """Return one row per run and corpus; a column per measure besides.
 
-    corpus: whole, or its documents with scenarios alone. system: documents alone, scenarios,
-    placebo, pseudo-queries or summary. component: what of a scenario is a view; null without.
-    lambda: weight λ of documents against scenarios. difference: mean difference from documents
-    alone, by the headline measure.
+    corpus: whole, or its documents with scenarios alone.
+    system: documents alone, scenarios, placebo, pseudo-queries or summary.
+    component: what of a scenario is a view; null without.
+    lambda: weight λ of documents against scenarios.
+    difference: mean difference from documents alone, by the headline measure.
     """
     comparisons = [row["comparison"] for row in rows]
 

@@ -154,7 +154,11 @@ _SCHEMA = pa.schema(
 )  # fmt: skip
 """One row per document whose needs were asked, the greatest risk first.
 
-chunks: chunks of it, 1 where documents are not cut. needs: needs of it that were asked. further: of
-these, needs that were written beyond those of the first round. found: share of its needs that bring
-it into the top k. typical_rank: geometric mean of its ranks: the risk. worst_need: need with the
-worst rank. worst_rank: that rank, from 1."""
+chunks: chunks of it, 1 where documents are not cut.
+needs: needs of it that were asked.
+further: of these, needs that were written beyond those of the first round.
+found: share of its needs that bring it into the top k.
+typical_rank: geometric mean of its ranks: the risk.
+worst_need: need with the worst rank.
+worst_rank: that rank, from 1.
+"""

@@ -214,6 +214,8 @@ _DOCUMENTS = pa.schema(
 )  # fmt: skip
 """One row per document whose needs a retriever was asked; null where there is no share.
 
-found: share of its needs that bring it into the top k. best_need, worst_need: need with the best,
-the worst rank. best_rank, worst_rank: that rank, from 1; null beyond k. displaced_by: documents
-before it for the worst need, at most three."""
+found: share of its needs that bring it into the top k.
+best_need, worst_need: need with the best, the worst rank.
+best_rank, worst_rank: that rank, from 1; null beyond k.
+displaced_by: documents before it for the worst need, at most three.
+"""

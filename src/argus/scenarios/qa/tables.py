@@ -49,12 +49,18 @@ SCHEMA = pa.schema(
 )
 """One row per question and arm, in the order in which they were asked.
 
-stage: where it failed: retrieval, answer or judgement; empty where it did not. failure: kind of failure; empty without one.
-score: mean of the votes, from 0 to 100. votes: votes as in "60; 70; unparsable". judgements: what
-each vote gives as its reason, as JSON. answer: answer of the model. reference: answer of the
-benchmark. documents: ids in the order in which they were shown, as JSON. documents_cut: documents
-that were shown in part. documents_left_out: documents that found no room. context_chars: characters
-of the context. nDCG@10: of the arm's ranking, from 0 to 1; null where nothing is ranked or judged.
+stage: where it failed: retrieval, answer or judgement; empty where it did not.
+failure: kind of failure; empty without one.
+score: mean of the votes, from 0 to 100.
+votes: votes as in "60; 70; unparsable".
+judgements: what each vote gives as its reason, as JSON.
+answer: answer of the model.
+reference: answer of the benchmark.
+documents: ids in the order in which they were shown, as JSON.
+documents_cut: documents that were shown in part.
+documents_left_out: documents that found no room.
+context_chars: characters of the context.
+nDCG@10: of the arm's ranking, from 0 to 1; null where nothing is ranked or judged.
 """
 
 

@@ -23,9 +23,12 @@ SCHEMA = pa.schema(
 )  # fmt: skip
 """One row per document that came back, or is in the corpus, the most served first.
 
-asks: asks in whose first k it was. questions: different questions that it came back for. first: asks
-for which it came first. in_corpus: whether the corpus has it; null without one. superseded: asks for
-which it was served though superseded by then."""
+asks: asks in whose first k it was.
+questions: different questions that it came back for.
+first: asks for which it came first.
+in_corpus: whether the corpus has it; null without one.
+superseded: asks for which it was served though superseded by then.
+"""
 
 
 class TrafficHub(TypedDict):

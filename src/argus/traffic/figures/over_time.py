@@ -17,10 +17,15 @@ SCHEMA = pa.schema(
 )
 """One row per step of time that has asks.
 
-begins: beginning of the step, UTC. days: length of the step. asks: asks in it. empty: asks for
-which nothing came back. bad: asks with bad feedback. unopened: asks of which no result was opened.
-stale: asks that were served a superseded document. empty_of, bad_of, unopened_of, stale_of: asks of
-which that is known."""
+begins: beginning of the step, UTC.
+days: length of the step.
+asks: asks in it.
+empty: asks for which nothing came back.
+bad: asks with bad feedback.
+unopened: asks of which no result was opened.
+stale: asks that were served a superseded document.
+empty_of, bad_of, unopened_of, stale_of: asks of which that is known.
+"""
 
 
 def over_time(book: LogBook) -> pa.Table:

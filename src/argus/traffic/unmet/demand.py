@@ -104,10 +104,13 @@ def unmet_figures(unmet: Sequence[LookedAt], rows: Sequence[Demand]) -> Unmet:
 def demand_table(rows: Sequence[Demand]) -> pa.Table:
     """Return one row per cluster of questions that nobody meets; lists as lines.
 
-    words: what they have in common. asks: how often they were asked. questions: different questions
-    of the cluster. why: criteria by which nobody meets them, with how many they hold for. examples:
-    the most frequent of them. instead: what came back for them, the most frequent first. nearest:
-    what the corpus has that holds most of their words.
+    words: what they have in common.
+    asks: how often they were asked.
+    questions: different questions of the cluster.
+    why: criteria by which nobody meets them, with how many they hold for.
+    examples: the most frequent of them.
+    instead: what came back for them, the most frequent first.
+    nearest: what the corpus has that holds most of their words.
     """
     schema = pa.schema(
         {
