@@ -20,7 +20,16 @@ LEAST_KEPT = 0.95
 
 
 class AssociationFigures(TypedDict):
-    """An `Association` as a summary holds it."""
+    """An `Association` as a summary holds it.
+
+    retrieved: pairs whose document is in the top k.
+    unretrieved: pairs whose document is not.
+    not_indexed: pairs whose document the index lacks.
+    without_rps: pairs whose document has no predicted RPS.
+    mean_retrieved: mean RPS of the retrieved; None without any.
+    mean_unretrieved: mean RPS of the others; None without any.
+    difference: first mean less the second; None without both.
+    """
 
     k: int
     retrieved: int

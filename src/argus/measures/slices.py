@@ -53,6 +53,7 @@ _DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
 class SlicedField(TypedDict):
     """A field that shares are told by.
 
+    field: field of the payload.
     slices: slices of the field.
     without: items that have no value: the slice "(none)".
     cut: how many values became few slices; empty where each is its own.
@@ -91,13 +92,16 @@ class SliceShare(TypedDict):
 
 
 class SliceFigures(TypedDict):
-    """Shares by slice, as the summary has them."""
+    """Shares by slice, as the summary has them.
+
+    fields: fields that shares are told by.
+    shares: rows of slices.parquet.
+    worst: the first 50 of them, the worst first.
+    """
 
     fields: list[SlicedField]
     shares: int
-    """Rows of slices.parquet."""
     worst: list[SliceShare]
-    """The first WORST of them."""
 
 
 class Sliced(TypedDict, total=False):

@@ -28,7 +28,14 @@ TIMES = ("timestamp", "published")
 
 
 class StreamChange(TypedDict):
-    """One change, what it superseded or freed, and the queries whose answers no longer hold."""
+    """One change, what it superseded or freed, and the queries whose answers no longer hold.
+
+    op: insert, delete or correct.
+    record: id of the record.
+    superseded: ids of the records that it supersedes now.
+    reactivated: ids of the records that nothing supersedes any more.
+    stale: keys of cached answers that no longer hold.
+    """
 
     op: str
     record: str

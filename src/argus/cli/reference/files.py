@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from argus.cli.reference.made import cell, page, parts
-from argus.cli.reference.source import SOURCE, Name, defined, string_of, tree
+from argus.cli.reference.source import SOURCE, Definition, Name, defined, named, tree
 from argus.cli.reference.tables import FILES, TABLES
 from argus.cli.reference.texts import (
     Field,
@@ -22,6 +22,8 @@ from argus.cli.reference.texts import (
     columns_of_schema,
     fields_of,
     first_sentence,
+    is_record,
+    records_in,
 )
 
 HEAD = "| {} | type | what it holds |\n|---|---|---|\n"
@@ -50,10 +52,10 @@ def file_pages() -> dict[str, str]:
     for name, title, part in _numbered("tables", "Tables", map(_table, sorted(TABLES))):
         texts[f"{name}.md"] = page(title, ABOUT_TABLES + "\n".join(part))
         places |= {entry.split("\n")[0].removeprefix("## "): f"{name}.md" for entry in part}
-    for room, group in groupby(summaries(), key=lambda one: one.room):
-        for name, title, part in _numbered(
-            f"summary-{room}", f"summary.json: {room}", map(_summary, group)
-        ):
+    rooms = [(room, list(group)) for room, group in groupby(summaries(), key=lambda one: one.room)]
+    for room, records in [*rooms, ("shared records", list(shared()))]:
+        file = f"summary-{room.replace(' ', '-')}"
+        for name, title, part in _numbered(file, f"summary.json: {room}", map(_summary, records)):
             texts[f"{name}.md"] = page(title, SUMMARIES + "\n".join(part))
     return {"overview.md": page("What a job writes", _overview(texts, places))} | texts
 
@@ -139,17 +141,25 @@ def summaries() -> Iterator[Name]:
     for module in sorted(".".join(path.parts) for path in modules):
         body = tree(module).body
         for node, after in zip(body, [*body[1:], None], strict=True):
-            record = _record(node, after, module)
-            if record is not None and list(fields_of(record)):
-                yield record
+            if isinstance(node, Definition) and is_record(node):
+                record = named(node, after, module)
+                if list(fields_of(record)):
+                    yield record
 
 
-def _record(node: ast.stmt, after: ast.stmt | None, module: str) -> Name | None:
-    if isinstance(node, ast.ClassDef):
-        return Name(node.name, module, node, ast.get_docstring(node) or "")
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        return Name(node.targets[0].id, module, node, string_of(after))
-    return None
+def shared() -> Iterator[Name]:
+    """Yield the records that summaries are made of and that are declared elsewhere, by name."""
+    known = {(record.module, record.name): record for record in summaries()}
+    more: dict[tuple[str, str], Name] = {}
+    waiting = list(known.values())
+    while waiting:
+        for record in records_in(waiting.pop()):
+            key = record.module, record.name
+            if key not in known and key not in more:
+                more[key] = record
+                waiting.append(record)
+    named_ = sorted(more.values(), key=lambda record: (record.name, record.module))
+    yield from (record for record in named_ if list(fields_of(record)))
 
 
 def _summary(record: Name) -> str:

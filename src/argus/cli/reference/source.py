@@ -52,18 +52,28 @@ def defined(module: str, name: str) -> Name:
     """Follow a name through modules that only hand it on. Raises LookupError for a lost one."""
     body = list(_statements(tree(module)))
     for node, after in zip(body, [*body[1:], None], strict=True):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if node.name == name:
-                return Name(name, module, node, ast.get_docstring(node) or "")
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(one, ast.Name) and one.id == name for one in targets):
-                return Name(name, module, node, string_of(after))
-        elif isinstance(node, ast.ImportFrom) and (node.level or is_ours(node.module)):
+        if isinstance(node, Definition) and _is_called(node, name):
+            return named(node, after, module)
+        if isinstance(node, ast.ImportFrom) and (node.level or is_ours(node.module)):
             for alias in node.names:
                 if (alias.asname or alias.name) == name:
                     return defined(_module(node, module), alias.name)
     raise LookupError(f"{name} is not in argus.{module}")
+
+
+def named(node: Definition, after: ast.stmt | None, module: str) -> Name:
+    """Return what a statement defines. after: the statement below it, perhaps its text."""
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return Name(ast.unparse(target), module, node, string_of(after))
+    return Name(node.name, module, node, ast.get_docstring(node) or "")
+
+
+def _is_called(node: Definition, name: str) -> bool:
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return ast.unparse(target) == name
+    return node.name == name
 
 
 def _statements(module: ast.Module) -> Iterator[ast.stmt]:

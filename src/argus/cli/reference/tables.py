@@ -1,4 +1,4 @@
-"""Every file that a job writes: tables by where their columns are declared, the others in words."""
+"""Every file that a job writes: tables by where their columns are declared, others in words."""
 
 from __future__ import annotations
 
@@ -55,5 +55,29 @@ TABLES = {
     "unmet": "traffic.unmet.demand:demand_table",
     "over_time": "traffic.figures.over_time:SCHEMA",
     "judging": "traffic.judging.figures:judging_table",
+    "entities (argus kb build)": "data.kb_tables:ENTITIES",
+    "relations (argus kb build)": "data.kb_tables:RELATIONS",
+    "aliases (argus kb build)": "data.kb_tables:ALIASES",
+    "redirects (argus kb build)": "data.kb_tables:REDIRECTS",
 }
-FILES: dict[str, str] = {}
+"""Tables by name (a job behind it where several write one), and where columns are declared."""
+FILES = {
+    "report.html": "Everything below, to look at: searchable, sortable, self-contained.",
+    "summary.json": "The figures, a section per job.",
+    "manifest.json": "Inputs with hashes, encoder, settings, versions, timings, peak memory.",
+    ".argus": "The names of all that Argus wrote here; `--fresh` deletes nothing else.",
+    "history/": "A folder per run that was recorded; `argus history` and `argus gate` read them.",
+    "embeddings/": "Vectors, bound to the encoder's fingerprint (`--store` names another place).",
+    "answers.sqlite": "Answers of models and retrievers, so that nothing is asked twice.",
+    "probe/": "A fitted probe: safetensors or UBJ, and JSON; no pickle.",
+    "profiles.jsonl": "Per document: ok, noise or failed, and why; topic, needs, explanations.",
+    "run.trec, run.json, dpr.json, kilt.jsonl, answers.jsonl": "What a generative search found, in "
+    "the formats that were named; with the n-grams and their weights where a format has room.",
+    "ngrams/": "An n-gram index: its tokenizer and memory-mapped arrays, by segments.",
+    "model/": "A trained model as `transformers` reads it; `argus.json` says what for.",
+    "held_out.jsonl, held_out.tsv": "Titles kept out of training, as questions and judgements.",
+    "failure_tables/": "Every table of an analysis of failures, as CSV.",
+    "tables/": "The tables of a suite, as Markdown, LaTeX and Parquet.",
+    "INDEX/remedies/ID/": "A remedy: `made.json` (how it came about), its numbers and tables.",
+}
+"""Files and folders that are no tables, and what they hold."""

@@ -61,7 +61,7 @@ def columns_of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, doc: str) 
     shown = [one for one in ast.walk(node) if isinstance(one, ast.Dict)]
     largest = max(shown, key=lambda one: len(one.keys))
     pairs = zip(largest.keys, largest.values, strict=True)
-    types = {key.value: _arrow(value) for key, value in pairs if isinstance(key, ast.Constant)}
+    types = {str(key.value): _arrow(value) for key, value in pairs if isinstance(key, ast.Constant)}
     return columns_of_schema(types, doc)
 
 
@@ -113,26 +113,34 @@ def _sentence(text: str) -> str:
 def _of_type(kind: ast.expr, module: str) -> str:
     """Return the first sentence on the record that a type names; nothing for another type."""
     for node in ast.walk(kind):
-        if isinstance(node, ast.Name) and (record := record_of(node.id, module)):
+        if isinstance(node, ast.Name) and (record := _record(node.id, module)):
             return first_sentence(record.doc)
     return ""
 
 
-def record_of(name: str, module: str) -> Name | None:
+def records_in(record: Name) -> Iterator[Name]:
+    """Yield the records that a record extends, and those that its fields hold."""
+    node = record.node
+    kinds: list[ast.AST] = [kind for _, kind, _ in _declared(node)]
+    kinds += node.bases if isinstance(node, ast.ClassDef) else []
+    for name in (one for kind in kinds for one in ast.walk(kind)):
+        if isinstance(name, ast.Name) and (inner := _record(name.id, record.module)):
+            yield inner
+
+
+def _record(name: str, module: str) -> Name | None:
     """Return the record that a name in a module means; None where it means something else."""
-    if not re.match(r"[A-Z]\w*[a-z]", name):
-        return None
     try:
-        found = defined(module, name)
+        one = defined(module, name)
     except LookupError:
         return None
-    return found if is_record(found.node) else None
+    return one if is_record(one.node) else None
 
 
 def is_record(node: ast.stmt) -> bool:
-    """Return whether a statement declares a record: a class, or what `TypedDict(...)` returns."""
+    """Return whether a statement declares what becomes JSON as it is; a dataclass never does."""
     if isinstance(node, ast.ClassDef):
-        return True
+        return not any("dataclass" in ast.unparse(one) for one in node.decorator_list)
     return isinstance(node, ast.Assign) and ast.unparse(node.value).startswith("TypedDict(")
 
 

@@ -44,7 +44,8 @@ def needs_table(findings: Findings) -> pa.Table:
     place = np.cumsum(vectors.embedded) - 1
 
     def of_embedded(values: IntArray) -> IntArray:
-        return values[np.maximum(place, 0)]
+        spread: IntArray = values[np.maximum(place, 0)]
+        return spread
 
     states = np.where(vectors.embedded, str(State.MEASURED), str(State.FAILED)).tolist()
     needs, absent = vectors.needs, ~vectors.embedded

@@ -32,7 +32,11 @@ superseded: asks for which it was served though superseded by then.
 
 
 class TrafficHub(TypedDict):
-    """A document that comes back for many."""
+    """A document that comes back for many.
+
+    asks: asks that it came back for.
+    share: these as a share of all asks.
+    """
 
     id: str
     label: str
@@ -41,17 +45,24 @@ class TrafficHub(TypedDict):
 
 
 class ServedDocuments(TypedDict):
-    """Documents in the first k results of all asks whose results are known."""
+    """Documents in the first k results of all asks whose results are known.
+
+    asks: asks whose results are known.
+    different: different documents that came back.
+    corpus: documents of the corpus; None without one.
+    never: of these, documents that never came back; None without a corpus.
+    unknown: different ids that are no document of the corpus; None without one.
+    gini: Gini coefficient over documents of the corpus, or over those that came back.
+    lorenz: Lorenz curve, at equal steps of the share of documents.
+    hubs: documents that came back most often.
+    """
 
     asks: int
     different: int
     corpus: int | None
-    """Documents of the corpus; None where there was none: then nobody knows who serves nobody."""
     never: int | None
     unknown: int | None
-    """Different ids that are no document of the corpus."""
     gini: float
-    """Over the documents of the corpus, or over those that came back where there is none."""
     lorenz: list[float]
     hubs: list[TrafficHub]
 

@@ -18,7 +18,13 @@ LONGEST = 200
 
 
 class Demand(TypedDict):
-    """Questions about one thing that nobody meets."""
+    """Questions about one thing that nobody meets.
+
+    words: what the questions have in common.
+    asks: how often they were asked.
+    questions: different questions.
+    examples: the most frequent of them.
+    """
 
     words: str
     asks: int
@@ -33,7 +39,14 @@ class Demand(TypedDict):
 
 
 class Unmet(TypedDict):
-    """Demand that nobody meets, among the questions that were looked at."""
+    """Demand that nobody meets, among the questions that were looked at.
+
+    questions: different questions that nobody meets.
+    asks: how often they were asked.
+    why: criterion to how many questions it holds for.
+    clusters: clusters of two or more.
+    largest: the largest clusters.
+    """
 
     questions: int
     asks: int
