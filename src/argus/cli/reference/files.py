@@ -67,14 +67,19 @@ def _overview(texts: dict[str, str], places: dict[str, str]) -> str:
     """
     rows = [f"| `{name}` | {text} |\n" for name, text in FILES.items()]
     for name, place in places.items():
-        file, _, job = name.partition(" ")
-        about = first_sentence(columns_of(name).about)
-        rows.append(f"| [`{file}.parquet`]({place}){f' {job}' if job else ''} | {about} |\n")
+        files = ", ".join(
+            f"[`{file}.parquet`]({place}){f' ({job}' if job else ''}"
+            for file, _, job in (one.partition(" (") for one in name.split(", "))
+        )
+        rows.append(f"| {files} | {first_sentence(columns_of(name).about)} |\n")
     pages_ = "".join(
         f"* [{text.partition('# ')[2].partition(chr(10))[0]}]({name})\n"
         for name, text in texts.items()
     )
-    about = "Results, in `--out`. Exit codes: [commands](../../commands.md).\n\n"
+    about = (
+        "Results, in `--out`. Exit codes: [commands](../../commands.md). What a kill leaves: "
+        "[reliability](../../reliability.md).\n\n"
+    )
     return f"{about}| file | holds |\n|---|---|\n{''.join(rows)}\n## Columns and keys\n\n{pages_}"
 
 
@@ -105,7 +110,8 @@ def columns_of(table: str) -> Columns:
             zip(schema.names, schema.types, strict=True)
         )  # fmt: skip
         fields = list(columns_of_schema({k: _type(v) for k, v in types.items()}, place.doc))
-    return Columns(about_of(place.doc, {field.name for field in fields}), fields)
+    about = about_of(place.doc, {field.name for field in fields}).removeprefix("Return ")
+    return Columns(about[:1].upper() + about[1:], fields)
 
 
 def _placed(module: str, name: str) -> Name:
