@@ -11,7 +11,7 @@ from argus.remedies.repair.summary import RemedySummary
 
 
 class QuestionRow(TypedDict):
-    """A row of questions.parquet.
+    """One row per judged question of the demo.
 
     wanted: ids of the relevant entities, parted by ", ".
     rank: best rank of what is wanted; None beyond the depth of the search.

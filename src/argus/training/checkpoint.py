@@ -21,7 +21,7 @@ STATE, BEST = "state.pt", "best.safetensors"
 
 
 class StepLoss(TypedDict):
-    """One step of a training.
+    """One row per step of a training.
 
     step: its number, from 1. loss: in nats. learning_rate: of the optimiser.
     """

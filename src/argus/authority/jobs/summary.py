@@ -271,7 +271,7 @@ class RetrievedCounts(TypedDict):
 
 
 class Violation(TypedDict):
-    """One violation of one query, with the chain in words.
+    """One row per violation of one query, with the chain in words.
 
     kind: what is violated, such as "superseder ignored".
     document: id of the document that was served, or was lost.

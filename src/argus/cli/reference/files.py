@@ -7,6 +7,7 @@ made by, keys from the records in the modules called `summary`.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import groupby
@@ -68,7 +69,7 @@ def _overview(texts: dict[str, str], places: dict[str, str]) -> str:
     rows = [f"| `{name}` | {text} |\n" for name, text in FILES.items()]
     for name, place in places.items():
         files = ", ".join(
-            f"[`{file}.parquet`]({place}){f' ({job}' if job else ''}"
+            f"[`{file}.parquet`]({place}#{_anchor(name)}){f' ({job}' if job else ''}"
             for file, _, job in (one.partition(" (") for one in name.split(", "))
         )
         rows.append(f"| {files} | {first_sentence(columns_of(name).about)} |\n")
@@ -81,6 +82,11 @@ def _overview(texts: dict[str, str], places: dict[str, str]) -> str:
         "[reliability](../../reliability.md).\n\n"
     )
     return f"{about}| file | holds |\n|---|---|\n{''.join(rows)}\n## Columns and keys\n\n{pages_}"
+
+
+def _anchor(heading: str) -> str:
+    """Return where a heading is linked to, as mkdocs names it."""
+    return re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")
 
 
 def _numbered(

@@ -25,7 +25,7 @@ class Ranks(TypedDict):
 
 
 class ComparisonRow(Ranks):
-    """One entity or document; see `argus.evaluation.compare.rows.SCHEMA`.
+    """One row per entity or document of two results, indexes, retrievers or runs.
 
     kind: entity or document.
     verdict: lost, gained, only before, only after, not comparable or same.
@@ -41,7 +41,7 @@ class ComparisonRow(Ranks):
 
 
 class QueryRow(TypedDict):
-    """One query of two indexes or runs: the documents that enter and leave its top k, by title.
+    """One row per query of two indexes, retrievers or runs.
 
     text: text of the query.
     entered: documents that enter its top k, as titles.
@@ -57,7 +57,7 @@ class QueryRow(TypedDict):
 
 
 class OnlyRow(TypedDict):
-    """A document that one side alone brings back of a query; see `rows.ONLY_SCHEMA`.
+    """One row per query and document that one side alone brings into the top k.
 
     text: text of the query.
     only: side that brings it back: before or after.

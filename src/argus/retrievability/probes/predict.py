@@ -164,7 +164,7 @@ def _entities(
 
 
 def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> pa.Table:
-    """Return one row per entity, in the order of `base`; null where nothing is predicted.
+    """Return one row per entity, ordered by id; null where nothing is predicted.
 
     rps: predicted RPS, from 0 to 1.
     domain_score: how far from the training entities.
