@@ -25,7 +25,7 @@ class FailedQuery(TypedDict):
 
 
 class UnaskedQueries(TypedDict):
-    """Judged queries that are not among the queries..
+    """Judged queries that are not among the queries.
 
     queries: judged queries that are not among the queries.
     ids: ids of the first 50.

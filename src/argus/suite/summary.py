@@ -15,7 +15,7 @@ Scope = Literal["task", "group", "all"]
 class CellCounts(TypedDict):
     """Cells by what became of them.
 
-    total: cells.
+    total: cells of the suite.
     measured: cells that were measured.
     kept: of these, cells that an earlier run measured.
     failed: cells that failed.

@@ -387,7 +387,7 @@ _PAIRS = pa.schema(
 )
 """One row per pair of records that a rule cannot order: their times are equal or overlap.
 
-superseded, superseding: id. time, superseding_time: when each took effect."""
+superseded, superseding: id of the record. time, superseding_time: when each took effect."""
 
 
 def undecided_table(opened: OpenedAuthority) -> pa.Table:

@@ -101,7 +101,7 @@ PairCounts = TypedDict(
 )
 """Documents, those that are superseded, and what became of their pairs with what controls them.
 
-total: documents.
+total: documents of the relation.
 superseded: documents that are superseded.
 pairs: pairs of a superseded document and one that controls it.
 measured: pairs that at least one proxy could ask for.
@@ -247,7 +247,7 @@ LintedStates = TypedDict(
 )
 """Queries by what became of them.
 
-total: queries.
+total: queries of the run.
 """
 
 

@@ -36,7 +36,7 @@ class ProposalSummary(TypedDict):
 
 
 class AcceptSummary(TypedDict):
-    """What became of reviewed proposals..
+    """What became of reviewed proposals.
 
     accepted: proposals that were accepted.
     rejected: proposals that were rejected.

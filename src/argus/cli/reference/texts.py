@@ -33,7 +33,8 @@ def fields_of(record: Name) -> Iterator[Field]:
     clauses = clauses_of(record.doc, {name for name, _, _ in declared})
     for name, kind, own in declared:
         text = own or clauses.get(name) or _of_type(kind, record.module) or COMMON.get(name, "")
-        yield Field(name, ast.unparse(kind), " ".join(text.split()))
+        shown = re.sub(r"^Required\[(.*)\]$", r"\1", ast.unparse(kind))
+        yield Field(name, shown, " ".join(text.split()))
 
 
 def _declared(node: ast.stmt) -> Iterator[tuple[str, ast.expr, str]]:
@@ -70,7 +71,7 @@ def _arrow(value: ast.expr) -> str:
     for node in ast.walk(value):
         names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
         if isinstance(node, ast.Call) and names == {"pa"}:
-            return str(eval(ast.unparse(node), {"pa": pa}))
+            return str(eval(ast.unparse(node), {"pa": pa})).replace("item: ", "")
     return ""
 
 

@@ -9,7 +9,7 @@ from argus.jobs.recorded_model import Answers
 
 
 class FailureSettings(TypedDict):
-    """How failures were analysed..
+    """How failures were analysed.
 
     correct: when a passage is correct: by annotation, or by answer.
     tokenizer: tokenizer that tokens are counted with; None for words.
@@ -190,7 +190,7 @@ class ReplaySummary(TypedDict):
 
 
 class VerdictCounts(TypedDict):
-    """Questions by their best verdict..
+    """Questions by their best verdict.
 
     total: questions with a passage to judge.
     YES, PARTIAL, NO: questions with this as best verdict.
@@ -235,7 +235,7 @@ class SystemVerdicts(TypedDict):
 class NoVerdict(TypedDict):
     """Why passages have no verdict.
 
-    reason: why.
+    reason: why there is none.
     passages: passages of which that is so.
     """
 
@@ -244,7 +244,7 @@ class NoVerdict(TypedDict):
 
 
 class JudgeSummary(TypedDict):
-    """What a judge said..
+    """What a judge said.
 
     model: model that judged.
     systems: verdicts by system.

@@ -21,7 +21,7 @@ class BuildSettings(TypedDict):
 
 
 class BuiltPassages(TypedDict):
-    """Passages of an index, and documents left out for want of tokens..
+    """Passages of an index, and documents left out for want of tokens.
 
     total: passages of the index.
     empty_ids: ids of the first documents without a token.
@@ -66,10 +66,10 @@ class Addition(TypedDict):
 
 
 class CorpusQueries(TypedDict):
-    """Pseudo-queries of a corpus..
+    """Pseudo-queries of a corpus.
 
     documents: documents with pseudo-queries.
-    queries: pseudo-queries.
+    queries: pseudo-queries of documents of the corpus.
     elsewhere: documents with some that are not in the corpus.
     """
 
@@ -105,12 +105,12 @@ class NgramBuildSummary(TypedDict):
 class Spread(TypedDict):
     """Mean and quantiles of whole numbers; the quantiles are numbers that occur.
 
-    mean: mean.
-    min: least.
+    mean: mean of all numbers.
+    min: least number.
     p5: 5% are at most that.
     median: half are at most that.
     p95: 95% are at most that.
-    max: most.
+    max: greatest number.
     """
 
     mean: float
@@ -148,7 +148,7 @@ class TokenCounts(TypedDict):
 class PassageLengths(TypedDict):
     """Passages by their number of tokens.
 
-    total: passages.
+    total: passages of the index.
     tokens: tokens of a passage, title and pseudo-queries among them.
     text_tokens: tokens of its text alone.
     without_text: passages without a text.
@@ -209,7 +209,7 @@ class TitleCounts(TypedDict):
 class QueryCounts(TypedDict):
     """Pseudo-queries, and passages that have some.
 
-    queries: pseudo-queries.
+    queries: pseudo-queries of the index.
     passages: passages that have some.
     per_passage: pseudo-queries of a passage that has some.
     """

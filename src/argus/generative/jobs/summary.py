@@ -34,7 +34,7 @@ class SearchIdentity(SearchSettings):
 class SearchRecord(SearchSettings):
     """The settings as the manifest has them.
 
-    index: folders.
+    index: folder of the index.
     model: folder of the model.
     """
 
@@ -45,7 +45,7 @@ class SearchRecord(SearchSettings):
 class QuestionCounts(TypedDict):
     """Questions, and what became of them.
 
-    total: questions.
+    total: questions that were read.
     answered: questions that passages were found for.
     nothing_found: questions that no passage was found for.
     without_text: questions without a text, which were not asked.

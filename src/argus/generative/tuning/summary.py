@@ -11,7 +11,7 @@ from argus.training.summary import TrainingFigures, training_lines
 
 
 class ListCounts(TypedDict):
-    """Judged questions, and what became of them..
+    """Judged questions, and what became of them.
 
     train: questions to learn from.
     validation: questions to validate with.

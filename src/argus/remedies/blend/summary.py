@@ -27,10 +27,12 @@ class BlendDocuments(TypedDict):
 
 
 class Hubness(TypedDict):
-    """r(d) over the documents..
+    """Hubness r(d) over the documents.
 
     sentences: sentences on which it was measured.
-    least, median, most: r(d), the least, the median and the greatest.
+    least: least r(d) of a document.
+    median: median r(d).
+    most: greatest r(d) of a document.
     bytes: bytes of the numbers on disk.
     """
 
@@ -46,8 +48,8 @@ class Part(TypedDict):
 
     part: part up to which the blend is searched.
     milliseconds: median of one query at a time, its embedding not counted.
-    times_dense: the same as a multiple of the vectors alone.
-    ndcg10: against the vectors alone; None without judged questions.
+    times_dense: the same as a multiple of that of the vectors alone.
+    ndcg10: nDCG@10 against the vectors alone; None without judged questions.
     recall10: recall@10 against the vectors alone; None without judged questions.
     """
 

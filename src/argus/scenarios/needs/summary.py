@@ -121,6 +121,7 @@ class NeedsFigures(TypedDict):
     k: how far down the corpus is read.
     rps: k and N that RPS is of, fewer candidates in a small corpus.
     wanted: k and N as they were set.
+    documents: documents by what became of them.
     scenarios_failed: scenarios that could not be embedded.
     recovered: documents that only the index with scenarios brings back in the top k, for any need.
     lost: documents that only the index without them does.

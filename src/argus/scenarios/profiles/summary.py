@@ -29,7 +29,7 @@ class ProfiledDocuments(TypedDict):
 class Failure(TypedDict):
     """Documents that failed for one reason.
 
-    reason: why.
+    reason: why it failed.
     documents: documents of which that is so.
     """
 

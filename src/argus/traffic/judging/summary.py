@@ -64,7 +64,7 @@ class StratumFigures(TypedDict):
 
 
 class GradeAgreement(TypedDict):
-    """How far several grades of one document agree, by relevant or not..
+    """How far several grades of one document agree, by relevant or not.
 
     documents: documents with several grades.
     equal: share of these whose grades agree.
