@@ -61,7 +61,7 @@ class RemedyInIndex(TypedDict):
     views: views of the remedy.
     documents: documents that have one.
     bytes: bytes of their texts and vectors.
-    added: number of the commit that added them.
+    added: number of its last commit; later remedies have larger ones.
     """
 
     id: str
@@ -144,7 +144,7 @@ class CompactSummary(TypedDict):
 class MatchedScenario(TypedDict):
     """The scenario that found a document, and its view.
 
-    view: component of the scenario that the view is of.
+    view: id of its view.
     main_topic: topic of the document.
     information_need: information need that it serves.
     explanation: how the document serves it.
@@ -160,7 +160,7 @@ class Hit(TypedDict):
     """One result: the document's own text, and what found it.
 
     id: id of the document.
-    view: text of the view that was found; None for its own text.
+    view: id of the view that was found; None where a fusion ranked.
     kind: kind of that view; None where it is not known.
     text: text of the document.
     """

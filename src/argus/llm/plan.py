@@ -40,7 +40,7 @@ class EstimateFigures(TypedDict):
     to_ask: prompts that would be asked.
     cached: prompts that the ledger answers.
     repeated: prompts equal to others.
-    failed_before: prompts that failed in an earlier run.
+    failed_before: of those to ask, prompts that failed in an earlier run.
     tokens_in: tokens of the prompts to ask, estimated.
     tokens_in_at_most: the most that these can be.
     tokens_out_at_most: tokens of the answers, at most.

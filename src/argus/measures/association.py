@@ -22,13 +22,13 @@ LEAST_KEPT = 0.95
 class AssociationFigures(TypedDict):
     """An `Association` as a summary holds it.
 
-    retrieved: pairs whose document is in the top k.
-    unretrieved: pairs whose document is not.
-    not_indexed: pairs whose document the index lacks.
+    retrieved: pairs with a predicted RPS whose document is in the top k.
+    unretrieved: pairs with a predicted RPS whose document is not.
+    not_indexed: pairs whose document the index does not hold.
     without_rps: pairs whose document has no predicted RPS.
-    mean_retrieved: mean RPS of the retrieved; None without any.
-    mean_unretrieved: mean RPS of the others; None without any.
-    difference: first mean less the second; None without both.
+    mean_retrieved: mean of the documents' highest predicted RPS; None without a pair.
+    mean_unretrieved: the same of the pairs that are not retrieved.
+    difference: retrieved less unretrieved; None without both.
     """
 
     k: int

@@ -78,7 +78,7 @@ class ShareFigures(TypedDict):
 class Shares(TypedDict):
     """What is averaged over questions, all at k; None where it applies to none.
 
-    tca: temporal-controlling accuracy: what controls is served, and nothing it supersedes alone.
+    tca: served as Def. 7 wants it: a correct answer without an ignored superseder, or Theorem 4.
     answer_correct: the derived answer is the gold answer.
     no_ignored_superseder: every superseded document comes with a superseder.
     controlling_hit: a gold document is in the list.

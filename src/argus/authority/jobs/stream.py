@@ -32,8 +32,8 @@ class StreamChange(TypedDict):
 
     op: insert, delete or correct.
     record: id of the record.
-    superseded: ids of the records that it supersedes now.
-    reactivated: ids of the records that nothing supersedes any more.
+    superseded: ids of the documents that were active and no longer are.
+    reactivated: ids of the documents that are active again.
     stale: keys of cached answers that no longer hold.
     """
 

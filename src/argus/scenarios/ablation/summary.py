@@ -156,8 +156,8 @@ class TypeFigures(TypedDict):
     profiles: of these, documents with a profile.
     questions: questions with a relevant document of the type.
     is_few: whether these are few.
-    alone: headline measure of documents alone; None without two questions.
-    usual: usual cell against documents alone; None without two questions.
+    alone: headline measure of documents alone; None without a question.
+    usual: usual cell against documents alone; None without a question.
     weight: λ to use for the usual component; None without two questions.
     cell: cell to use; None without two questions.
     grid: headline measure of each cell.
@@ -183,7 +183,7 @@ class CorpusSummary(TypedDict):
 
     documents: documents that were embedded.
     documents_with_scenarios: of these, documents with scenarios.
-    queries: queries with a relevant document here.
+    queries: questions that were measured here.
     usual: cell that is used by default.
     best: cell that is best on these very questions.
     tuned: cell chosen on some questions and compared on others; None with too few.
