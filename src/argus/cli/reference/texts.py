@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -71,8 +71,19 @@ def _arrow(value: ast.expr) -> str:
     for node in ast.walk(value):
         names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
         if isinstance(node, ast.Call) and names == {"pa"}:
-            return str(eval(ast.unparse(node), {"pa": pa})).replace("item: ", "")
+            return str(_made(node)).replace("item: ", "")
     return ""
+
+
+def _made(node: ast.expr) -> Any:
+    """Return the type that nested calls of Arrow make, such as `pa.list_(pa.string())`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return getattr(pa, node.func.attr)(*map(_made, node.args))
+    if isinstance(node, ast.List):
+        return [_made(one) for one in node.elts]
+    if isinstance(node, ast.Tuple):
+        return tuple(map(_made, node.elts))
+    return ast.literal_eval(node)
 
 
 def clauses_of(doc: str, names: Collection[str]) -> dict[str, str]:
