@@ -70,8 +70,8 @@ def _number(page: ElementTree.Element, field: str) -> int:
             return number
     except ValueError:
         pass
-    said = text and text[:40]
-    raise BrokenRecord(f"<{field}> is {said!r}, where a number below 2⁶³ was expected")
+    beginning = text and text[:40]
+    raise BrokenRecord(f"<{field}> is {beginning!r}, where a number below 2⁶³ was expected")
 
 
 def is_disambiguation(page: Page, site: Site) -> bool:
