@@ -69,7 +69,7 @@ def _parsed(text: str) -> Measure:
     params: dict[str, Any] = {}
     at: ast.expr | None = None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-        node, at = node.left, node.right
+        at, node = node.right, node.left
     if isinstance(node, ast.Call) and not node.args:
         params = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
         node = node.func
