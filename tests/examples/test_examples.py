@@ -75,6 +75,8 @@ def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
 GUIDES = DOCS / "guides"
 FAILS = frozenset({"argus authority lint --queries questions.jsonl --retriever search.py:plain"})
 """Commands that exit with 1, as their page says."""
+MOVES = {"build-a-knowledge-base": 1 / 6}
+"""By which share a number may differ: that guide reads these pages themselves."""
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_guides_print_what_they_show(folder, names, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "examples" / folder)
     try:
         for name in names:
-            assert console.check(GUIDES / f"{name}.md", fails=FAILS)
+            assert console.check(GUIDES / f"{name}.md", fails=FAILS, moves=MOVES.get(name, 0))
         check_columns(Path.cwd())
     finally:
         if (service := Path("serve.pid")).is_file():  # one that a failed test has left
