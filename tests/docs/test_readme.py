@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from pathlib import Path
 
@@ -47,3 +48,15 @@ def test_a_figure_that_is_not_so_is_seen(change):
     console.compare(console.Step("x", (shown,)), shown)
     with pytest.raises(pytest.fail.Exception, match="prints no line like"):
         console.compare(console.Step("x", (shown.replace(*change),)), shown)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_seen"),
+    [(("87", "96"), False), (("87", "130"), True), (("36.5%", "50.1%"), False),
+     (("36.5%", "86.5%"), True), (("0.46", "0.51"), False), (("0.46", "0.86"), True)],
+)  # fmt: skip
+def test_numbers_that_move_may_move_a_little(change, is_seen):
+    shown = "entities: 87; 36.5% below, mean 0.46"
+    step = console.Step("x", (shown.replace(*change),))
+    with pytest.raises(pytest.fail.Exception) if is_seen else contextlib.nullcontext():
+        console.compare(step, shown, moves=1 / 6)

@@ -17,7 +17,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
 
+import argus
 from argus.cli.reference import files
 from tests.stores.conftest import postgres
 from tests.support import console, notebooks, vectors
@@ -58,18 +61,50 @@ def test_each_folder_is_listed_and_short():
         assert code <= MOST_LINES, f"{name}: {code} lines"
 
 
-def test_the_readme_prints_what_it_shows(tmp_path, monkeypatch):
+def test_the_readme_prints_what_it_shows(tmp_path, monkeypatch, minilm):
     shutil.copytree(EXAMPLES, tmp_path / "examples")
     page, text = tmp_path / "README.md", (DOCS.parent / "README.md").read_text("utf-8")
     page.write_text(re.sub(r"^\$ make .*?(?=^\$ make|^```)", "", text, flags=re.M | re.S))
     monkeypatch.chdir(tmp_path)
-    assert len(console.check(page)) == 6
+    assert len(console.check(page)) == 5
+    console.run("argus remedy blend --index argus-index", {})
+    (code,) = python_of(DOCS.parent / "README.md")
+    names = {"argus": argus, "my_langchain_retriever": langchain_retriever(minilm)}
+    exec(compile(code, "README.md", "exec"), names)
+    with names["retriever"]:
+        best = [document.metadata["title"] for document in names["documents"]]
+    assert len(best) == 10 and "collections.deque" in best
+
+
+def python_of(page: Path) -> list[str]:
+    """Return the blocks of Python of a page."""
+    return re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+
+
+def langchain_retriever(encoder):
+    """Return a retriever of LangChain's over the chunks."""
+
+    class MiniLM(Embeddings):
+        def embed_documents(self, texts):
+            return encoder.encode_documents(texts).tolist()
+
+        def embed_query(self, text):
+            return encoder.encode_queries([text])[0].tolist()
+
+    lines = (EXAMPLES / "data" / "chunks.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    store = InMemoryVectorStore(MiniLM())
+    store.add_texts([r["text"] for r in rows], [r["metadata"] for r in rows],
+                    ids=[r["id"] for r in rows])  # fmt: skip
+    return store.as_retriever(search_kwargs={"k": 50})
 
 
 def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
     vectors.fill_once(monkeypatch)
     example("langchain-chroma")
     console.check(DOCS / "tutorial.md")
+    (code,) = python_of(DOCS / "tutorial.md")  # it says of them that they are repaired.py
+    assert Path("repaired.py").read_text("utf-8").endswith(f'"""\n\n{code}')
 
 
 GUIDES = DOCS / "guides"
@@ -96,7 +131,7 @@ def test_guides_print_what_they_show(folder, names, tmp_path, monkeypatch):
     vectors.fill_once(monkeypatch)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     shutil.copytree(EXAMPLES, tmp_path / "examples")
-    shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("reference"))
+    shutil.copytree(DOCS, tmp_path / "docs")
     monkeypatch.chdir(tmp_path / "examples" / folder)
     try:
         for name in names:
