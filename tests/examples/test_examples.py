@@ -161,6 +161,16 @@ def test_every_guide_is_run():
     assert run == {path.stem for path in GUIDES.glob("*.md")} - {"README"}
 
 
+def test_nothing_is_shown_that_is_not_run():
+    """Blocks are of commands that `console` runs, or of Python that a test here runs."""
+    root = DOCS.parent
+    pages = [root / "README.md", DOCS / "tutorial.md", *GUIDES.glob("*.md")]
+    for page in [*pages, *EXAMPLES.glob("**/README.md")]:
+        blocks = set(re.findall(r"^```(\w+)$", page.read_text("utf-8"), re.MULTILINE))
+        allowed = {"console", "python"} if page in pages[:2] else {"console"}
+        assert blocks <= allowed, page
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
     monkeypatch.setenv("HANDBOOK", postgres)
