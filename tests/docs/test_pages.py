@@ -121,3 +121,18 @@ def test_forms_and_workflows_are_yaml(form):
         assert all(f"\n{target}:" in make for target in targets)
     else:
         assert "body" in content or "blank_issues_enabled" in content
+
+
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("page", DECISIONS, ids=name)
+def test_a_decision_is_one_short_page_that_says_why(page):
+    text = page.read_text("utf-8")
+    title = text.partition("\n")[0]
+    assert title.startswith(f"# {page.name[:4]}: ")
+    assert "\n**Decided.** " in text and "\n**Why" in text
+    prose = [word for line in text.splitlines() if line[:1] != "|" for word in line.split()]
+    assert 40 <= len(prose) <= 300
+    index = (page.parent / "README.md").read_text("utf-8")
+    assert f"* [{title[2:]}]({page.name})\n" in index

@@ -201,7 +201,12 @@ def _end(record: Record, rule: Rule) -> int:
 
 
 class UnruledType(TypedDict):
-    """A type that no rule names; instead: the type of a rule that it is nearly the name of."""
+    """A type that no rule names.
+
+    type: type that records have.
+    records: records of the type.
+    instead: type of a rule that it is nearly the name of; None without.
+    """
 
     type: str
     records: int

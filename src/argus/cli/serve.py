@@ -42,7 +42,7 @@ def serve(
     place = open_workplace(
         folders, index=searched.index, retriever=retriever, store=searched.store,
         encoder=searched.encoder, corpus=searched.corpus, asking=asking, authority=records.source,
-        beside=searched.beside,
+        beside=searched.beside, config=config,
     )  # fmt: skip
     place = records.over(place)
     if mcp:

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
+from typer.main import get_command
+
 from argus.cli.groups import Loaded
 from argus.errors import InputError
 from argus.service.jobs.declared import Declared, Kind
@@ -22,8 +24,9 @@ class ArgusCommands:
 
     def check(self, words: Sequence[str], arguments: Sequence[str]) -> None:
         """Raise InputError for arguments that the command line would refuse to parse."""
+        command = _command(words)
         try:
-            with _command(words).make_context(words[-1], list(arguments)):
+            with command.make_context(words[-1], list(arguments), parent=_groups(words)):
                 pass
         except Exception as error:
             if not hasattr(error, "format_message"):  # of typer, whose click is its own
@@ -34,6 +37,19 @@ class ArgusCommands:
                 fix=f"See argus {' '.join(words)} --help.",
                 where=" ".join(words),
             ) from error
+
+
+def _groups(words: Sequence[str]) -> Any:
+    """Return the context of the groups that a command is in, by which a file of options is read."""
+    from argus.cli.main import app
+
+    command = get_command(app)
+    context = command.context_class(command, info_name="argus")
+    for word in words[:-1]:
+        group = command.get_command(context, word)  # type: ignore[attr-defined]
+        context = group.context_class(group, info_name=word, parent=context)
+        command = group
+    return context
 
 
 def _command(words: Sequence[str]) -> Any:

@@ -31,6 +31,18 @@ ENTITIES = pa.schema(
         ("related", pa.int32()),
     ]
 )
+"""One row per entity of a knowledge base, in shards.
+
+id: id of the entity, of Wikidata where it has one.
+label: its label.
+description: its description; empty without one.
+article: title of its page; null without one.
+paragraph: what is embedded of it; null without one.
+span_start, span_end: characters of the paragraph that name it, from 0; null without any.
+prepended: whether the label was put before the paragraph, which did not name it.
+target: whether it can be audited; a sample brings others along.
+related: entities that it is related to.
+"""
 RELATIONS = pa.schema(
     [
         ("subject", pa.string()),
@@ -39,8 +51,25 @@ RELATIONS = pa.schema(
         ("source", pa.string()),
     ]
 )
+"""One row per relation of a knowledge base, in shards.
+
+subject, object: id of the entity.
+property: property of Wikidata, or name of the relation.
+source: wikidata, hyperlink, triples or mention.
+"""
 ALIASES = pa.schema([("id", pa.string()), ("alias", pa.string()), ("source", pa.string())])
+"""One row per other name of an entity, in shards.
+
+alias: the name.
+source: where it is from.
+"""
 REDIRECTS = pa.schema([("title", pa.string()), ("target", pa.string()), ("id", pa.string())])
+"""One row per redirect of Wikipedia, in shards.
+
+title: title that redirects.
+target: title of the page that it leads to.
+id: id of the entity of that page.
+"""
 TABLES = dict(zip(TABLE_NAMES, (ENTITIES, RELATIONS, ALIASES, REDIRECTS), strict=True))
 SORTED_BY = {"entities": ("id",), "relations": ("subject", "property", "object")}
 

@@ -29,23 +29,32 @@ class PrecisionTrial(TypedDict):
 
 
 class StoredVectorsFacts(TypedDict):
-    """The vectors of a store that were taken as they are, and how an encoder agrees with them."""
+    """The vectors of a store that were taken as they are, and how an encoder agrees with them.
+
+    store: name or address of the store.
+    vector_field: field of the vectors.
+    metric: metric that the store ranks by.
+    ranking: similarity that they are compared by here.
+    index: kind of index that the store has.
+    records: records that the store said that it holds, or as many as were wanted.
+    read: records that were read.
+    shortest: least length of a whole vector; None without any.
+    longest: greatest length of a whole vector; None without any.
+    least: least cosine to the encoder's vectors.
+    sha256: SHA-256 of ids, texts and vectors.
+    """
 
     store: str
     vector_field: str
     metric: str
-    """By what the store ranks."""
     ranking: str
-    """By what they are compared here."""
     index: str
     records: int
-    """As many as the store said that it holds, or as were wanted."""
     read: int
     broken: dict[str, int]
     """Records without a vector to be found by, by reason."""
     shortest: float | None
     longest: float | None
-    """Lengths of whole vectors."""
     template: str
     """How title and text were joined."""
     agreement: float
@@ -54,7 +63,6 @@ class StoredVectorsFacts(TypedDict):
     compared: int
     """Texts that were embedded for it."""
     sha256: str
-    """Of ids, texts and vectors."""
 
 
 class EncoderFacts(TypedDict, total=False):

@@ -55,7 +55,11 @@ StateCounts = TypedDict(
         "reasons": dict[str, int],
     },
 )
-"""How many of what was to be measured are in each state, and why those that have no value."""
+"""How many of what was to be measured are in each state, and why those that have no value.
+
+total: items that were to be measured.
+reasons: why the others have no value, to how many.
+"""
 
 
 def count_states(states: Mapping[str, int], reasons: Mapping[str, int]) -> StateCounts:

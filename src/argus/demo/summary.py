@@ -11,21 +11,30 @@ from argus.remedies.repair.summary import RemedySummary
 
 
 class QuestionRow(TypedDict):
-    """A row of questions.parquet."""
+    """One row per judged question of the demo.
+
+    wanted: ids of the relevant entities, parted by ", ".
+    rank: best rank of what is wanted; None beyond the depth of the search.
+    rps: RPS of the entity of that rank; None without a score.
+    first: id of what came first.
+    implicit: whether it shares no content word with a relevant name.
+    """
 
     query_id: str
     question: str
     wanted: str
     rank: int | None
-    """Best rank of what is wanted; None beyond the depth of the search."""
     rps: float | None
-    """Of the entity of that rank."""
     first: str
     implicit: bool
 
 
 class QuestionGroup(TypedDict):
-    """Some of the questions, and the measures over them."""
+    """Some of the questions, and the measures over them.
+
+    name: name of the group.
+    queries: questions of the group.
+    """
 
     name: str
     queries: int
@@ -33,7 +42,11 @@ class QuestionGroup(TypedDict):
 
 
 class QuestionsSummary(TypedDict):
-    """What the judged questions say."""
+    """What the judged questions say.
+
+    queries: questions that were asked.
+    implicit: questions that share no content word with a relevant name.
+    """
 
     queries: int
     implicit: int

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 BATCH_TOKENS = 2048  # padded tokens per batch; larger ones leave the caches (measured)
 MAX_BATCH = 64
+ENOUGH_TOKENS = 96  # fewer are slower per token: such a batch takes shorter texts, too (measured)
+ONE_THREAD = 10**9  # tokens times parameters; less is as fast on one thread as on two (measured)
+ALIKE = 0.8  # beyond that, a text this much shorter than the longest begins the next batch
 
 
 class SentenceTransformerEncoder:
@@ -126,7 +129,7 @@ class SentenceTransformerEncoder:
                 for i, span in reading.mentions:
                     pooled[i] = own[reading.covers(span)].mean(axis=0)
 
-        self._run(batches_of([len(reading.ranges) for reading in readings]), pool)
+        self._run([len(reading.ranges) for reading in readings], pool)
         return self._rows(self._after_pooling(np.stack([pooled[i] for i in range(len(texts))])))
 
     def _rows(self, vectors: FloatArray) -> FloatArray:
@@ -142,19 +145,21 @@ class SentenceTransformerEncoder:
             out[batch] = _to_numpy(forwarded["sentence_embedding"])[:, : self.dim]
 
         counts = np.minimum(self.count_tokens(texts), self.max_tokens or BATCH_TOKENS)
-        self._run(batches_of(counts.tolist()), encode)
+        self._run(counts.tolist(), encode)
         return self._rows(out)
 
-    def _run(self, batches: list[list[int]], work: Callable[[list[int]], None]) -> None:
-        """Do `work` on every batch: on a CPU one batch per core, each on one thread.
+    def _run(self, counts: Sequence[int], work: Callable[[list[int]], None]) -> None:
+        """Do `work` on batches of texts: on a CPU one batch per core, each on one thread.
 
         That is faster than all cores on one batch, whose threads wait for each other in every
-        operation.
+        operation. counts: tokens of every text.
         """
         import torch
 
-        workers = min(available_cores(), len(batches)) if self.model.device.type == "cpu" else 1
-        if workers <= 1:
+        batches = batches_of(counts)
+        workers = min(available_cores(), len(batches)) if self.model.device.type == "cpu" else 0
+        is_small = sum(counts) * self._n_parameters < ONE_THREAD
+        if workers == 0 or (workers == 1 and not is_small):
             for batch in batches:
                 work(batch)
             return
@@ -166,6 +171,10 @@ class SentenceTransformerEncoder:
                 list(pool.map(work, batches))
         finally:
             torch.set_num_threads(threads)
+
+    @cached_property
+    def _n_parameters(self) -> int:
+        return sum(one.numel() for one in self.model.parameters())
 
     def _forward(self, texts: Sequence[str], prompt: Prompt, task: str) -> dict[str, torch.Tensor]:
         """Return the model's features: sentence and, where it has them, token embeddings."""
@@ -332,13 +341,15 @@ def token_counts(tokenizer: Any, texts: Sequence[str], prompt: str) -> IntArray:
 def batches_of(counts: Sequence[int]) -> list[list[int]]:
     """Return positions, longest texts first, in batches of at most BATCH_TOKENS padded tokens.
 
-    counts: tokens of every text.
+    counts: tokens of every text. Texts of one batch are of like length, where there are enough:
+    what is padded is computed, too.
     """
     batches: list[list[int]] = []
     width = 0
     for i in sorted(range(len(counts)), key=lambda i: (-counts[i], i)):
-        full = not batches or (len(batches[-1]) + 1) * width > BATCH_TOKENS
-        if full or len(batches[-1]) == MAX_BATCH:
+        size = len(batches[-1]) if batches else MAX_BATCH
+        is_full = size == MAX_BATCH or (size + 1) * width > BATCH_TOKENS
+        if is_full or (size * width >= ENOUGH_TOKENS and counts[i] < ALIKE * width):
             batches.append([])
             width = counts[i]
         batches[-1].append(i)

@@ -36,6 +36,24 @@ T = TypeVar("T")
 LEXICAL_MEASURES = ("nDCG@10", "R@10", "RR")
 HARMED = 200
 """Harmed queries that the summary names; per_query holds all."""
+TABLE = pa.schema(
+    [
+        ("query_id", pa.string()), ("text", pa.string()), ("state", pa.string()),
+        ("reason", pa.string()), ("relevant", pa.int64()), ("implicit", pa.bool_()),
+        ("overlap", pa.float64()),
+    ]
+)  # fmt: skip
+"""One row per judged query; null where there is no value.
+
+Then, per system: `rank` of the first relevant document, relevant documents that are `not_indexed`,
+and each measure. Of two systems these end in ` before` and ` after`, and measures have a
+` difference`.
+
+text: text of the query.
+relevant: documents that are judged relevant.
+implicit: whether it shares no content word with a relevant title.
+overlap: share of its content words in the best relevant text.
+"""
 
 
 @dataclass(frozen=True)
@@ -260,7 +278,7 @@ class EvaluationFindings:
         ]
 
     def table(self) -> pa.Table:
-        """One row per query, in the order of the queries; null where there is no value."""
+        """See `TABLE`; in the order of the queries."""
         ids = [query.id for query in self.queries]
         states = [self._state(id_) for id_ in ids]
         columns = {
@@ -321,13 +339,12 @@ class EvaluationFindings:
         return ("",) if len(self.systems) == 1 else (" before", " after")
 
     def _schema(self) -> pa.Schema:
-        text = ("query_id", "text", "state", "reason")
-        fields = [(name, pa.string()) for name in text]
-        fields += [("relevant", pa.int64()), ("implicit", pa.bool_()), ("overlap", pa.float64())]
+        fields = list(TABLE)
         for suffix in self.suffixes:
-            fields += [("rank" + suffix, pa.int64()), ("not_indexed" + suffix, pa.int64())]
+            fields += [pa.field(f"{name}{suffix}", pa.int64()) for name in ("rank", "not_indexed")]
         ends = (*self.suffixes, " difference") if len(self.systems) == 2 else self.suffixes
-        fields += [(m + end, pa.float64()) for m in self.scored[0].aggregate for end in ends]
+        names = [f"{measure}{end}" for measure in self.scored[0].aggregate for end in ends]
+        fields += [pa.field(name, pa.float64()) for name in names]
         return pa.schema(fields)
 
 

@@ -15,14 +15,21 @@ from argus.retrievers.protocol import kept_note
 
 
 class FailedQuery(TypedDict):
-    """A query that an encoder rejected."""
+    """A query that an encoder rejected.
+
+    reason: why the encoder rejected it.
+    """
 
     query_id: str
     reason: str
 
 
 class UnaskedQueries(TypedDict):
-    """Judged queries that are not among the queries; ids: the first 50."""
+    """Judged queries that are not among the queries.
+
+    queries: judged queries that are not among the queries.
+    ids: ids of the first 50.
+    """
 
     queries: int
     ids: list[str]
@@ -31,8 +38,11 @@ class UnaskedQueries(TypedDict):
 class MissingDocuments(TypedDict):
     """Relevant documents that an index does not hold.
 
-    pairs: of query and such a document. queries: that have one; queries_without_any: whose relevant
-    documents are all such ones. ids: the first 50.
+    documents: relevant documents that the index does not hold.
+    pairs: pairs of a query and such a document.
+    queries: queries that have one.
+    queries_without_any: queries whose relevant documents are all such ones.
+    ids: ids of the first 50.
     """
 
     documents: int
@@ -43,11 +53,16 @@ class MissingDocuments(TypedDict):
 
 
 class SystemFigures(TypedDict):
-    """One system. documents: in its index, None where that is not known.
+    """One system.
 
-    longest_list: results in the longest list of a run that was brought along, None for an index.
-    beyond_its_lists: measures that read further down than that. kept: answers of a retriever that
-    an earlier run got. measures: name to mean.
+    name: index, retriever or run.
+    fingerprint: encoder of its vectors.
+    documents: documents in its index; None where that is not known.
+    queries_without_results: queries for which nothing came back.
+    longest_list: results in the longest list of a run; None of an index.
+    beyond_its_lists: measures that read further down than that.
+    kept: answers that an earlier run got.
+    measures: name to mean.
     """
 
     name: str
@@ -63,7 +78,11 @@ class SystemFigures(TypedDict):
 
 
 class SharedDocuments(TypedDict):
-    """Documents of two indexes."""
+    """Documents of two indexes.
+
+    both: documents that both indexes hold.
+    only_before, only_after: documents that one index alone holds.
+    """
 
     both: int
     only_before: int
@@ -71,7 +90,13 @@ class SharedDocuments(TypedDict):
 
 
 class HarmedQuery(TypedDict):
-    """A query whose headline measure fell. rank: of its first relevant document, None without."""
+    """A query whose headline measure fell. rank: of its first relevant document, None without.
+
+    text: text of the query.
+    before, after: headline measure of the query.
+    difference: how far it fell.
+    rank_before, rank_after: rank of its first relevant document; None without one.
+    """
 
     query_id: str
     text: str
@@ -85,7 +110,10 @@ class HarmedQuery(TypedDict):
 class QueryGroup(TypedDict):
     """Queries that share no word with a relevant title ("implicit"), or one ("sharing").
 
-    measures: of each system, name to mean.
+    name: implicit (no word of a relevant title) or sharing.
+    queries: queries of the group.
+    measures: per system, measure to its mean.
+    comparison: second system against the first, by measure; None of one.
     """
 
     name: str
@@ -95,10 +123,15 @@ class QueryGroup(TypedDict):
 
 
 class Implicitness(TypedDict):
-    """How implicit the queries are. measured: queries that have a relevant title.
+    """How implicit the queries are.
 
-    mean_overlap: share of a query's content words in its best relevant text, over
-    `overlap_measured` queries. bm25: measures of BM25 over the same texts, None without texts.
+    measured: queries that have a relevant title.
+    not_applicable: queries without one.
+    implicit: queries that share no content word with a relevant title.
+    share: these as a share of the measured ones.
+    mean_overlap: mean share of a query's content words in its best relevant text.
+    overlap_measured: queries that this mean is over.
+    bm25: measures of BM25 over the same texts; None without texts.
     """
 
     measured: int
@@ -112,7 +145,12 @@ class Implicitness(TypedDict):
 
 
 class FoldFigures(TypedDict):
-    """Chunks folded to documents, each scored as its best chunk. field: where it stands."""
+    """Chunks folded to documents, each scored as its best chunk.
+
+    field: field that names the document of a chunk.
+    chunks: chunks that were folded.
+    documents: documents that they became.
+    """
 
     field: str
     chunks: int
@@ -120,10 +158,17 @@ class FoldFigures(TypedDict):
 
 
 class EvaluationSummary(TypedDict):
-    """One system, or two: before and after. depth: documents per list.
+    """One system, or two: before and after.
 
     documents, comparison (by measure) and harmed (the worst 200 by the headline measure) are None
-    of one system. association: ARGUS Table 4 for each system at each k; None without a diagnosis.
+    of one system.
+
+    headline: measure by which systems are compared.
+    depth: documents per list.
+    documents: documents that two indexes share; None of one system.
+    comparison: second system against the first, by measure; None of one system.
+    harmed: the worst 200 queries by the headline measure; None of one system.
+    association: ARGUS Table 4 for each system at each k; None without a diagnosis.
     association_left_out: k to which the lists do not reach.
     """
 

@@ -6,7 +6,13 @@ from typing_extensions import TypedDict
 
 
 class CheckRecord(TypedDict):
-    """One check. state: good, note (nothing to mend now) or bad; mend: how, empty where good."""
+    """One check.
+
+    part: what was checked.
+    state: good, note (nothing to mend now) or bad.
+    text: what was seen.
+    mend: how to mend it; empty where good.
+    """
 
     part: str
     state: str
@@ -15,7 +21,12 @@ class CheckRecord(TypedDict):
 
 
 class HealthSummary(TypedDict):
-    """All checks in their order, and how many are in each state."""
+    """All checks in their order, and how many are in each state.
+
+    good: checks that are good.
+    notes: checks with something to know, nothing to mend now.
+    bad: checks with something to mend.
+    """
 
     checks: list[CheckRecord]
     good: int

@@ -41,7 +41,13 @@ class EncoderSettings(TypedDict, total=False):
 
 
 class VectorsFileRecord(TypedDict):
-    """What index.json says of a `VectorsFile`."""
+    """What index.json says of a `VectorsFile`.
+
+    sha256: SHA-256 of the file.
+    encoder: fingerprint of the encoder that asks.
+    agreement: median cosine to that encoder's vectors.
+    least: least of these cosines.
+    """
 
     sha256: str
     encoder: str

@@ -12,6 +12,7 @@ A document that one run lacks was not found by that retriever: it gets nothing f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Literal, get_args
 
 import numpy as np
@@ -150,9 +151,8 @@ _METHODS: dict[Fusion, Callable[[Scores], tuple[dict[str, float], float]]] = {
 
 def _top(parts: Sequence[tuple[dict[str, float], float, float]], k: int) -> dict[str, float]:
     """Sum the parts (score per document, score of a document not found, weight)."""
-    documents = {doc for scores, _, _ in parts for doc in scores}
-    total = {
-        doc: sum(weight * scores.get(doc, absent) for scores, absent, weight in parts)
-        for doc in documents
-    }
+    total = dict.fromkeys(chain.from_iterable(scores for scores, _, _ in parts), 0.0)
+    for scores, absent, weight in parts:
+        for doc in total:
+            total[doc] += weight * scores.get(doc, absent)
     return {doc: total[doc] for doc in ranking(total)[:k]}

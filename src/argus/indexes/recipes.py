@@ -19,7 +19,13 @@ REMEDIES = "remedies"
 
 
 class BlendRecord(TypedDict):
-    """The fields of a `Blend`."""
+    """The fields of a `Blend`.
+
+    weight: weight λ of a document's own vector against its best sentence.
+    hubs: how much of a document's hubness is taken off its score; 0: nothing.
+    bm25: what BM25 counts against the vectors; 0: nothing.
+    smoothing: how much of its nearest documents is added to a document; 0: nothing.
+    """
 
     weight: float
     hubs: float

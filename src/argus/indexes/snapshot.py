@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ from argus.indexes.fold import (
 if TYPE_CHECKING:
     from argus.indexes.pruned import SideLayout
 
+T = TypeVar("T")
 UNIT = 1e-5
 """How far from 1 the length of a query may be for bounds that hold for unit rows."""
 BLOCK_BYTES = 128 << 20
@@ -139,7 +141,9 @@ class Snapshot:
 
     def rows_of(self, doc_id: str) -> range:
         """Return the rows of one document's views."""
-        position = int(self.positions([doc_id])[0])
+        position = self._position.get(doc_id)
+        if position is None:
+            raise unknown_documents([doc_id])
         return range(int(self.starts[position]), int(self.starts[position + 1]))
 
     def layout(self, weight: float = RELEVANCE_WEIGHT) -> Layout:
@@ -161,10 +165,12 @@ class Snapshot:
 
         query: (dim,). Equal ones tie by id. InputError for a document that is not here.
         """
-        rows = np.array(self.rows_of(doc_id))
-        if self.scenario_rows is None or not self.scenario_rows[rows].any():
+        if self.scenario_rows is None:
             return ""
-        rows = rows[self.scenario_rows[rows]]
+        own = self.rows_of(doc_id)
+        rows = own.start + np.flatnonzero(self.scenario_rows[own.start : own.stop])
+        if not len(rows):
+            return ""
         best = np.argmax(self.vectors[rows].astype(float) @ query.astype(float))
         return str(self.columns["id"][int(rows[best])])
 
@@ -178,34 +184,47 @@ class Snapshot:
         queries = check_queries(queries, self.dim)
         check_k(k)
         layout = self.layout(weight)
-        result = TopDocuments(*([[] for _ in queries] for _ in range(3)))  # type: ignore[arg-type]
-        if layout.scenario is not None:
-            result.scenario_ids.extend([] for _ in queries)
         if not len(self):
-            return result
-        view_ids = self.columns["id"]
-        for start, top in self._tops(queries, k, layout):
-            names = view_ids.take(top.view).to_pylist()
-            matched = view_ids.take(np.maximum(top.scenario, 0)).to_pylist()
-            for i, query in enumerate((top.query + start).tolist()):
-                result.doc_ids[query].append(self.doc_ids[top.document[i]])
-                result.scores[query].append(float(top.score[i]))
-                result.view_ids[query].append(names[i])
-                if layout.scenario is not None:
-                    result.scenario_ids[query].append(matched[i] if top.scenario[i] >= 0 else "")
+            none: list[list[Any]] = [[] for _ in queries]
+            return TopDocuments(none, none, none)
+        result = TopDocuments([], [], [])
+        for top in self._tops(queries, k, layout):
+            self._append(result, top)
         return result
 
-    def _tops(self, queries: FloatArray, k: int, layout: Layout) -> Iterator[tuple[int, Folded]]:
-        """Yield the best documents of each block of queries, and where the block begins."""
+    @property
+    def _matches(self) -> bool:
+        """Whether results tell the scenario that matched."""
+        return self.scenario_rows is not None
+
+    def _append(self, result: TopDocuments, top: Folded) -> None:
+        """Put the best documents of further queries behind those of the queries before."""
+        first = np.flatnonzero(np.diff(top.query, prepend=-1)).tolist()
+        spans = [slice(*ends) for ends in pairwise([*first, len(top.query)])]
+
+        def append(lists: list[list[T]], values: list[T]) -> None:
+            lists.extend(values[span] for span in spans)
+
+        ids = self.columns["id"]
+        append(result.doc_ids, [self.doc_ids[i] for i in top.document.tolist()])
+        append(result.scores, top.score.tolist())
+        append(result.view_ids, ids.take(top.view).to_pylist())
+        if self._matches:
+            matched = ids.take(np.maximum(top.scenario, 0)).to_pylist()
+            none = top.scenario < 0
+            append(result.scenario_ids, np.where(none, "", matched).tolist())
+
+    def _tops(self, queries: FloatArray, k: int, layout: Layout) -> Iterator[Folded]:
+        """Yield the best documents of each block of queries."""
         views = self._bounded(queries, layout)
-        for start, block in self._query_blocks(queries):
+        for _, block in self._query_blocks(queries):
             if views is not None:
                 from argus.indexes.pruned import top_documents_pruned
 
-                yield start, top_documents_pruned(block, self.vectors, layout, views, k)
+                yield top_documents_pruned(block, self.vectors, layout, views, k)
             else:
                 scores = block @ self.vectors.T
-                yield start, top_documents(block, self.vectors, scores, layout, k)
+                yield top_documents(block, self.vectors, scores, layout, k)
 
     def _bounded(self, queries: FloatArray, layout: Layout) -> SideLayout | None:
         """Return what bounds the scores of side views; None where all of them are compared."""

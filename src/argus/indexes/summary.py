@@ -12,7 +12,13 @@ from argus.indexes.header import VectorsFileRecord
 
 
 class DocumentCounts(TypedDict):
-    """What became of the documents of a corpus."""
+    """What became of the documents of a corpus.
+
+    total: documents of the corpus.
+    indexed: documents that have a vector in the index.
+    no_text: documents without a text.
+    failed: documents that could not be embedded.
+    """
 
     total: int
     indexed: int
@@ -21,28 +27,42 @@ class DocumentCounts(TypedDict):
 
 
 class FailureReason(TypedDict):
-    """Why documents could not be embedded."""
+    """Why documents could not be embedded.
+
+    reason: why they could not be embedded.
+    documents: documents of which that is so.
+    """
 
     reason: str
     documents: int
 
 
 class OwnVectorsNotes(VectorsFileRecord):
-    """The file, or store, of vectors that were taken instead of embedding."""
+    """The file, or store, of vectors that were taken instead of embedding.
+
+    file: file, or address of the store.
+    normalised: whether rows were scaled to length 1.
+    foreign: whether the encoder makes other vectors.
+    template: how title and text were joined, at best where they are foreign; missing in older ones.
+    compared: texts that were embedded to tell.
+    """
 
     file: str
     normalised: bool
-    """Whether rows were scaled to length 1."""
     foreign: bool
-    """Whether the encoder makes other vectors."""
     template: NotRequired[str]
-    """How title and text were joined, at best where they are foreign; missing in older ones."""
     compared: NotRequired[int]
-    """Texts that were embedded to tell."""
 
 
 class RemedyInIndex(TypedDict):
-    """One remedy's views; see `RemedyViews`."""
+    """One remedy's views; see `RemedyViews`.
+
+    id: id of the remedy.
+    views: views of the remedy.
+    documents: documents that have one.
+    bytes: bytes of their texts and vectors.
+    added: number of its last commit; later remedies have larger ones.
+    """
 
     id: str
     views: int
@@ -52,11 +72,16 @@ class RemedyInIndex(TypedDict):
 
 
 class IndexState(TypedDict):
-    """What an index holds after a job."""
+    """What an index holds after a job.
+
+    encoder: fingerprint of the encoder that made the vectors.
+    views: views in the index, documents' own among them.
+    remedies: remedies in the index, with their views.
+    ann: whether it has an approximate index.
+    """
 
     index: str
     encoder: str
-    """Fingerprint of the encoder that made the vectors."""
     dim: int
     views: int
     remedies: list[RemedyInIndex]
@@ -64,11 +89,13 @@ class IndexState(TypedDict):
 
 
 class BuildCounts(TypedDict):
-    """What a job took in."""
+    """What a job took in.
+
+    failures: why documents could not be embedded, the 20 most frequent.
+    """
 
     documents: DocumentCounts
     failures: list[FailureReason]
-    """The 20 most frequent."""
     vectors: NotRequired[OwnVectorsNotes]
 
 
@@ -78,13 +105,19 @@ class BuildSummary(BuildCounts, IndexState, OfStore):
 
 
 class DeletedDocuments(TypedDict):
-    """How many documents were deleted."""
+    """How many documents were deleted.
+
+    deleted: documents that were deleted.
+    """
 
     deleted: int
 
 
 class DeleteCounts(TypedDict):
-    """What a job took out."""
+    """What a job took out.
+
+    views_deleted: views that went with them, their own among them.
+    """
 
     documents: DeletedDocuments
     views_deleted: int
@@ -96,7 +129,11 @@ class DeleteSummary(DeleteCounts, IndexState):
 
 
 class CompactSummary(TypedDict):
-    """What `compact_index` freed."""
+    """What `compact_index` freed.
+
+    views: views in the index.
+    bytes_before, bytes: bytes of the folder before, and now.
+    """
 
     index: str
     views: int
@@ -105,7 +142,13 @@ class CompactSummary(TypedDict):
 
 
 class MatchedScenario(TypedDict):
-    """The scenario that found a document, and its view."""
+    """The scenario that found a document, and its view.
+
+    view: id of its view.
+    main_topic: topic of the document.
+    information_need: information need that it serves.
+    explanation: how the document serves it.
+    """
 
     view: str
     main_topic: str
@@ -114,7 +157,13 @@ class MatchedScenario(TypedDict):
 
 
 class Hit(TypedDict):
-    """One result: the document's own text, and what found it."""
+    """One result: the document's own text, and what found it.
+
+    id: id of the document.
+    view: id of the view that was found; None where a fusion ranked.
+    kind: kind of that view; None where it is not known.
+    text: text of the document.
+    """
 
     rank: int
     id: str
@@ -127,7 +176,11 @@ class Hit(TypedDict):
 
 
 class SearchAnswer(TypedDict):
-    """The best documents for one question."""
+    """The best documents for one question.
+
+    query: question that was asked.
+    results: documents, best first.
+    """
 
     query: str
     index: str

@@ -14,7 +14,12 @@ from argus.llm.budget import cost_of
 
 
 class AnswersTotal(TypedDict):
-    """What all answers took, whenever they were asked for. cost: None without prices."""
+    """What all answers took, whenever they were asked for.
+
+    tokens_in: tokens of all prompts.
+    tokens_out: tokens of all answers.
+    cost: cost of these; None without prices.
+    """
 
     tokens_in: int
     tokens_out: int
@@ -22,7 +27,15 @@ class AnswersTotal(TypedDict):
 
 
 class Answers(TypedDict):
-    """Prompts, and what this run spent on them. cost: None without prices."""
+    """Prompts, and what this run spent on them.
+
+    prompts: prompts that were needed.
+    cached: of these, prompts that the ledger answers.
+    unanswered: prompts without an answer.
+    tokens_in: tokens of the prompts that were asked now.
+    tokens_out: tokens of their answers.
+    cost: cost of these; None without prices.
+    """
 
     prompts: int
     cached: int

@@ -6,7 +6,13 @@ from typing_extensions import TypedDict
 
 
 class TextWindow(TypedDict):
-    """How much of the texts is longer than the encoder's window, in tokens."""
+    """How much of the texts is longer than the encoder's window, in tokens.
+
+    max_tokens: tokens that the encoder reads of a text.
+    texts_cut: texts that are longer.
+    tokens_unread: tokens beyond, over all texts.
+    tokens: tokens of all texts.
+    """
 
     max_tokens: int
     texts_cut: int

@@ -25,7 +25,13 @@ Outcome = Annotated[tuple[str, Reasons], BeforeValidator(_pair)]
 
 
 class ReadCounts(TypedDict):
-    """Rows of every input that was read. source: of one that is no dump."""
+    """Rows of every input that was read.
+
+    wikipedia: pages by what became of them.
+    wikidata: items by what became of them.
+    source: rows of a source that is no dump, by what became of them.
+    mentions: mentions by what became of them.
+    """
 
     wikipedia: NotRequired[Reasons]
     wikidata: NotRequired[Reasons]
@@ -35,11 +41,20 @@ class ReadCounts(TypedDict):
 
 
 RelatedBar = TypedDict("RelatedBar", {"from": int, "to": int, "entities": int})
-"""Entities with so many related ones, both ends included."""
+"""Entities with so many related ones, both ends included.
+
+from, to: least and most related entities, both included.
+entities: entities that have so many.
+"""
 
 
 class PropertyCount(TypedDict):
-    """A property, where its relations come from, and how many there are."""
+    """A property, where its relations come from, and how many there are.
+
+    property: property of Wikidata, or name of the relation.
+    source: where its relations come from.
+    relations: relations by it.
+    """
 
     property: str
     source: str
@@ -47,7 +62,13 @@ class PropertyCount(TypedDict):
 
 
 class SampleEntity(TypedDict):
-    """An entity to be read in the report. related: how many it is related to."""
+    """An entity to be read in the report.
+
+    id: id of the entity.
+    label: label of the entity.
+    related: how many it is related to.
+    paragraph: its paragraph; None without one.
+    """
 
     id: str
     label: str | None
@@ -56,7 +77,10 @@ class SampleEntity(TypedDict):
 
 
 class KbShards(TypedDict):
-    """What the shards hold, read back."""
+    """What the shards hold, read back.
+
+    shown: entities to be read in the report.
+    """
 
     related: list[RelatedBar]
     properties: list[PropertyCount]
@@ -64,7 +88,11 @@ class KbShards(TypedDict):
 
 
 class BuildCounts(TypedDict):
-    """What was read and written. damage: where a dump breaks off, by its name."""
+    """What was read and written.
+
+    damage: where a dump breaks off, by its name.
+    outcomes: per input, or kind of row, what its rows came to.
+    """
 
     read: ReadCounts
     damage: dict[str, str]
@@ -75,8 +103,11 @@ class BuildCounts(TypedDict):
 class KbSummary(BuildCounts, KbShards):
     """A knowledge base, and what became of all that was read.
 
-    key: what the build is known by. shards, words: where they are; None where there is no index of
-    words. made_of: its inputs, by name.
+    key: what the build is known by.
+    shards: folder of the shards.
+    words: file of the index of words; None without one.
+    language: language of the pages.
+    made_of: inputs by name.
     """
 
     key: str

@@ -22,14 +22,22 @@ if TYPE_CHECKING:
 
 
 class BaseNote(TypedDict, total=False):
-    """What an adapter was trained on top of. weights: their hash."""
+    """What an adapter was trained on top of.
+
+    name: name of the model.
+    weights: hash of its weights.
+    """
 
     name: str
     weights: str
 
 
 class AdapterNote(TypedDict, total=False):
-    """What is read of the note. trained_for: hashes of the schemas that need not be told."""
+    """What is read of the note.
+
+    base: model that it was trained on top of.
+    trained_for: hashes of the schemas that it need not be told.
+    """
 
     base: BaseNote
     trained_for: list[str]

@@ -34,7 +34,19 @@ class Plan:
 
 
 class EstimateFigures(TypedDict):
-    """An `Estimate`, as it is printed for machines."""
+    """An `Estimate`, as it is printed for machines.
+
+    prompts: prompts in all.
+    to_ask: prompts that would be asked.
+    cached: prompts that the ledger answers.
+    repeated: prompts equal to others.
+    failed_before: of those to ask, prompts that failed in an earlier run.
+    tokens_in: tokens of the prompts to ask, estimated.
+    tokens_in_at_most: the most that these can be.
+    tokens_out_at_most: tokens of the answers, at most.
+    cost: cost, estimated; None without prices.
+    cost_at_most: the most that it can cost; None without prices.
+    """
 
     prompts: int
     to_ask: int

@@ -20,7 +20,16 @@ LEAST_KEPT = 0.95
 
 
 class AssociationFigures(TypedDict):
-    """An `Association` as a summary holds it."""
+    """An `Association` as a summary holds it.
+
+    retrieved: pairs with a predicted RPS whose document is in the top k.
+    unretrieved: pairs with a predicted RPS whose document is not.
+    not_indexed: pairs whose document the index does not hold.
+    without_rps: pairs whose document has no predicted RPS.
+    mean_retrieved: mean of the documents' highest predicted RPS; None without a pair.
+    mean_unretrieved: the same of the pairs that are not retrieved.
+    difference: retrieved less unretrieved; None without both.
+    """
 
     k: int
     retrieved: int

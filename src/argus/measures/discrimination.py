@@ -17,13 +17,16 @@ RESAMPLES = 1_000
 
 
 class Discrimination(TypedDict):
-    """The probability that one of the first group has the higher score; ties count a half."""
+    """The probability that one of the first group has the higher score; ties count a half.
+
+    auc: the probability, from 0 to 1.
+    n: items of both groups.
+    """
 
     auc: float
     low: float
     high: float
     n: int
-    """Of both groups."""
 
 
 def discrimination(

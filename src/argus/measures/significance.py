@@ -33,7 +33,17 @@ UNCHANGED = 1e-9
 
 
 class DifferenceFigures(TypedDict):
-    """A `PairedDifference`, and what it comes to, as a summary holds them."""
+    """A `PairedDifference`, and what it comes to, as a summary holds them.
+
+    queries: queries that were measured on both sides.
+    mean_before: mean on the first side.
+    mean_after: mean on the second side.
+    mean_difference: second less first.
+    exact: whether the p-value is exact.
+    improved: queries that are better.
+    harmed: queries that are worse.
+    unchanged: queries that are the same.
+    """
 
     queries: int
     mean_before: float

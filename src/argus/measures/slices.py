@@ -51,43 +51,57 @@ _DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
 
 
 class SlicedField(TypedDict):
-    """A field that shares are told by."""
+    """A field that shares are told by.
+
+    field: field of the payload.
+    slices: slices of the field.
+    without: items that have no value: the slice "(none)".
+    cut: how many values became few slices; empty where each is its own.
+    """
 
     field: str
     slices: int
     without: int
-    """Items that have no value: the slice "(none)"."""
     cut: str
-    """How many values became few slices; empty where each is its own."""
 
 
 class SliceShare(TypedDict):
-    """A share of one slice; the 95% interval is Wilson's."""
+    """One row per share of a slice: the items that have one value of a field.
+
+    field: field that slices are told by.
+    slice: value, or range of values.
+    share_of: what is counted, such as "found by their title".
+    n: items of the slice.
+    share: share of these that is counted.
+    whole: the share of all items.
+    worse_by: how far the interval lies off the whole's, on the wrong side; not above 0 where it
+    does not.
+    is_few: whether the slice has fewer than 20 items.
+    """
 
     field: str
     slice: str
     share_of: str
-    """What is counted, such as "found by their title"."""
     n: int
     share: float
     low: float
     high: float
     whole: float
-    """The share of all items."""
     worse_by: float
-    """How far the interval lies off the whole's, on the wrong side; not above 0 where it does not.
-    """
     is_few: bool
 
 
 class SliceFigures(TypedDict):
-    """Shares by slice, as the summary has them."""
+    """Shares by slice, as the summary has them.
+
+    fields: fields that shares are told by.
+    shares: rows of slices.parquet.
+    worst: the first 50 of them, the worst first.
+    """
 
     fields: list[SlicedField]
     shares: int
-    """Rows of slices.parquet."""
     worst: list[SliceShare]
-    """The first WORST of them."""
 
 
 class Sliced(TypedDict, total=False):
@@ -98,12 +112,15 @@ class Sliced(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Slicing:
-    """The slices of one field. labels: of each item, at least one."""
+    """The slices of one field.
+
+    labels: of each item, at least one.
+    names: all of them, in order.
+    """
 
     figures: SlicedField
     labels: Sequence[tuple[str, ...]]
     names: tuple[str, ...]
-    """All of them, in order."""
 
     def of(self, items: Sequence[Sequence[int]]) -> Slicing:
         """Return the slices of groups of items: of each, all of its items'; of none, NONE."""

@@ -13,7 +13,15 @@ from argus.planning.workload import Workload
 
 
 class PlannedStep(TypedDict):
-    """A step, and what it costs; None without a price."""
+    """A step, and what it costs; None without a price.
+
+    name: name of the step.
+    memory_bytes: peak memory of one machine, in bytes.
+    stored_bytes: bytes that it leaves on disk.
+    bound: what limits it.
+    shared: whether more machines shorten it.
+    cost: its price; None without a price per hour.
+    """
 
     name: str
     seconds: float
@@ -25,10 +33,15 @@ class PlannedStep(TypedDict):
 
 
 class PlanSummary(TypedDict):
-    """A plan. seconds, stored_bytes, cost: of all steps; memory_bytes: of the largest.
+    """A plan.
 
-    workload: the fields of `Workload`, with its candidates and pairs. hardware: those of
-    `Hardware`, as in its file.
+    workload: fields of `Workload`, with its candidates and pairs.
+    hardware: fields of `Hardware`, as in its file.
+    seconds: seconds of all steps.
+    memory_bytes: memory of the step that needs most, in bytes.
+    stored_bytes: bytes on disk of all steps.
+    cost: price of all steps; None without a price per hour.
+    fits: whether that memory is there.
     """
 
     workload: Mapping[str, float | None]

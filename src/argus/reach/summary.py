@@ -10,7 +10,15 @@ from argus.measures.slices import Sliced, slice_lines
 
 
 class StoreRecord(TypedDict):
-    """The store as it described itself when the run began."""
+    """The store as it described itself when the run began.
+
+    name: name of the store.
+    records: records that it says to hold.
+    metric: metric that it ranks by.
+    index: kind of its index.
+    vector_field: field that holds the vector.
+    is_exact: whether its search is exact.
+    """
 
     name: str
     records: int
@@ -22,7 +30,13 @@ class StoreRecord(TypedDict):
 
 
 class Reached(TypedDict):
-    """Records that were asked for by their own vectors; the 95% interval is Wilson's."""
+    """Records that were asked for by their own vectors; the 95% interval is Wilson's.
+
+    asked: records that were asked for.
+    reached: of these, records in the top k.
+    share: these as a share.
+    first: records that came first.
+    """
 
     asked: int
     reached: int
@@ -30,11 +44,14 @@ class Reached(TypedDict):
     low: float
     high: float
     first: int
-    """That came first."""
 
 
 class Recall(TypedDict):
-    """Mean recall@k of what the store serves, against an exact search; 95% interval."""
+    """Mean recall@k of what the store serves, against an exact search; 95% interval.
+
+    queries: queries that were compared.
+    recall: mean recall@k, from 0 to 1.
+    """
 
     queries: int
     recall: float
@@ -43,7 +60,11 @@ class Recall(TypedDict):
 
 
 class UnreachedRecord(TypedDict):
-    """A record that did not come back, and why; cause as in `argus.reach.causes.Cause`."""
+    """One row per record that does not come back for its own vector.
+
+    cause: why it does not come back, as in `argus.reach.causes.Cause`.
+    detail: what shows the cause; empty where nothing more is known.
+    """
 
     id: str
     cause: str
@@ -51,29 +72,34 @@ class UnreachedRecord(TypedDict):
 
 
 class ReachSummary(Sliced):
-    """What a store brings back of itself."""
+    """What a store brings back of itself.
+
+    read: records that were read; `store.records` is what it said before.
+    hidden: records that the filter does not match.
+    matching: filter that records have to match.
+    broken: records without a vector to be found by, by reason.
+    causes: records that did not come back, by cause; `broken` ones among them.
+    reachable: records that could be asked for: shown by the filter, with a whole vector.
+    shortest: least norm of a vector; None where none is whole.
+    longest: greatest norm of a vector; None where none is whole.
+    recall: recall of records by their own vectors; None where none was compared.
+    recall_of_queries: recall of the queries that were given; None without.
+    examples: the first records that did not come back.
+    """
 
     k: int
     store: StoreRecord
     read: int
-    """Records that were read; `store.records` is what it said before."""
     hidden: int
-    """Records that the filter does not match."""
     matching: dict[str, str | int | float | bool]
     reached: Reached
     broken: dict[str, int]
-    """Records without a vector to be found by, by reason."""
     causes: dict[str, int]
-    """Records that did not come back, by cause; `broken` ones among them."""
     reachable: int
-    """Records that could be asked for: shown by the filter, with a whole vector."""
     shortest: float | None
     longest: float | None
-    """Norms of the vectors; None where none is whole."""
     recall: Recall | None
-    """Of records by their own vectors; None where none was compared."""
     recall_of_queries: Recall | None
-    """Of the queries that were given."""
     examples: list[UnreachedRecord]
 
 

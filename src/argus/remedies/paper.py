@@ -49,12 +49,14 @@ BEYOND: Mapping[Literal["expansion", "synthesis"], tuple[str, ...]] = {
 
 
 class PaperNotes(TypedDict):
-    """What a receipt says of the preset."""
+    """What a receipt says of the preset.
+
+    unlike: settings that are not the paper's, in words.
+    beyond: what Argus does that the text does not say.
+    """
 
     unlike: list[str]
-    """Settings that are not the paper's, in words."""
     beyond: list[str]
-    """What Argus does that the text does not say."""
 
 
 def is_paper(preset: str) -> bool:

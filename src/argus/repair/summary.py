@@ -15,7 +15,14 @@ NOTHING = "nothing"
 
 
 class TrialFigures(TypedDict):
-    """A candidate on the questions, against the index as it was."""
+    """A candidate on the questions, against the index as it was.
+
+    candidate: remedy that was tried.
+    passes: whether it gained more than chance, without harm.
+    harms: whether it is surely worse.
+    ndcg10: nDCG@10 against the index as it was.
+    recall10: recall@10 against the index as it was.
+    """
 
     candidate: str
     passes: bool
@@ -25,27 +32,33 @@ class TrialFigures(TypedDict):
 
 
 class RepairSummary(TypedDict):
-    """What was tried, what was kept, and by what proof."""
+    """What was tried, what was kept, and by what proof.
+
+    judged_by: judged questions, held-out needs, or nothing.
+    questions: questions that candidates were tried on.
+    trials: best first; none where nothing judged.
+    failed: candidates that could not be tried, and why.
+    missing: candidates for which something was not given, and what.
+    cross_validated: chosen on other folds and measured on each; None without a trial.
+    chosen_by_fold: candidate that each fold's others choose.
+    kept: candidate that was kept, or nothing.
+    remedies: ids of what was added to the index.
+    in_index: ids of the remedies that were in the index when candidates were tried.
+    only_try: whether nothing was to be added.
+    """
 
     index: str
     judged_by: str
-    """Judged questions, held-out needs, or nothing."""
     questions: int
     trials: list[TrialFigures]
-    """Best first; none where nothing judged."""
     failed: dict[str, str]
-    """Candidates that could not be tried, and why."""
     missing: dict[str, str]
-    """Candidates for which something was not given, and what."""
     cross_validated: DifferenceFigures | None
     chosen_by_fold: list[str]
     kept: str
     remedies: list[str]
-    """Ids of what was added to the index."""
     in_index: NotRequired[list[str]]
-    """Ids of the remedies that were in the index when candidates were tried."""
     only_try: NotRequired[bool]
-    """Whether nothing was to be added."""
     seconds: float
 
 

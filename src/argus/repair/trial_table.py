@@ -14,10 +14,7 @@ TABLE = "repair_questions"
 
 
 def trial_table(before: PerQuery, after: Mapping[str, PerQuery], questions: Questions) -> pa.Table:
-    """Return one row per candidate and question, in the order of the questions.
-
-    place: of the first relevant document; null where none is among the first 10.
-    """
+    """Return one row per candidate and question, in the order of the questions."""
     rows = [
         {
             "candidate": candidate, "query_id": query.id, "question": query.text,
@@ -37,6 +34,12 @@ SCHEMA = pa.schema(
         ("place_before", pa.int64()), ("place_after", pa.int64()),
     ]
 )  # fmt: skip
+"""One row per candidate and question, in the order of the questions.
+
+candidate: remedy that was tried.
+ndcg10_before, ndcg10_after: nDCG@10 of the question, without and with it.
+place_before, place_after: rank of the first relevant document; null beyond the first 10.
+"""
 
 
 def _place(values: Mapping[str, float]) -> int | None:

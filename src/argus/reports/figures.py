@@ -18,7 +18,10 @@ Figure = dict[str, Any]  # plotly's own: hundreds of settings, each of its own t
 
 
 class Histogram(TypedDict):
-    """How many lie in each interval: one count fewer than edges."""
+    """How many lie in each interval: one count fewer than edges.
+
+    entities: entities per interval.
+    """
 
     edges: list[float]
     entities: list[int]

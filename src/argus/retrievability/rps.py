@@ -29,7 +29,12 @@ _PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
 
 
 class BandCounts(TypedDict):
-    """Entities per band."""
+    """Entities per band.
+
+    low: entities in the low band.
+    mid: entities in the middle band.
+    high: entities in the high band.
+    """
 
     low: int
     mid: int
@@ -142,7 +147,12 @@ def count_bands(bands: npt.NDArray[np.str_]) -> BandCounts:
 
 
 class Curve(TypedDict):
-    """How RPS changes along one setting (ARGUS Figures 3 and 5)."""
+    """How RPS changes along one setting (ARGUS Figures 3 and 5).
+
+    values: values of the setting.
+    mean: mean RPS at each.
+    share_above_half: share of entities with an RPS above 0.5, at each.
+    """
 
     values: list[int]
     mean: list[float]

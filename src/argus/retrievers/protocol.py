@@ -39,8 +39,12 @@ class Answers:
 
 
 class RetrieverNote(TypedDict):
-    """A retriever's answers in a summary. reasons: why queries failed, to how many, the first.
+    """A retriever's answers in a summary.
 
+    name: name of the retriever.
+    kept: answers that an earlier run got.
+    failed: queries that failed.
+    reasons: why queries failed, to how many, the first.
     warning: what is doubtful about all of them, if anything.
     """
 

@@ -9,7 +9,10 @@ CellName = TypedDict("CellName", {"component": str, "lambda": float})
 
 
 class Mean(TypedDict):
-    """A mean over documents and its 95% interval."""
+    """A mean over documents and its 95% interval.
+
+    mean: the mean.
+    """
 
     mean: float
     low: float
@@ -17,9 +20,12 @@ class Mean(TypedDict):
 
 
 class MeanDifference(TypedDict):
-    """A mean over documents of after minus before; low, high: None where there is no interval.
+    """A mean over documents of after minus before.
 
-    improved, harmed: documents.
+    mean: mean of after less before.
+    low, high: 95% interval; None where there is none.
+    improved: documents that are better.
+    harmed: documents that are worse.
     """
 
     mean: float

@@ -23,6 +23,10 @@ AUDIT = "authority"
 """The section of a manifest that says which records were audited."""
 STATE = ".argus-serve"
 """The service's own files, in the first folder: jobs, records that came, the lock."""
+SERVED = "served"
+"""In a request, in place of a name: what the service was started over."""
+BESIDE = "beside-"
+"""The same, before a number: what was named to be compared, in the order of the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,9 @@ class Workplace:
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
     encoder: of the questions of a store. corpus: whose texts a retriever's documents have. asking:
     how a retriever is asked. authority: the records that say what controls. beside: what the page
-    compares with it, each as `--retriever` names it.
+    compares with it, each as `--retriever` names it. config: TOML of options that jobs have unless
+    a request says otherwise, and the only place where encoders, models and addresses of jobs are
+    named.
     """
 
     folders: tuple[Path, ...]
@@ -57,6 +63,7 @@ class Workplace:
     asking: AskingConfig | None = None
     authority: AuthoritySource | None = None
     beside: tuple[str, ...] = ()
+    config: Path | None = None
     results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
 
     def folder(self, name: str) -> ResultsFolder:
@@ -81,6 +88,19 @@ class Workplace:
         """The name of what is searched; None where nothing is."""
         return self.retriever or self.store or self.index
 
+    def named(self, reference: str, kind: str) -> str | None:
+        """Return what a request refers to by SERVED or BESIDE; None where there is no such thing.
+
+        kind: index, retriever (a store is one, too), store or encoder.
+        """
+        if reference == SERVED:
+            own = {"index": self.index, "retriever": self.retriever or self.store,
+                   "store": self.store, "encoder": self.encoder}  # fmt: skip
+            return own[kind]
+        number = reference.removeprefix(BESIDE)
+        is_one = kind == "retriever" and number.isdecimal() and 0 < int(number) <= len(self.beside)
+        return self.beside[int(number) - 1] if is_one else None
+
     def holds(self, path: Path) -> bool:
         """Return whether a file or folder is there, in one of the folders."""
         return path.exists() and self.contains(path)
@@ -102,6 +122,7 @@ def open_workplace(
     asking: AskingConfig | None = None,
     authority: AuthoritySource | None = None,
     beside: Sequence[str] = (),
+    config: Path | None = None,
 ) -> Workplace:
     """Return the workplace over some folders: of results, of an index, or of several of these.
 
@@ -140,7 +161,7 @@ def open_workplace(
         )
     place = Workplace(
         tuple(folders), index, retriever, store, encoder, corpus, asking, authority,
-        tuple(beside), results,
+        tuple(beside), config, results,
     )  # fmt: skip
     return place if authority is not None else replace(place, authority=_audited(place))
 

@@ -19,7 +19,6 @@ from argus.errors import ArgusError, NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.measures.significance import DifferenceFigures
 from argus.progress import announce
 from argus.suite.asking import VECTORS, Answering, Models, settings_of
 from argus.suite.cells import Cell, CellRecord, Cells, KeptCells, failed
@@ -262,20 +261,30 @@ def write_sheets(folder: ArtifactFolder, written: Sequence[Sheet]) -> None:
 def _table(summary: SuiteSummary) -> pa.Table:
     """Return the rows, with a column per measure and what a comparison says."""
     measures = list(dict.fromkeys(m for row in summary["rows"] for m in row["measures"]))
-    names = ("retriever", "remedy", "scope", "name", "state", "reason", "queries", "mean_rank",
-             "median_rank")  # fmt: skip
-    return pa.Table.from_pylist([
-        {
-            **{name: value for name, value in row.items() if name in names},
-            **{measure: row["measures"].get(measure) for measure in measures},
-            **_told(row["comparison"]),
-        }
-        for row in summary["rows"]
-    ])  # fmt: skip
+    schema = pa.schema(_OF_ROW | dict.fromkeys(measures, pa.float64()) | _OF_CHANGE)
+    return pa.Table.from_pylist(
+        [{**(row["comparison"] or {}), **row["measures"], **row} for row in summary["rows"]],
+        schema=schema,
+    )
 
 
-def _told(comparison: DifferenceFigures | None) -> dict[str, object]:
-    """Return what the table says of a comparison; all keys, whether there is one or not."""
-    names = ("mean_difference", "low", "high", "p_value", "improved", "harmed", "verdict")
-    values = {} if comparison is None else {**comparison}
-    return {name: values.get(name) for name in names}
+_OF_ROW = {
+    "retriever": pa.string(), "remedy": pa.string(), "scope": pa.string(), "name": pa.string(),
+    "state": pa.string(), "reason": pa.string(), "queries": pa.int64(), "mean_rank": pa.float64(),
+    "median_rank": pa.float64(),
+}  # fmt: skip
+_OF_CHANGE = {
+    "mean_difference": pa.float64(), "low": pa.float64(), "high": pa.float64(),
+    "p_value": pa.float64(), "improved": pa.int64(), "harmed": pa.int64(), "verdict": pa.string(),
+}  # fmt: skip
+_COLUMNS = _OF_ROW | _OF_CHANGE
+"""One row per retriever, remedy and task, and per average; a column per measure besides.
+
+scope: task, group (an average over a benchmark) or all.
+name: task or benchmark.
+reason: why it failed, or what is doubtful about it.
+queries: queries that were measured.
+mean_rank, median_rank: rank of the first relevant document; null where k hides some.
+mean_difference: from the original, by the headline measure; null for the original itself, as what
+follows.
+"""

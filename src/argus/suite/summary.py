@@ -13,7 +13,13 @@ Scope = Literal["task", "group", "all"]
 
 
 class CellCounts(TypedDict):
-    """Cells by what became of them. kept: of those measured, by an earlier run."""
+    """Cells by what became of them.
+
+    total: cells of the suite.
+    measured: cells that were measured.
+    kept: of these, cells that an earlier run measured.
+    failed: cells that failed.
+    """
 
     total: int
     measured: int
@@ -24,10 +30,14 @@ class CellCounts(TypedDict):
 class SuiteRow(TypedDict):
     """One retriever under one remedy, on a task, or averaged over a benchmark or over all tasks.
 
-    name: of task or benchmark. reason: why a cell failed, or what is doubtful about one that was
-    measured, such as a remedy that changed nothing. comparison: by the headline measure, against
-    the original; None for the original itself, and where one of the two was not measured.
-    mean_rank, median_rank: of the first relevant document; None where k hides some.
+    remedy: name of the remedy; original without one.
+    scope: task, group (an average over a benchmark) or all.
+    name: task or benchmark.
+    reason: why a cell failed, or what is doubtful about it.
+    queries: queries that were measured.
+    queries_failed: queries that failed.
+    comparison: headline measure against the original; None for that, or where one is missing.
+    mean_rank, median_rank: rank of the first relevant document; None where k hides some.
     """
 
     retriever: str
@@ -45,14 +55,25 @@ class SuiteRow(TypedDict):
 
 
 class EncodedTexts(TypedDict):
-    """The vectors that the store of an encoder holds."""
+    """The vectors that the store of an encoder holds.
+
+    vectors: vectors in its store.
+    """
 
     retriever: str
     vectors: int
 
 
 class SuiteTaskNote(TypedDict):
-    """A task as the suite has it. metrics: its own."""
+    """A task as the suite has it.
+
+    name: name of the task.
+    group: benchmark that it belongs to.
+    shown: whether tables show it.
+    documents: documents of the task.
+    queries: queries of the task.
+    metrics: measures of its own.
+    """
 
     name: str
     group: str
@@ -63,7 +84,14 @@ class SuiteTaskNote(TypedDict):
 
 
 class SuiteSummary(TypedDict):
-    """The figures of a suite. tables: files under OUT/tables, without their endings."""
+    """The figures of a suite.
+
+    measures: measures that were taken.
+    headline: measure that remedies are judged by.
+    rows: a row per cell, and per average.
+    encoded: vectors that stores hold.
+    tables: files under OUT/tables, without their endings.
+    """
 
     k: int
     measures: list[str]

@@ -21,52 +21,78 @@ MOST_NAMED = 5
 
 
 class LogFigures(TypedDict):
-    """What became of the log's records. Times are ISO 8601, UTC."""
+    """What became of the log's records. Times are ISO 8601, UTC.
+
+    files: file to its format.
+    records: records that were read.
+    asks: questions that were asked, each time counted.
+    skipped: records, and damaged pieces, that are no question, by reason.
+    remarks: what was missing in records, to how many.
+    redacted: how often each kind of secret was replaced, in questions, ids and slices.
+    hash_only: whether hashes alone were kept of questions.
+    first: time of the first ask; None without times.
+    last: time of the last ask; None without times.
+    without_time: asks without a time.
+    backwards: records that are earlier than the one before.
+    future: asks that are later than now: a clock, or a unit, is wrong.
+    """
 
     files: dict[str, str]
-    """Name to format."""
     records: int
     asks: int
     skipped: dict[str, int]
-    """Records, and damaged pieces, that are no question, by reason."""
     remarks: dict[str, int]
     redacted: dict[str, int]
-    """How often each kind of secret was replaced, in questions, ids and slices."""
     hash_only: bool
     first: str | None
     last: str | None
     without_time: int
     backwards: int
-    """Records that are earlier than the one before."""
     future: int
-    """Asks that are later than now: a clock, or a unit, is wrong."""
 
 
 class QuestionFigures(TypedDict):
-    """Different questions; equal ones but for case, spaces and closing marks are one."""
+    """Different questions; equal ones but for case, spaces and closing marks are one.
+
+    different: different questions.
+    repeated: asks of a question that was asked before.
+    looked_at: different questions that were looked at one by one, drawn at random.
+    alike: of these, questions nearly equal to a more frequent one, and counted with it.
+    """
 
     different: int
     repeated: int
-    """Asks of a question that was asked before."""
     looked_at: int
-    """Different questions that were looked at one by one, drawn at random."""
     alike: int
-    """Of these, nearly equal to one that is asked more often: counted with it."""
 
 
 class KnownResults(TypedDict):
-    """Of how many asks it is known what came, and from where."""
+    """Of how many asks it is known what came, and from where.
+
+    logged: asks whose results the log has.
+    answered: asks that the retriever answered now.
+    unknown: asks of which nobody knows.
+    nothing: asks for which nothing came back, of those whose results are known.
+    """
 
     logged: int
     answered: int
-    """By the retriever that was asked now."""
     unknown: int
     nothing: Share | None
-    """Asks for which nothing came back, of those whose results are known."""
 
 
 class TrafficSummary(Sliced):
-    """What people really ask, what came for it, and what nobody meets."""
+    """What people really ask, what came for it, and what nobody meets.
+
+    results: of how many asks it is known what came.
+    retriever: retriever that was asked; None without one.
+    documents: documents that came back; None where nothing is known.
+    feedback: what people made of it; None where the log has none.
+    superseded: superseded documents that were served; None without records.
+    windows: two spans of time; None where time does not part the log.
+    risk: predicted risk of the questions; None without a corpus.
+    unmet: what nobody meets; None where hashes alone are kept.
+    """
 
     k: int
     log: LogFigures
@@ -78,9 +104,7 @@ class TrafficSummary(Sliced):
     superseded: StaleServed | None
     windows: Windows | None
     risk: RiskFigures | None
-    """Of which questions it is predicted; None without a corpus."""
     unmet: Unmet | None
-    """None where hashes alone are kept."""
 
 
 def headline(summary: TrafficSummary) -> Iterator[str]:

@@ -21,7 +21,10 @@ STATE, BEST = "state.pt", "best.safetensors"
 
 
 class StepLoss(TypedDict):
-    """One step of a training: its number, from 1, its loss in nats, and its learning rate."""
+    """One row per step of a training.
+
+    step: its number, from 1. loss: in nats. learning_rate: of the optimiser.
+    """
 
     step: int
     loss: float
@@ -29,7 +32,12 @@ class StepLoss(TypedDict):
 
 
 class EvaluationLoss(TypedDict):
-    """One evaluation. epoch: 0 is before training, a fraction inside of one; loss: in nats."""
+    """One evaluation.
+
+    epoch: epochs of training so far, a fraction inside of one.
+    step: steps of training so far.
+    loss: loss in validation, in nats.
+    """
 
     epoch: float
     step: int
@@ -37,14 +45,22 @@ class EvaluationLoss(TypedDict):
 
 
 class TrainingLoss(TypedDict):
-    """Loss of the first and of the last step."""
+    """Loss of the first and of the last step.
+
+    first: loss of the first step, in nats.
+    last: loss of the last step, in nats.
+    """
 
     first: float
     last: float
 
 
 class Losses(TypedDict):
-    """The losses of a training in its summary; best: of the evaluation whose weights are kept."""
+    """The losses of a training in its summary.
+
+    evaluations: losses in validation, in their order.
+    best: evaluation whose weights are kept.
+    """
 
     evaluations: list[EvaluationLoss]
     best: EvaluationLoss

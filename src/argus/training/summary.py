@@ -9,9 +9,15 @@ from argus.training.checkpoint import Losses
 
 
 class TrainingFigures(Losses):
-    """What a training took. stopped: why.
+    """What a training took.
 
-    tokens_per_s: of training alone. device_memory_bytes: None on the CPU.
+    dtype: type of the numbers that were computed with.
+    device: device that it ran on.
+    stopped: why it ended.
+    seconds: seconds of training, without validating.
+    tokens_per_s: tokens per second, of training alone.
+    peak_memory_bytes: peak memory of the process, in bytes.
+    device_memory_bytes: peak memory of the device, in bytes; None on the CPU.
     """
 
     dtype: str

@@ -20,8 +20,10 @@ class VerdictLevel(StrEnum):
 class CountBounds:
     """Where a share is good and where it is bad; between them it is doubtful.
 
-    good, bad: of the share that is counted, both inclusive. high_is_good: whether more is better.
+    good: share from which it is good, inclusive.
+    bad: share up to which it is bad, inclusive.
     why: where the bounds come from, in one sentence.
+    high_is_good: whether more is better.
     """
 
     good: float
@@ -53,8 +55,8 @@ class CountBounds:
 class Validity:
     """What a figure tells of the real questions that fail, and where that was measured.
 
-    kind: "measured here" is of this folder's own judged questions; "measured elsewhere" is of other
-    collections; "not validated" is neither.
+    kind: measured here, measured elsewhere, or not validated.
+    text: what it tells of the real questions that fail.
     """
 
     kind: Literal["measured here", "measured elsewhere", "not validated"]
@@ -68,8 +70,17 @@ class Validity:
 class VerdictCount:
     """One line of the verdict: how many of how many.
 
-    name: "by_itself", "by_its_words", "by_need" or "superseded_served". level: NOT_MEASURED where
-    `total` is 0; then `command` measures it. low, high: the 95% interval of the share.
+    name: by_itself, by_its_words, by_need or superseded_served.
+    question: what is counted, as a question.
+    total: items that it is of, 0 where it is not measured.
+    count: how many.
+    unit: what is counted.
+    low, high: 95% interval of the share.
+    level: good, doubtful, bad or not measured.
+    source: command that counted it.
+    meaning: what the count says, in words.
+    validity: what the figure tells of real questions.
+    command: what measures it, where it is not measured.
     """
 
     name: str
@@ -96,8 +107,10 @@ class VerdictCount:
 class VerdictAction:
     """One thing to do: a command to copy, what it is expected to bring, and the evidence.
 
-    brings: the share of questions, records or superseded documents that it is expected to mend, by
-    which actions are ordered; 0 for what measures and mends nothing.
+    title: what to do.
+    command: command to copy.
+    evidence: what speaks for it.
+    brings: share of questions, records or documents that it is expected to mend.
     """
 
     title: str
@@ -108,13 +121,15 @@ class VerdictAction:
 
 @dataclass(frozen=True, slots=True)
 class FolderVerdict:
-    """What a folder of results comes to."""
+    """What a folder of results comes to.
+
+    answer: what it comes to, in one sentence.
+    explanations: what must be said where two figures seem to contradict each other.
+    """
 
     answer: str
-    """One sentence."""
     counts: tuple[VerdictCount, ...]
     explanations: tuple[str, ...]
-    """What must be said where two figures seem to contradict each other."""
     actions: tuple[VerdictAction, ...]
 
     @property

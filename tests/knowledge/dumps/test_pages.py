@@ -74,3 +74,10 @@ def test_other_texts_are_none(text):
 def test_a_broken_record_says_what_is_wrong(record, why):
     with pytest.raises(BrokenRecord, match=why):
         parse_page(record)
+
+
+@pytest.mark.parametrize("number", [str(1 << 63), "9" * 5000, "-" + "9" * 30, "1.5", ""])
+def test_an_id_that_no_table_holds_is_a_broken_record(number):
+    record = page().replace(b"<id>12</id>", f"<id>{number}</id>".encode(), 1)
+    with pytest.raises(BrokenRecord, match="<id> is"):
+        parse_page(record)

@@ -52,9 +52,10 @@ def work(finished, tmp_path):
 
 
 @contextmanager
-def serving(work, **settings):
+def serving(work, config=None, **settings):
     """Run the service in this process; yield its client."""
-    app = create_app(open_workplace([work]), ServeConfig(**settings), ArgusCommands())
+    place = open_workplace([work], config=config)
+    app = create_app(place, ServeConfig(**settings), ArgusCommands())
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
 

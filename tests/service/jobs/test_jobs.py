@@ -53,6 +53,23 @@ def test_a_typed_command_is_started(client, work):
     assert job["command"] in page and page.count("data-start") == len(offered)
 
 
+def test_a_job_has_the_options_of_the_file_that_the_service_was_started_with(work, tmp_path):
+    settings = tmp_path / "argus.toml"
+    settings.write_text('[generative.build]\ntokenizer = "bpe:300"\n')
+    request = {
+        "command": "generative build",
+        "options": {"corpus": str(work / "docs.jsonl"), "out": str(work / "ngrams")},
+    }
+    with serving(work, config=settings) as client:
+        job = wait(client, start(client, request))
+        named = request | {"options": request["options"] | {"tokenizer": "bpe:400"}}
+        refused = client.post("/jobs", json=named)
+    assert job["state"] == "done", job["errors"]
+    manifest = json.loads((work / "ngrams" / "manifest.json").read_text())
+    assert manifest["generative_build"]["config"]["tokenizer"] == "bpe:300"
+    assert refused.status_code == 422 and "argus serve --config" in refused.text
+
+
 def test_what_a_command_refuses_is_told_by_the_job(client, work):
     (work / "log.jsonl").write_text('{"id": "q"}\n')
     job = wait(client, start(client, judging(work)))
@@ -73,7 +90,7 @@ def test_a_gate_that_fails_is_an_answer(client, work):
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ({"command": "serve"}, "expected one of audit"),
+        ({"command": "serve"}, "expected one of demo, audit"),
         ({"command": "repair", "options": {"index": "/etc"}}, "outside the folders"),
         ({"command": "repair", "options": {"index": "served"}}, "started without one"),
         ({"command": "gate", "more": 1}, "more"),

@@ -1,11 +1,16 @@
 """What a request may start: declared options, folders of the workplace, nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
+from argus.cli.groups import Loaded
+from argus.cli.main import COMMANDS
 from argus.cli.startable import ArgusCommands
 from argus.errors import InputError
+from argus.service.jobs.allowed import PROMPT_ONLY, STARTABLE
 from argus.service.jobs.lines import as_request, may_start
-from argus.service.jobs.planning import STARTABLE, plan_job
+from argus.service.jobs.planning import plan_job
 from argus.service.jobs.summary import JobRequest
 from argus.service.workplace import Workplace
 
@@ -23,9 +28,35 @@ def plan(place, command, **options):
     return plan_job(JobRequest(command=command, options=options), place, ArgusCommands())
 
 
-def test_every_command_that_may_be_started_is_one():
+def commands_of(inside, above=()):
+    for word in inside:
+        if further := getattr(inside[word], "commands", None):
+            yield from commands_of(further, (*above, word))
+        else:
+            yield " ".join((*above, word))
+
+
+def test_every_command_can_be_started_or_says_why_not():
+    commands = list(commands_of(Loaded(COMMANDS)))
+    assert sorted(commands) == sorted([*STARTABLE, *PROMPT_ONLY])
     for words in STARTABLE:
         assert ArgusCommands().declared(words.split())
+
+
+def test_models_come_from_the_file_that_the_service_was_started_with(place, tmp_path):
+    settings = tmp_path / "argus.toml"
+    settings.write_text('[index.build]\nencoder = "mine"\n[suite]\nfile = "grid.toml"\n')
+    inside = place.folders[0].resolve()
+    config = replace(place, config=settings)
+    built = plan(config, "index build", corpus=f"{inside}/d.jsonl", out=f"{inside}/new")
+    assert built.arguments[0] == f"--config={settings}"
+    assert built.writes == (inside / "new",)
+    assert plan(config, "suite", out=f"{inside}/grid").arguments[0] == f"--config={settings}"
+    with pytest.raises(InputError, match="Missing argument"):
+        plan(place, "suite", out=f"{inside}/grid")
+    settings.write_text("[index.build]\nencodr = 1\n")
+    with pytest.raises(InputError, match="encodr"):
+        plan(config, "index build", corpus=f"{inside}/d.jsonl", out=f"{inside}/new")
 
 
 def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
@@ -51,7 +82,13 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
     [
         ("serve", {}, "command"),
         ("repair; rm -rf /", {}, "command"),
-        ("index build", {}, "command"),
+        ("search", {"query": "q"}, "command"),
+        ("index build", {"corpus": "INSIDE/d", "out": "INSIDE/o", "encoder": "evil"}, "encoder"),
+        ("index build", {"corpus": "INSIDE/d", "out": "/tmp/elsewhere"}, "out"),
+        ("remedy synthesize", {"index": "served", "model": "m"}, "model"),
+        ("suite", {"file": "INSIDE/grid.toml", "out": "INSIDE/o"}, "file"),
+        ("kb build", {"wikipedia": "/etc", "out": "INSIDE/o"}, "wikipedia"),
+        ("figures", {"audits": ["a=/etc"], "out": "INSIDE/o"}, "audits"),
         ("engine check", {}, "command"),
         ("repair", {"index": "/etc"}, "index"),
         ("repair", {"index": "served", "queries": "../../etc/passwd"}, "queries"),
@@ -133,7 +170,7 @@ def test_a_command_as_it_is_typed_is_the_same_request(place):
 
 @pytest.mark.parametrize(
     "line",
-    ["", "argus", "rm -rf /", "argus serve x", "argus index build --corpus c", "argus repair 'x",
+    ["", "argus", "rm -rf /", "argus serve x", "argus search q", "argus repair 'x",
      "argus index build --out i && argus repair --index i", "argus repair | tee"],
 )  # fmt: skip
 def test_what_may_not_be_started_is_not_offered(line):

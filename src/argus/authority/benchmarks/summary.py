@@ -17,7 +17,18 @@ ShareName = Literal[
 
 
 class BenchmarkCounts(TypedDict):
-    """A benchmark, and how many of what it holds."""
+    """A benchmark, and how many of what it holds.
+
+    name: name of the benchmark.
+    records: documents of the benchmark.
+    questions: questions of the benchmark.
+    edges: supersessions that the benchmark gives.
+    rules: rules that make supersessions of the records.
+    gold_superseded: questions with gold that the edges supersede: it controls nothing.
+    answers_without_scope: questions with an answer that is not derived for want of a scope: judged
+    by Theorem 4.
+    unruled_types: types of records that no rule names, of records that no edge names.
+    """
 
     name: str
     records: int
@@ -25,11 +36,8 @@ class BenchmarkCounts(TypedDict):
     edges: int
     rules: int
     gold_superseded: int
-    """Questions with gold that the edges supersede: it controls nothing."""
     answers_without_scope: int
-    """Questions with an answer that is not derived for want of a scope: judged by Theorem 4."""
     unruled_types: list[UnruledType]
-    """Types of records that no rule names, of records that no edge names."""
 
 
 class CeilingFigures(TypedDict):
@@ -37,6 +45,13 @@ class CeilingFigures(TypedDict):
 
     duplicate_questions bounds whoever answers by the question's text; equal_gold_texts, and both,
     whoever ranks by the documents' texts.
+
+    duplicate_questions: ceiling of hit@k for whoever answers by the question's text, 0 to 1.
+    equal_gold_texts: ceiling for whoever ranks by the documents' texts, 0 to 1.
+    both: ceiling for whoever does both, 0 to 1.
+    questions_with_duplicates: questions whose text another question has, too.
+    questions_with_equal_gold: questions with a gold document whose text another document has, too.
+    decidable: questions that neither bounds.
     """
 
     duplicate_questions: float
@@ -44,13 +59,15 @@ class CeilingFigures(TypedDict):
     both: float
     questions_with_duplicates: int
     questions_with_equal_gold: int
-    """Questions with a gold document whose text another document has, too."""
     decidable: int
-    """Questions that neither bounds."""
 
 
 class ShareFigures(TypedDict):
-    """A mean of values in [0, 1] over n questions with its 95% Wilson interval."""
+    """A mean of values in [0, 1] over n questions with its 95% Wilson interval.
+
+    value: the mean, from 0 to 1.
+    n: questions that it is of.
+    """
 
     value: float
     low: float
@@ -59,7 +76,17 @@ class ShareFigures(TypedDict):
 
 
 class Shares(TypedDict):
-    """What is averaged over questions, all at k; None where it applies to none."""
+    """What is averaged over questions, all at k; None where it applies to none.
+
+    tca: served as Def. 7 wants it: a correct answer without an ignored superseder, or Theorem 4.
+    answer_correct: the derived answer is the gold answer.
+    no_ignored_superseder: every superseded document comes with a superseder.
+    controlling_hit: a gold document is in the list.
+    controlling_hit_equivalent: the same, or a document that says the same to the letter.
+    provenance_recall: share of the gold chain in the list.
+    recall: share of the gold documents in the list.
+    anchor_recall: the list has a gold anchor.
+    """
 
     tca: ShareFigures | None
     answer_correct: ShareFigures | None
@@ -72,18 +99,31 @@ class Shares(TypedDict):
 
 
 class QuestionCounts(TypedDict):
-    """Questions by what became of them, and why some failed."""
+    """Questions by what became of them, and why some failed.
+
+    total: questions of the benchmark.
+    measured: questions that were answered.
+    failed: questions that a system could not answer.
+    reasons: why questions failed, to how many.
+    longer: answered with more than k documents, of which the first k count.
+    """
 
     total: int
     measured: int
     failed: int
     reasons: dict[str, int]
     longer: NotRequired[int]
-    """Answered with more than k documents, of which the first k count."""
 
 
 class FactorFigures(TypedDict):
-    """Proposition 1 measured, as `argus.authority.benchmarks.metrics.Factors`."""
+    """Proposition 1 measured, as `argus.authority.benchmarks.metrics.Factors`.
+
+    anchor: share of questions whose first stage has a gold anchor (E1).
+    chain: of these, share whose closure has the gold documents (E2).
+    frontier: of these, share with TCA 1 (E3).
+    product: product of the three, which bounds TCA.
+    tca_without: share of the questions that have TCA 1 without an anchor.
+    """
 
     anchor: ShareFigures | None
     chain: ShareFigures | None
@@ -93,37 +133,46 @@ class FactorFigures(TypedDict):
 
 
 class SystemShares(TypedDict):
-    """What the outcomes of one system are worth."""
+    """What the outcomes of one system are worth.
+
+    overall: shares over all questions.
+    hops: shares by hop type, where questions have one.
+    anchor_recall_at: share whose first stage has a gold anchor, by depth; empty without stages.
+    factors: factors of Proposition 1; None without stages.
+    """
 
     questions: QuestionCounts
     overall: Shares
     hops: dict[str, Shares]
-    """By hop type, where questions have one."""
     anchor_recall_at: dict[str, ShareFigures | None]
-    """Of the first stage, by depth; empty without stages."""
     factors: FactorFigures | None
-    """None without stages."""
 
 
 class SystemFigures(SystemShares):
-    """One system, scored."""
+    """One system, scored.
+
+    name: name of the system.
+    about: what the system does, in words.
+    decidable: shares over the decidable questions alone (`CeilingFigures`).
+    """
 
     name: str
     about: str
     decidable: Shares
-    """Over the decidable questions alone (`CeilingFigures`)."""
 
 
 class ScoringSummary(TypedDict):
-    """The figures of a scoring."""
+    """The figures of a scoring.
+
+    tca_by: questions by how TCA is judged: by answers, or by Theorem 4.
+    encoder: fingerprint of the encoder, or what stands in its place.
+    """
 
     benchmark: BenchmarkCounts
     k: int
     tca_by: dict[str, int]
-    """Questions by how TCA is judged: by answers, or by Theorem 4."""
     ceilings: CeilingFigures
     encoder: str
-    """Its fingerprint, or what stands in its place."""
     systems: list[SystemFigures]
 
 

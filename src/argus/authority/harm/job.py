@@ -205,18 +205,32 @@ def _figures(arm: str, answers: Sequence[JudgedAnswer]) -> ArmFigures:
 def _keep(
     folder: ArtifactFolder, record: Record, summary: HarmSummary, judged: Sequence[JudgedAnswer]
 ) -> HarmResult:
-    rows = [
-        {
-            "arm": j.context.arm, "question_id": j.context.question.id,
-            "question": j.context.question.text, "documents": "; ".join(j.context.documents),
-            "controlling_shown": j.context.holds_gold, "answer": j.answer,
-            "verdict": j.verdict or None, "reason": j.reason,
-        }
-        for j in judged
-    ]  # fmt: skip
-    table = pa.Table.from_pylist(rows)
+    table = harm_table(judged)
     folder.write_table(TABLE, table, csv=True)
     folder.write_section("summary.json", JOB, summary)
     counts = {"questions": summary["questions"], "arms": len(summary["arms"])}
     folder.write_section("manifest.json", JOB, record.manifest(counts))
     return HarmResult(folder.path, write_report(folder.path), summary, table)
+
+
+def harm_table(judged: Sequence[JudgedAnswer]) -> pa.Table:
+    """Return one row per question and context that it was answered from.
+
+    arm: context, by what it was retrieved with.
+    documents: ids of the documents that were shown, parted by "; ".
+    controlling_shown: whether one that controls is among them.
+    answer: answer of the model.
+    verdict: correct, wrong (confidently) or uncertain; null where there is none.
+    """
+    return pa.table(
+        {
+            "arm": pa.array([j.context.arm for j in judged], pa.string()),
+            "question_id": pa.array([j.context.question.id for j in judged], pa.string()),
+            "question": pa.array([j.context.question.text for j in judged], pa.string()),
+            "documents": pa.array(["; ".join(j.context.documents) for j in judged], pa.string()),
+            "controlling_shown": pa.array([j.context.holds_gold for j in judged], pa.bool_()),
+            "answer": pa.array([j.answer for j in judged], pa.string()),
+            "verdict": pa.array([j.verdict or None for j in judged], pa.string()),
+            "reason": pa.array([j.reason for j in judged], pa.string()),
+        }
+    )

@@ -13,8 +13,16 @@ from argus.jobs.recorded_model import Answers
 class ArmFigures(TypedDict):
     """Answers from one context; shares of those that were judged, failed ones apart.
 
-    controlling_hit: contexts with a controlling document. wrong_without: confidently wrong among
-    contexts without one; correct_with: correct among those with one.
+    arm: context: superseded, controlling, or the system that served it.
+    questions: questions that were asked in this context.
+    failed: answers that could not be had or judged.
+    reasons: why they failed, to how many.
+    controlling_hit: contexts with a controlling document.
+    correct: answers that are correct.
+    wrong: answers that are confidently wrong.
+    uncertain: answers that are uncertain.
+    wrong_without: confidently wrong among contexts without a controlling document.
+    correct_with: correct among contexts with one.
     """
 
     arm: str
@@ -30,7 +38,16 @@ class ArmFigures(TypedDict):
 
 
 class HarmSummary(TypedDict):
-    """Answers from superseded and from controlling context (CAR Table 12)."""
+    """Answers from superseded and from controlling context (CAR Table 12).
+
+    benchmark: name of the benchmark.
+    k: documents that a system serves at most.
+    model: model that answers.
+    judge: model that judges the answers.
+    questions: questions that were drawn.
+    answering: what answering took.
+    judging: what judging took.
+    """
 
     benchmark: str
     k: int

@@ -38,6 +38,19 @@ _SCHEMA = pa.schema(
         )
     ]
 )
+"""One row per superseded document and document that controls it.
+
+superseded, controlling: id of the document.
+superseded_title, controlling_title: its title; empty without one.
+types: their types, older → newer.
+hops: supersessions from one to the other.
+chain: these, in words.
+state: measured where one of the two proxies could ask.
+title_rank, text_rank: rank of the controlling one, asked with this; null beyond a list's end.
+title_n_plus, text_n_plus: documents that score strictly above it (N+).
+title_divergence, text_divergence: score of what comes first less its score, at least 0.
+title_reachable, text_reachable: whether it is in the top k.
+"""
 
 
 BEYOND = 1 << 30

@@ -28,11 +28,9 @@ class Pair(TypedDict):
     hops: int
     state: str
     title_rank: int | None
-    """None where the document has no title, or it could not be embedded."""
     text_rank: int | None
     title_reachable: bool | None
     text_reachable: bool | None
-    """None where it could not ask; a rank is None, too, where a retriever's list ends before it."""
     text_divergence: float | None
 
 

@@ -385,6 +385,9 @@ _PAIRS = pa.schema(
         for name in ("rule", "superseded", "time", "superseding", "superseding_time")
     ]
 )
+"""One row per pair of records that a rule cannot order: their times are equal or overlap.
+
+superseded, superseding: id of the record. time, superseding_time: when each took effect."""
 
 
 def undecided_table(opened: OpenedAuthority) -> pa.Table:

@@ -28,7 +28,14 @@ TIMES = ("timestamp", "published")
 
 
 class StreamChange(TypedDict):
-    """One change, what it superseded or freed, and the queries whose answers no longer hold."""
+    """One change, what it superseded or freed, and the queries whose answers no longer hold.
+
+    op: insert, delete or correct.
+    record: id of the record.
+    superseded: ids of the documents that were active and no longer are.
+    reactivated: ids of the documents that are active again.
+    stale: keys of cached answers that no longer hold.
+    """
 
     op: str
     record: str

@@ -12,7 +12,13 @@ from argus.retrievers.protocol import RetrieverNote
 
 
 class UndecidedPair(TypedDict):
-    """Two records of one scope whose times are equal or overlap: neither supersedes the other."""
+    """Two records of one scope whose times are equal or overlap: neither supersedes the other.
+
+    superseded: id of the record that may be superseded.
+    time: when it took effect; None where that is not known.
+    superseding: id of the record that may supersede it.
+    superseding_time: when that took effect; None where that is not known.
+    """
 
     superseded: str
     time: str | None
@@ -21,7 +27,21 @@ class UndecidedPair(TypedDict):
 
 
 class RuleCounts(TypedDict):
-    """One rule and what it makes of the records, as `argus.authority.coverage.RuleCoverage`."""
+    """One rule and what it makes of the records, as `argus.authority.coverage.RuleCoverage`.
+
+    rule: rule, in words.
+    superseding: records that can supersede under it.
+    superseded: records that can be superseded under it.
+    retired: records that are superseded under it, directly.
+    edges: direct supersessions that it makes.
+    undecided: records that it can neither put before nor after one of their scope.
+    undecided_pairs: the first of them; the table of a lint holds more.
+    absent: types that it names and no record has.
+    no_scope: records of its types without one of its scope keys.
+    no_scope_examples: ids of the first of them.
+    no_time: records of its types without the time that it orders by.
+    no_time_examples: ids of the first of them.
+    """
 
     rule: str
     superseding: int
@@ -30,7 +50,6 @@ class RuleCounts(TypedDict):
     edges: int
     undecided: int
     undecided_pairs: list[UndecidedPair]
-    """The first of them; the table of a lint holds more."""
     absent: list[str]
     no_scope: int
     no_scope_examples: list[str]
@@ -39,7 +58,18 @@ class RuleCounts(TypedDict):
 
 
 class RelationSummary(TypedDict):
-    """An authority relation: its records, its rules, and how much of what it was given counts."""
+    """An authority relation: its records, its rules, and how much of what it was given counts.
+
+    records: records of the relation.
+    given_edges: supersessions that were given as edges.
+    theta: confidence that rules and edges need, θ.
+    below_theta: rules and edges that were left out for too little confidence.
+    edges_against_time: given edges whose superseder took effect before what it supersedes.
+    undated: records without any time, which an earlier time lets in; None for now.
+    decided_by_id: pairs of equal times that a rule orders by id (`ties: id`).
+    decided_by_id_examples: ids of the first of these pairs.
+    unruled_types: types that no rule names, of records that no edge names, the most frequent first.
+    """
 
     records: int
     given_edges: int
@@ -47,17 +77,12 @@ class RelationSummary(TypedDict):
     known_by: str | None
     theta: float
     below_theta: int
-    """Rules and edges that were left out for too little confidence."""
     edges_against_time: int
-    """Given edges whose superseder took effect before what it supersedes."""
     undated: int | None
-    """Records without any time, which an earlier time lets in; None of the relation as it is."""
     rules: list[RuleCounts]
     decided_by_id: int
-    """Pairs of equal times that a rule orders by id (`ties: id`)."""
     decided_by_id_examples: list[str]
     unruled_types: list[UnruledType]
-    """Types that no rule names, of records that no edge names, the most frequent first."""
 
 
 Proxy = Literal["title", "text"]
@@ -74,38 +99,60 @@ PairCounts = TypedDict(
         "not applicable": int,
     },
 )
-"""Documents, those that are superseded, and what became of their pairs with what controls them."""
+"""Documents, those that are superseded, and what became of their pairs with what controls them.
+
+total: documents of the relation.
+superseded: documents that are superseded.
+pairs: pairs of a superseded document and one that controls it.
+measured: pairs that at least one proxy could ask for.
+"""
 
 
 class ReachFigures(TypedDict, total=False):
-    """How superseded documents reach what controls them; none where none could ask."""
+    """How superseded documents reach what controls them; none where none could ask.
+
+    reachable: share whose controlling document is in the top k, with its 95% Wilson interval.
+    low, high: 95% Wilson interval of the reachable share.
+    first: share whose controlling document comes first.
+    mean_divergence: mean of the score of what comes first less that of the controlling document.
+    median_outranking: median number of documents that score above the controlling one (N+).
+    """
 
     reachable: float
-    """Share whose controlling document is in the top k, with its 95% Wilson interval."""
     low: float
     high: float
     first: float
-    """Share whose controlling document comes first."""
     mean_divergence: float
     median_outranking: float
 
 
 class ProxyFigures(ReachFigures):
-    """What one proxy comes to."""
+    """What one proxy comes to.
+
+    documents: superseded documents that asked with it.
+    """
 
     documents: int
-    """Superseded documents that asked with it."""
 
 
 class GroupFigures(TypedDict):
-    """The proxies of the pairs of one rule, or of two types."""
+    """The proxies of the pairs of one rule, or of two types.
+
+    name: rule, or types as "older → newer".
+    proxies: figures by what was asked with: title or text.
+    """
 
     name: str
     proxies: dict[Proxy, ProxyFigures]
 
 
 class MeasuredPairs(TypedDict):
-    """What the audit's table comes to."""
+    """What the audit's table comes to.
+
+    proxies: figures by what was asked with: title or text.
+    by_rule: the same, by rule.
+    by_types: the same, by the types of both documents.
+    """
 
     k: int
     documents: PairCounts
@@ -116,17 +163,22 @@ class MeasuredPairs(TypedDict):
 
 
 class RetrieverFacts(TypedDict, total=False):
-    """The retriever that was asked, and how many queries; neither where vectors are compared."""
+    """The retriever that was asked, and how many queries; neither where vectors are compared.
+
+    queries: queries that the retriever was asked.
+    """
 
     retriever: RetrieverNote
     queries: int
 
 
 class SearchFacts(RetrieverFacts):
-    """What answered."""
+    """What answered.
+
+    text_window: how much of the documents the encoder reads; None where that is not known.
+    """
 
     text_window: Required[TextWindow | None]
-    """Of the documents; None where the window is not known."""
 
 
 class AuthorityAuditSummary(MeasuredPairs, SearchFacts):
@@ -152,7 +204,11 @@ Verdict = Literal["pass", "fail", "not measured"]
 
 
 class Rate(TypedDict):
-    """A mean over queries with its 95% Wilson interval."""
+    """A mean over queries with its 95% Wilson interval.
+
+    share: the mean, from 0 to 1.
+    queries: queries that it is of.
+    """
 
     share: float
     low: float
@@ -161,7 +217,13 @@ class Rate(TypedDict):
 
 
 class Bounds(TypedDict):
-    """What a run may violate, as `argus.LintBounds`."""
+    """What a run may violate, as `argus.LintBounds`.
+
+    violations: most queries that may violate Theorem 4, as a share.
+    stale_hits: most of the top k that may be superseded, as a share; None for any.
+    false_retirements: most queries that may lose an active document, as a share.
+    nothing_superseded: whether it passes where nothing is superseded.
+    """
 
     violations: float
     stale_hits: float | None
@@ -170,7 +232,11 @@ class Bounds(TypedDict):
 
 
 class AnchorCounts(TypedDict):
-    """How the queries that have anchors and those of the run go together."""
+    """How the queries that have anchors and those of the run go together.
+
+    without_anchor: queries of the run that have no anchor.
+    not_in_the_run: queries with anchors that the run does not have.
+    """
 
     without_anchor: NotRequired[int]
     not_in_the_run: NotRequired[int]
@@ -179,7 +245,10 @@ class AnchorCounts(TypedDict):
 LintedStates = TypedDict(
     "LintedStates", {"total": int, "measured": int, "failed": int, "not applicable": int}
 )
-"""Queries by what became of them."""
+"""Queries by what became of them.
+
+total: queries of the run.
+"""
 
 
 class LintedQueries(LintedStates, AnchorCounts):
@@ -187,7 +256,13 @@ class LintedQueries(LintedStates, AnchorCounts):
 
 
 class RetrievedCounts(TypedDict):
-    """Documents in the top k of all queries."""
+    """Documents in the top k of all queries.
+
+    retrieved: documents in the top k, of all queries together.
+    superseded: of these, documents that are superseded.
+    without_record: of these, documents without a record.
+    not_in_force: of these, documents that are not in force yet.
+    """
 
     retrieved: int
     superseded: int
@@ -196,7 +271,13 @@ class RetrievedCounts(TypedDict):
 
 
 class Violation(TypedDict):
-    """One violation of one query, with the chain in words."""
+    """One row per violation of one query, with the chain in words.
+
+    kind: what is violated, such as "superseder ignored".
+    document: id of the document that was served, or was lost.
+    instead: id of what should be served; None where there is none.
+    chain: supersessions that lead there, in words; empty without.
+    """
 
     query_id: str
     kind: str
@@ -206,25 +287,37 @@ class Violation(TypedDict):
 
 
 class LintSummary(TypedDict):
-    """The figures of a lint."""
+    """The figures of a lint.
+
+    rates: rate by what it is of; None where not measured, or the run before is not given.
+    verdict: pass, fail, or not measured.
+    violations: the first of them; the table holds all.
+    violations_total: violations in all.
+    retriever: what served the queries; not of a run.
+    """
 
     k: int
     queries: LintedQueries
     documents: RetrievedCounts
     rates: dict[RateName, Rate | None]
-    """None where nothing was measured, or the run before is not given."""
     bounds: Bounds
     verdict: Verdict
     relation: RelationSummary
     violations: list[Violation]
-    """The first of them; the table holds all."""
     violations_total: int
     retriever: NotRequired[RetrieverNote]
-    """What served the queries; not of a run."""
 
 
 class ChainLink(TypedDict):
-    """One supersession, and when the superseder took effect and became known."""
+    """One supersession, and when the superseder took effect and became known.
+
+    superseded: id of the older document.
+    superseder: id of the newer document.
+    relation: kind of supersession, as the rule or edge calls it.
+    confidence: how sure it is, from 0 to 1.
+    time: when the superseder took effect; None where not known.
+    published: when it became known; None where not known.
+    """
 
     superseded: str
     superseder: str
@@ -236,7 +329,17 @@ class ChainLink(TypedDict):
 
 
 class SearchHit(TypedDict):
-    """A document that is in force, and what led to it."""
+    """A document that is in force, and what led to it.
+
+    id: id of the document.
+    anchor: id of what was retrieved, and what this controls.
+    anchor_rank: rank of the anchor, from 1.
+    chain: supersessions from anchor to document, oldest first.
+    type: type of its record; None where there is none.
+    time: when it took effect; None where not known.
+    text: text of the document.
+    probability: that nothing supersedes it, with `alpha`; that it controls, with `scope`.
+    """
 
     rank: int
     id: str
@@ -245,16 +348,19 @@ class SearchHit(TypedDict):
     anchor_rank: int
     chain: list[ChainLink]
     type: str | None
-    """None where there is no record."""
     time: str | None
     title: str
     text: str
     probability: NotRequired[float]
-    """That nothing supersedes it, with `alpha`; that it controls, with `scope`."""
 
 
 class ScopeChance(TypedDict):
-    """An entity that a question may be about, and how likely that is (Def. 8)."""
+    """An entity that a question may be about, and how likely that is (Def. 8).
+
+    key: key of the scope.
+    value: value of that key.
+    probability: how likely it is, from 0 to 1.
+    """
 
     key: str
     value: str
@@ -262,24 +368,33 @@ class ScopeChance(TypedDict):
 
 
 class ScopeFigures(TypedDict):
-    """How ambiguous the scope of an anchor is (Def. 5)."""
+    """How ambiguous the scope of an anchor is (Def. 5).
+
+    kappa: documents of the scope for each in its chains, κ.
+    phi: the least of 1 and 1 / κ, φ.
+    """
 
     kappa: float
     phi: float
 
 
 class SearchAnswer(TypedDict):
-    """What a question was answered with, what led to it, and what that replaced."""
+    """What a question was answered with, what led to it, and what that replaced.
+
+    results: documents in force, best first.
+    scopes: ambiguity of the scope of every superseded anchor.
+    passed_over: anchor to a better one of its scope, whose chain was served instead.
+    retired: superseded anchor to what controls it.
+    without_record: retrieved documents without a record, served as they are.
+    query: question that was asked.
+    """
 
     as_of: str | None
     known_by: str | None
     results: list[SearchHit]
     scopes: dict[str, ScopeFigures]
-    """Of every superseded anchor."""
     passed_over: dict[str, str]
-    """Anchor -> a better one of its scope, whose chain was served instead."""
     retired: dict[str, list[str]]
-    """Superseded anchor -> what controls it."""
     without_record: list[str]
     relation: RelationSummary
     query: str
@@ -287,13 +402,15 @@ class SearchAnswer(TypedDict):
 
 
 class VariantAnswer(SearchAnswer):
-    """An answer from a safe frontier, or under a latent scope."""
+    """An answer from a safe frontier, or under a latent scope.
+
+    alpha: α of the safe frontier (Def. 9); None where none is served.
+    undecided: records whose sampled probability is too near to alpha to be sure.
+    scope: how a latent scope is taken: expectation or map (Def. 8); None without.
+    scope_posterior: the likeliest scopes, the first ten.
+    """
 
     alpha: float | None
-    """Of the safe frontier (Def. 9), where one is served."""
     undecided: list[str]
-    """Records whose sampled probability is too near to alpha to be sure."""
     scope: str | None
-    """expectation or map, where the scope is latent (Def. 8)."""
     scope_posterior: list[ScopeChance]
-    """The likeliest scopes, the first ten."""

@@ -39,7 +39,16 @@ STEPS = 100
 
 
 class ModelFile(TypedDict):
-    """A model on disk. told_by: labelled pairs with this clue, by clue; 0: the prior alone."""
+    """A model on disk.
+
+    weights: weight by clue.
+    bias: weight that every pair has.
+    slope: slope of the calibration.
+    offset: offset of the calibration.
+    labelled: pairs that it learnt from.
+    accepted: of these, pairs that are right.
+    told_by: labelled pairs with this clue, by clue; 0: the prior alone.
+    """
 
     weights: dict[str, float]
     bias: float

@@ -17,7 +17,13 @@ BINS = 5
 
 
 class AtBound(TypedDict):
-    """Proposals of at least a confidence: how many, right ones of them, found of all labelled."""
+    """Proposals of at least a confidence: how many, right ones of them, found of all labelled.
+
+    confidence: least confidence of these proposals.
+    proposals: proposals of at least that.
+    precision: share of these that is right.
+    recall: share of the labelled pairs that is among them.
+    """
 
     confidence: float
     proposals: int
@@ -26,7 +32,12 @@ class AtBound(TypedDict):
 
 
 class Bin(TypedDict):
-    """Proposals of like confidence: their mean, and the share of them that is right."""
+    """Proposals of like confidence: their mean, and the share of them that is right.
+
+    proposals: proposals of like confidence.
+    confidence: their mean confidence.
+    right: share of them that is right.
+    """
 
     proposals: int
     confidence: float
@@ -34,10 +45,15 @@ class Bin(TypedDict):
 
 
 class ProposalQuality(TypedDict):
-    """Against labels. reachable: share of labelled pairs among all candidates.
+    """Against labels.
 
-    brier: mean squared error of confidences; constant: that of always saying the share of right
-    ones. ece: mean difference of confidence and share over bins, weighed by their size.
+    labelled: labelled pairs.
+    reachable: share of labelled pairs among all candidates.
+    brier: mean squared error of confidences.
+    constant: the same error of always saying the share of right ones.
+    ece: mean difference of confidence and share over bins, weighed by their size.
+    bounds: what is right and found, by least confidence.
+    bins: confidence beside what is right.
     """
 
     labelled: int

@@ -11,26 +11,38 @@ from argus.authority.learning.quality import ProposalQuality, quality_lines
 
 
 class ProposalSummary(TypedDict):
-    """Proposals of a corpus. candidates: pairs that any clue spoke for, whatever their confidence.
+    """Proposals of a corpus.
 
-    kinds: proposals by what shows them first. quality: against labels, None without any.
+    records: records that were read.
+    candidates: pairs that any clue spoke for, whatever their confidence.
+    proposals: pairs that are sure enough to be proposed.
+    known: candidates that were left out, since the edges hold them already.
+    least: least confidence of a proposal.
+    kinds: proposals by what shows them first.
+    model: model that gave the confidences.
+    untold: clues that the model never saw in a labelled pair: their weight is a guess.
+    quality: figures against labels; None without any.
     """
 
     records: int
     candidates: int
     proposals: int
     known: int
-    """Candidates that were left out, since the edges hold them already."""
     least: float
     kinds: dict[str, int]
     model: str
     untold: list[str]
-    """Clues that the model never saw in a labelled pair: their weight is a guess."""
     quality: ProposalQuality | None
 
 
 class AcceptSummary(TypedDict):
-    """What became of reviewed proposals; edges: accepted, and undecided that were taken."""
+    """What became of reviewed proposals.
+
+    accepted: proposals that were accepted.
+    rejected: proposals that were rejected.
+    undecided: proposals without a decision.
+    edges: edges that were written: accepted, and undecided that were taken.
+    """
 
     accepted: int
     rejected: int
@@ -39,7 +51,11 @@ class AcceptSummary(TypedDict):
 
 
 class LearntSummary(TypedDict):
-    """A model learnt of reviewed proposals."""
+    """A model learnt of reviewed proposals.
+
+    files: files of reviewed proposals that were read.
+    undecided: proposals without a decision, left out.
+    """
 
     files: int
     undecided: int

@@ -10,10 +10,10 @@ from argus.cli.reference import pages
 
 def main() -> None:
     """Write every page; pages of an earlier reference are removed."""
-    folder = Path(sys.argv[1])
+    folder, texts = Path(sys.argv[1]), pages()
     for old in folder.rglob("*.md"):
         old.unlink()
-    for name, text in pages().items():
+    for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 

@@ -1,81 +1,92 @@
-"""The pages of what jobs write: the columns of tables, and the keys of summary.json.
+"""The pages of what jobs write: every file, the columns of tables, and the keys of summary.json.
 
-Columns are those of the schema or record that the job writes or reads the table by; keys are those
-of the records in the modules called `summary`. Both are read from where they are declared.
+All is read from where it is declared: columns from the schema, record or function that a table is
+made by, keys from the records in the modules called `summary`.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
-from argus.cli.reference.made import cell, first_paragraph, page, parts
-from argus.cli.reference.source import SOURCE, string_of, tree
+from argus.cli.reference.made import cell, page, parts
+from argus.cli.reference.source import SOURCE, Definition, Name, defined, named, tree
+from argus.cli.reference.tables import FILES, TABLES
+from argus.cli.reference.texts import (
+    Field,
+    about_of,
+    columns_of_function,
+    columns_of_schema,
+    fields_of,
+    first_sentence,
+    is_record,
+    records_in,
+)
 
-TABLES = {
-    "retrievability": "retrievability.audit.section:Row",
-    "exposure": "retrievability.exposure.findings:SCHEMA",
-    "displaced": "retrievability.exposure.findings:SIDE_SCHEMA",
-    "misses": "retrievability.exposure.section:Miss",
-    "predicted": "retrievability.probes.prediction_section:Row",
-    "diagnosis": "remedies.diagnosis.section:RiskRow",
-    "receipt": "remedies.repair.section:ReceiptRow",
-    "receipt_judged": "remedies.repair.receipt_judged:SCHEMA",
-    "repair_questions": "repair.trial_table:SCHEMA",
-    "unreached": "reach.summary:UnreachedRecord",
-    "slices": "measures.slices:SCHEMA",
-    "comparison": "evaluation.compare.rows:SCHEMA",
-    "comparison_queries": "evaluation.compare.rows:QUERY_SCHEMA",
-    "comparison_only": "evaluation.compare.rows:ONLY_SCHEMA",
-    "authority": "authority.jobs.audit_section:Pair",
-    "lint": "authority.jobs.lint:_SCHEMA",
-    "undecided": "authority.jobs.lint:_PAIRS",
-    "need_audit": "scenarios.needs.tables:_DOCUMENTS",
-    "needs_served": "scenarios.needs.served:_DOCUMENTS",
-    "needs_served_queries": "scenarios.needs.served:_NEEDS",
-    "scenarios_qa": "scenarios.qa.tables:SCHEMA",
-    "ablation_types": "scenarios.ablation.by_type:_SCHEMA",
-    "preferences": "scenarios.study.reading:_SCHEMA",
-    "failures": "generative.failures.measures.columns:COLUMNS",
-    "failure_diagnosis": "generative.failures.jobs.summary:DIAGNOSIS_SCHEMA",
-    "pruned": "generative.failures.jobs.files:PRUNED_SCHEMA",
-    "judged": "generative.failures.jobs.judging:SCHEMA",
-    "questions of argus traffic": "traffic.questions.table:SCHEMA",
-}
-"""Table (NAME.parquet, of most NAME.csv too): where its columns are declared."""
 HEAD = "| {} | type | what it holds |\n|---|---|---|\n"
 COLUMN, KEY = HEAD.format("column"), HEAD.format("key")
 ABOUT_TABLES = (
-    "Columns of the tables that jobs write, as NAME.parquet and mostly as NAME.csv. Where the last "
-    "line names a record and not a schema, these are the columns that the report reads; the file "
-    "may have more.\n\n"
+    "Columns of the tables that jobs write, as NAME.parquet and mostly as NAME.csv. Where several "
+    "jobs write a table of one name, the job stands behind it.\n\n"
 )
 SUMMARIES = (
     "Keys of `summary.json`, by the record that declares them. `argus.data.records` checks a "
     "summary against them when it is read back.\n\n"
 )
-Row = tuple[str, str, str]
+
+
+class Columns(NamedTuple):
+    """What a row of a table is, and its columns."""
+
+    about: str
+    fields: list[Field]
 
 
 def file_pages() -> dict[str, str]:
-    """Return the pages of tables, a page of summaries per room, and the list of them."""
-    texts = {
-        f"{name}.md": page(title, ABOUT_TABLES + "\n".join(part))
-        for name, title, part in _numbered("tables", "Tables", map(_table, sorted(TABLES)))
-    }
-    classes = sorted(_summaries(), key=lambda one: one[0])
-    for room, group in groupby(classes, key=lambda one: one[0].partition(".")[0]):
-        entries = [_summary(node) for _, node in group]
-        for name, title, part in _numbered(f"summary-{room}", f"summary.json: {room}", entries):
+    """Return the pages of tables, a page of summaries per room, and the list of all files."""
+    texts: dict[str, str] = {}
+    places: dict[str, str] = {}
+    for name, title, part in _numbered("tables", "Tables", map(_table, sorted(TABLES))):
+        texts[f"{name}.md"] = page(title, ABOUT_TABLES + "\n".join(part))
+        places |= {entry.split("\n")[0].removeprefix("## "): f"{name}.md" for entry in part}
+    rooms = [(room, list(group)) for room, group in groupby(summaries(), key=lambda one: one.room)]
+    for room, records in [*rooms, ("shared records", list(shared()))]:
+        file = f"summary-{room.replace(' ', '-')}"
+        for name, title, part in _numbered(file, f"summary.json: {room}", map(_summary, records)):
             texts[f"{name}.md"] = page(title, SUMMARIES + "\n".join(part))
-    rows = "".join(
+    return {"overview.md": page("What a job writes", _overview(texts, places))} | texts
+
+
+def _overview(texts: dict[str, str], places: dict[str, str]) -> str:
+    """Return every file with what it holds, and the pages of columns and keys.
+
+    places: the page of each table.
+    """
+    rows = [f"| `{name}` | {text} |\n" for name, text in FILES.items()]
+    for name, place in places.items():
+        files = ", ".join(
+            f"[`{file}.parquet`]({place}#{_anchor(name)}){f' ({job}' if job else ''}"
+            for file, _, job in (one.partition(" (") for one in name.split(", "))
+        )
+        rows.append(f"| {files} | {first_sentence(columns_of(name).about)} |\n")
+    pages_ = "".join(
         f"* [{text.partition('# ')[2].partition(chr(10))[0]}]({name})\n"
         for name, text in texts.items()
     )
-    return {"overview.md": page("What a job writes", rows)} | texts
+    about = (
+        "Results, in `--out`. Exit codes: [commands](../../commands.md). What a kill leaves: "
+        "[reliability](../../reliability.md).\n\n"
+    )
+    return f"{about}| file | holds |\n|---|---|\n{''.join(rows)}\n## Columns and keys\n\n{pages_}"
+
+
+def _anchor(heading: str) -> str:
+    """Return where a heading is linked to, as mkdocs names it."""
+    return re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")
 
 
 def _numbered(
@@ -87,58 +98,95 @@ def _numbered(
 
 
 def _table(name: str) -> str:
-    return _section(name, "", COLUMN, columns_of(name), f"argus.{TABLES[name]}")
+    about, fields = columns_of(name)
+    return _section(name, about, COLUMN, fields, f"argus.{TABLES[name]}")
 
 
-def columns_of(table: str) -> Iterator[Row]:
-    """Yield name, type and docstring of each column of a table in TABLES."""
+def columns_of(table: str) -> Columns:
+    """Return what a table in TABLES holds."""
     module, name = TABLES[table].split(":")
-    node = _class(module, name)
-    if node is not None:
-        yield from _fields(node)
-        return
-    schema: Any = getattr(import_module(f"argus.{module}"), name)
-    fields = (
-        schema.items() if isinstance(schema, dict) else zip(schema.names, schema.types, strict=True)
-    )
-    for column, kind in fields:
-        yield column, str(kind), ""
+    place = _placed(module, name)
+    if isinstance(place.node, ast.ClassDef):
+        fields = list(_of_class(place))
+    elif isinstance(place.node, ast.FunctionDef | ast.AsyncFunctionDef):
+        fields = list(columns_of_function(place.node, place.doc))
+    else:
+        schema: Any = getattr(import_module(f"argus.{module}"), name)
+        types = schema if isinstance(schema, dict) else dict(
+            zip(schema.names, schema.types, strict=True)
+        )  # fmt: skip
+        fields = list(columns_of_schema({k: _type(v) for k, v in types.items()}, place.doc))
+    about = about_of(place.doc, {field.name for field in fields}).removeprefix("Return ")
+    return Columns(about[:1].upper() + about[1:], fields)
 
 
-def _class(module: str, name: str) -> ast.ClassDef | None:
-    for node in tree(module).body:
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            return node
-    return None
+def _placed(module: str, name: str) -> Name:
+    """Return what a table is declared by; a method by its class and name."""
+    owner, _, method = name.partition(".")
+    place = defined(module, owner)
+    if not method:
+        return place
+    assert isinstance(place.node, ast.ClassDef)
+    for node in place.node.body:
+        if isinstance(node, ast.FunctionDef) and node.name == method:
+            return Name(method, place.module, node, ast.get_docstring(node) or "")
+    raise LookupError(f"{name} is not in argus.{module}")
 
 
-def _summaries() -> Iterator[tuple[str, ast.ClassDef]]:
-    """Yield module and class of every record in a module called `summary`."""
-    for path in sorted(SOURCE.rglob("summary.py")):
-        module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-        for node in tree(module).body:
-            if isinstance(node, ast.ClassDef) and list(_fields(node)):
-                yield module, node
+def _of_class(place: Name) -> Iterator[Field]:
+    """Yield the fields of a record, those of the records that it extends first."""
+    assert isinstance(place.node, ast.ClassDef)
+    for base in place.node.bases:
+        if isinstance(base, ast.Name) and base.id != "TypedDict":
+            yield from _of_class(defined(place.module, base.id))
+    yield from fields_of(place)
 
 
-def _summary(node: ast.ClassDef) -> str:
-    bases = [ast.unparse(base) for base in node.bases]
+def _type(kind: object) -> str:
+    kind = kind[0] if isinstance(kind, tuple) else kind
+    return str(kind).replace("item: ", "").replace("element: ", "")
+
+
+def summaries() -> Iterator[Name]:
+    """Yield the records in modules called `summary`, a module after the other."""
+    modules = (path.relative_to(SOURCE).with_suffix("") for path in SOURCE.rglob("summary.py"))
+    for module in sorted(".".join(path.parts) for path in modules):
+        body = tree(module).body
+        for node, after in zip(body, [*body[1:], None], strict=True):
+            if isinstance(node, Definition) and is_record(node):
+                record = named(node, after, module)
+                if list(fields_of(record)):
+                    yield record
+
+
+def shared() -> Iterator[Name]:
+    """Yield the records that summaries are made of and that are declared elsewhere, by name."""
+    known = {(record.module, record.name): record for record in summaries()}
+    more: dict[tuple[str, str], Name] = {}
+    waiting = list(known.values())
+    while waiting:
+        for record in records_in(waiting.pop()):
+            key = record.module, record.name
+            if key not in known and key not in more:
+                more[key] = record
+                waiting.append(record)
+    named_ = sorted(more.values(), key=lambda record: (record.name, record.module))
+    yield from (record for record in named_ if list(fields_of(record)))
+
+
+def _summary(record: Name) -> str:
+    fields = list(fields_of(record))
+    bases = [ast.unparse(base) for base in getattr(record.node, "bases", ())]
     others = ", ".join(f"`{base}`" for base in bases if base not in ("TypedDict", "NamedTuple"))
-    about = first_paragraph(ast.get_docstring(node) or "")
+    about = about_of(record.doc, {field.name for field in fields})
     about += f" Also the keys of {others}." if others else ""
-    return _section(node.name, about, KEY, _fields(node), "")
+    return _section(record.name, about, KEY, fields, "")
 
 
-def _fields(node: ast.ClassDef) -> Iterator[Row]:
-    """Yield name, type and docstring of each field of a class."""
-    for one, after in zip(node.body, [*node.body[1:], None], strict=True):
-        if isinstance(one, ast.AnnAssign):
-            yield ast.unparse(one.target), ast.unparse(one.annotation), string_of(after)
-
-
-def _section(name: str, about: str, head: str, rows: Iterable[Row], place: str) -> str:
+def _section(name: str, about: str, head: str, fields: Iterable[Field], place: str) -> str:
     lines = "".join(
-        f"| `{column}` | `{cell(kind)}` | {cell(text)} |\n" for column, kind, text in rows
+        f"| `{one.name}` | {f'`{cell(one.kind)}`' if one.kind else ''} | {cell(one.text)} |\n"
+        for one in fields
     )
     about = f"{about}\n\n" if about else ""
     return f"## {name}\n\n{about}{head}{lines}{f'{chr(10)}In `{place}`.{chr(10)}' if place else ''}"

@@ -8,31 +8,13 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from argus.cli.reference.made import first_paragraph, page, parts, wrapped
-from argus.cli.reference.source import SOURCE, file_of, string_of, tree
+from argus.cli.reference.source import SOURCE, Name, defined, file_of
 
 LONGEST = 90
 """Characters of a signature on one line."""
-Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign | ast.AnnAssign
-
-
-@dataclass(frozen=True)
-class Name:
-    """A public name, where it is defined, and what stands there."""
-
-    name: str
-    module: str
-    """Below `argus`, with dots."""
-    node: Definition
-    doc: str
-
-    @property
-    def room(self) -> str:
-        """The folder below `argus` that it is in, or its file."""
-        return self.module.partition(".")[0]
 
 
 def name_pages() -> dict[str, str]:
@@ -55,46 +37,11 @@ def public_names() -> Iterator[Name]:
     for node in stub.body:
         if isinstance(node, ast.ImportFrom) and node.level:
             for alias in node.names:
-                yield _defined(node.module or "", alias.name)
+                yield defined(node.module or "", alias.name)
 
 
 def _place(name: Name) -> tuple[str, str, str]:
     return name.room, name.module, name.name
-
-
-def _defined(module: str, name: str) -> Name:
-    """Follow a name through modules that only hand it on. Raises LookupError for a lost one."""
-    body = list(_statements(tree(module)))
-    for node, after in zip(body, [*body[1:], None], strict=True):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if node.name == name:
-                return Name(name, module, node, ast.get_docstring(node) or "")
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(one, ast.Name) and one.id == name for one in targets):
-                return Name(name, module, node, string_of(after))
-        elif isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return _defined(_module(node, module), alias.name)
-    raise LookupError(f"{name} is not in argus.{module}")
-
-
-def _statements(module: ast.Module) -> Iterator[ast.stmt]:
-    """Yield the statements of a module, those under `if` too (TYPE_CHECKING)."""
-    for node in module.body:
-        yield node
-        if isinstance(node, ast.If):
-            yield from node.body
-
-
-def _module(node: ast.ImportFrom, inside: str) -> str:
-    """Return the module, below `argus`, that an import names."""
-    if not node.level:
-        return (node.module or "").removeprefix("argus.")
-    parts = inside.split(".")
-    up = node.level - (1 if file_of(inside).stem == "__init__" else 0)
-    return ".".join([*parts[: len(parts) - up], *([node.module] if node.module else [])])
 
 
 def _entry(name: Name) -> str:

@@ -26,24 +26,19 @@ SCHEMA = pa.schema(
         ("rank_change", pa.int64()),
     ]
 )
-"""One row per entity or document. before, after: in words. value: RPS of an entity (between two
-indexes the rank of the first document that names it, by its name), rank of a document by its title.
-rps_change: more is better; rank_change: places further down, so less is better. Null where the
-value is of the other sort, and where one side has none."""
+"""Rows are `ComparisonRow`s."""
 
 QUERY_SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("query_id", "text", "entered", "left")]
     + [("changed", pa.int64())]
 )
-"""One row per query of two indexes, retrievers or runs."""
+"""Rows are `QueryRow`s."""
 
 ONLY_SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("query_id", "text", "doc_id", "label", "only")]
     + [("rank", pa.int64()), ("grade", pa.int64())]
 )
-"""One row per query and document that one of two retrievers or runs alone brings into the top k.
-
-only: "before" or "after"; rank: its place there. grade: null where nobody judged it."""
+"""Rows are `OnlyRow`s."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,12 @@ from argus.measures.slices import SliceFigures, slice_lines
 
 
 class Ranks(TypedDict):
-    """Ranks before and after, and what changed, in a row; the change of RPS is always None."""
+    """Ranks before and after, and what changed, in a row; the change of RPS is always None.
+
+    value_before, value_after: RPS of an entity, or rank by its name or title; None without.
+    rps_change: how much the RPS rose; None for ranks.
+    rank_change: places further down, so less is better; None for RPS.
+    """
 
     value_before: float | None
     value_after: float | None
@@ -20,7 +25,12 @@ class Ranks(TypedDict):
 
 
 class ComparisonRow(Ranks):
-    """One entity or document; see `argus.evaluation.compare.rows.SCHEMA`."""
+    """One row per entity or document of two results, indexes, retrievers or runs.
+
+    kind: entity or document.
+    verdict: lost, gained, only before, only after, not comparable or same.
+    before, after: what was measured on this side, in words.
+    """
 
     kind: Literal["entity", "document"]
     id: str
@@ -31,8 +41,11 @@ class ComparisonRow(Ranks):
 
 
 class QueryRow(TypedDict):
-    """One query of two indexes or runs: the documents that enter and leave its top k, by title.
+    """One row per query of two indexes, retrievers or runs.
 
+    text: text of the query.
+    entered: documents that enter its top k, as titles.
+    left: documents that leave it, as titles.
     changed: how many these are.
     """
 
@@ -44,7 +57,13 @@ class QueryRow(TypedDict):
 
 
 class OnlyRow(TypedDict):
-    """A document that one side alone brings back of a query; see `rows.ONLY_SCHEMA`."""
+    """One row per query and document that one side alone brings into the top k.
+
+    text: text of the query.
+    only: side that brings it back: before or after.
+    rank: rank of the document on that side, from 1.
+    grade: judged grade; None where nobody judged it.
+    """
 
     query_id: str
     text: str
@@ -67,11 +86,21 @@ AuditSides = TypedDict(
         "share_below_0.33": list[float | None],
     },
 )
-"""Figures of two audits: before, after."""
+"""Figures of two audits: before, after.
+
+k: how far down a list counts, on each side.
+pool: size N of the pool, on each side.
+mean_rps: mean RPS, on each side.
+share_below_0.33: share of blind spots, on each side.
+"""
 
 
 class ExposureSides(TypedDict):
-    """Figures of two measurements of exposure: before, after."""
+    """Figures of two measurements of exposure: before, after.
+
+    k: how far down a list counts, on each side.
+    never_retrieved: documents that no probe brings back, on each side.
+    """
 
     k: list[int]
     never_retrieved: list[int]
@@ -85,7 +114,11 @@ class JobSides(TypedDict):
 
 
 class ResultFigures(TypedDict):
-    """What two folders of results give. same_corpus: None where a corpus was not noted."""
+    """What two folders of results give.
+
+    same_corpus: whether both are of one corpus; None where that was not noted.
+    verdicts: entities and documents, by verdict.
+    """
 
     same_corpus: bool | None
     kinds: JobSides
@@ -93,7 +126,12 @@ class ResultFigures(TypedDict):
 
 
 class QueryCounts(TypedDict):
-    """Queries by where they come from, and those that could not be asked."""
+    """Queries by where they come from, and those that could not be asked.
+
+    titles: queries that are titles of documents.
+    entities: queries that are names of entities.
+    given: queries that were given.
+    """
 
     titles: int
     entities: int
@@ -102,7 +140,14 @@ class QueryCounts(TypedDict):
 
 
 class JudgedSides(TypedDict):
-    """Relevant documents within k, by who brings them back. queries: that have one."""
+    """Relevant documents within k, by who brings them back.
+
+    queries: queries that have a relevant document.
+    relevant: relevant documents of them.
+    both: relevant documents that both sides bring back.
+    only_before, only_after: relevant documents that one side alone brings back.
+    neither: relevant documents that no side brings back.
+    """
 
     queries: int
     relevant: int
@@ -113,10 +158,13 @@ class JudgedSides(TypedDict):
 
 
 class ListFigures(TypedDict):
-    """What two indexes, retrievers or runs give. changed_queries: whose top k is another.
+    """What two indexes, retrievers or runs give.
 
-    only_before, only_after: results that one alone brings back, over all queries; judged: with
-    judgements. Neither of two indexes.
+    without_title: documents without a title, which ask for nothing.
+    changed_queries: queries whose top k is another.
+    only_before, only_after: results that one side alone brings back, over all queries.
+    judged: relevant documents by who brings them back, with judgements; not of two indexes.
+    verdicts: entities and documents, by verdict.
     """
 
     k: int
@@ -132,9 +180,18 @@ class ListFigures(TypedDict):
 class ComparisonSummary(TypedDict):
     """What is gained and lost between two results, two indexes, two retrievers or two runs.
 
-    names, fingerprints: before, after. notes: what a reader should know. same_corpus, kinds: of
-    results; k to judged: of the others. gained, lost: the first 200 of each. slices: shares of what
-    is lost and gained, where fields were named.
+    of: what was compared: results, indexes, retrievers or runs.
+    names: name of each side, before and after.
+    fingerprints: encoder of each side, before and after.
+    notes: what a reader should know.
+    same_corpus: whether both are of one corpus; None where that was not noted.
+    kinds: figures of the jobs of both folders, of results.
+    without_title: documents without a title, which ask for nothing.
+    changed_queries: queries whose top k is another.
+    only_before, only_after: results that one side alone brings back, over all queries.
+    verdicts: entities and documents, by verdict.
+    gained, lost: the first 200 that were gained, or lost.
+    slices: shares of what is lost and gained, where fields were named.
     """
 
     of: Literal["results", "indexes", "retrievers", "runs"]

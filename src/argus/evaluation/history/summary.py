@@ -8,7 +8,11 @@ from argus.measures.significance import DifferenceFigures
 
 
 class ItemChange(TypedDict):
-    """A document, entity or question, and a figure of it in both runs."""
+    """A document, entity or question, and a figure of it in both runs.
+
+    id: id of the document, entity or question.
+    before, after: its figure in this run.
+    """
 
     id: str
     before: float
@@ -18,8 +22,14 @@ class ItemChange(TypedDict):
 class FigureChange(TypedDict):
     """One figure of two runs, over the items that both measured; `queries` in `test` counts them.
 
-    test: None where there is no such item. failed_after: measured before, and failed after; they
-    are in no mean. verdict: "better", "worse", or "" where chance may do it.
+    figure: name of the figure.
+    common: items that both runs measured.
+    only_before, only_after: items that one run alone measured.
+    failed_after: items that were measured before, and failed after; in no mean.
+    test: paired test over the common items; None without any.
+    worse: items that got worse, the most changed first.
+    better: items that got better, the most changed first.
+    verdict: better, worse, or empty where chance may do it.
     """
 
     figure: str
@@ -34,7 +44,15 @@ class FigureChange(TypedDict):
 
 
 class RunChange(TypedDict):
-    """Two runs of one job, by their numbers. settings: those of the figures that differ."""
+    """Two runs of one job, by their numbers.
+
+    job: job that both runs are of.
+    unit: what an item is: document, entity or question.
+    before, after: number of the run.
+    settings: settings of the figures that differ.
+    same_corpus: whether both runs read one corpus.
+    same_encoder: whether both runs used one encoder.
+    """
 
     job: str
     unit: str
@@ -47,7 +65,15 @@ class RunChange(TypedDict):
 
 
 class RunLine(TypedDict):
-    """A run in the list of all. clock_ran_back: it says that it began before the one before it."""
+    """A run in the list of all.
+
+    number: number of the run, from 1.
+    job: job that ran.
+    place: folder of the run.
+    finished: when it ended, ISO 8601, UTC.
+    means: figure to its mean.
+    clock_ran_back: whether it says that it began before the run before it.
+    """
 
     number: int
     job: str
@@ -59,9 +85,11 @@ class RunLine(TypedDict):
 
 
 class HistorySummary(TypedDict):
-    """All runs, in the order in which they were recorded, and what changed last in each job."""
+    """All runs, in the order in which they were recorded, and what changed last in each job.
+
+    damaged: folders of runs that cannot be read.
+    """
 
     runs: list[RunLine]
     changes: list[RunChange]
     damaged: list[str]
-    """Folders of runs that cannot be read."""

@@ -9,7 +9,19 @@ from argus.jobs.recorded_model import Answers
 
 
 class FailureSettings(TypedDict):
-    """How failures were analysed; replay: questions that are replayed at most."""
+    """How failures were analysed.
+
+    correct: when a passage is correct: by annotation, or by answer.
+    tokenizer: tokenizer that tokens are counted with; None for words.
+    strict: whether deciles are made as in the thesis.
+    index: folder of the n-gram index; None without.
+    model: folder of the model that is replayed; None without.
+    mode: mode of the replayed search; None without.
+    beams: beams of the replayed search; None without.
+    replay: questions that are replayed at most.
+    llm: model that judges; None without.
+    thresholds: threshold by mode of failure, where another was given.
+    """
 
     k: int
     correct: str
@@ -26,7 +38,12 @@ class FailureSettings(TypedDict):
 
 
 class FileProblem(TypedDict):
-    """What was amiss in a file: how often, and where first."""
+    """What was amiss in a file: how often, and where first.
+
+    what: what is amiss.
+    count: how often.
+    first: where it is seen first.
+    """
 
     what: str
     count: int
@@ -34,7 +51,14 @@ class FileProblem(TypedDict):
 
 
 class QuestionCounts(TypedDict):
-    """Questions by how they went: judged ones failed, came late or were found at once."""
+    """Questions by how they went: judged ones failed, came late or were found at once.
+
+    total: questions in the file.
+    judged: questions with something correct to find.
+    failed: judged questions without a correct passage in the first k.
+    late: judged questions whose first correct passage is in the first k, not first.
+    found: judged questions whose first passage is correct.
+    """
 
     total: int
     judged: int
@@ -46,8 +70,20 @@ class QuestionCounts(TypedDict):
 class ModeSummary(TypedDict):
     """How often a mode of failure holds in one system (see `Spread`).
 
-    leading: failed questions whose diagnosis begins with it. not_applicable: why it is not
-    measured.
+    id: id of the mode, as in the taxonomy.
+    name: name of the mode.
+    category: category of the mode.
+    direct: whether it shows the failure itself, rather than a trait.
+    threshold_text: when it holds, in words.
+    measured: questions for which its indicator is measured.
+    measured_failed: of these, questions without a correct passage in the first k.
+    measured_found: of these, questions with one.
+    among_failed: share of the former for which it holds.
+    among_found: share of the latter for which it holds.
+    difference: first share less the second.
+    low, high: 95% interval of the difference (Newcombe).
+    leading: failed questions whose diagnosis begins with it.
+    not_applicable: why it is not measured; None where it is.
     """
 
     id: str
@@ -68,7 +104,10 @@ class ModeSummary(TypedDict):
 
 
 class SystemFigures(TypedDict):
-    """What the rows of a system come to."""
+    """What the rows of a system come to.
+
+    modes: modes of failure, what explains most first.
+    """
 
     questions: QuestionCounts
     figures: Figures
@@ -76,7 +115,12 @@ class SystemFigures(TypedDict):
 
 
 class SystemSummary(SystemFigures):
-    """One system. broken: where and why its file breaks off."""
+    """One system.
+
+    name: name of the system.
+    file: output file of the system.
+    broken: where and why the file breaks off; None where it is whole.
+    """
 
     name: str
     file: str
@@ -85,7 +129,13 @@ class SystemSummary(SystemFigures):
 
 
 class Comparison(TypedDict):
-    """Differences of two systems, over the questions that both have; second minus first."""
+    """Differences of two systems, over the questions that both have; second minus first.
+
+    questions: questions that both systems have.
+    only_first, only_second: questions that one system alone has.
+    columns: names of the columns of `rows`.
+    rows: per figure: its means, their difference, interval and p-value.
+    """
 
     questions: int
     only_first: int
@@ -95,7 +145,18 @@ class Comparison(TypedDict):
 
 
 class TaxonomyMode(TypedDict):
-    """A mode of failure as it is shown (see `FailureMode`)."""
+    """A mode of failure as it is shown (see `FailureMode`).
+
+    id: id of the mode.
+    category: category of the mode.
+    name: name of the mode.
+    definition: what goes wrong.
+    indicator: what it is seen by.
+    needs: what has to be given to measure it.
+    threshold_text: when it holds, in words.
+    reference: where it is described.
+    direct: whether it shows the failure itself, rather than a trait.
+    """
 
     id: str
     category: str
@@ -109,7 +170,15 @@ class TaxonomyMode(TypedDict):
 
 
 class ReplaySummary(TypedDict):
-    """How many questions with positives were replayed, and of those compared how many alike."""
+    """How many questions with positives were replayed, and of those compared how many alike.
+
+    beams: beams of the replayed search.
+    as_searched: whether it was replayed as the answers say that it was made.
+    questions: questions that were replayed.
+    of: questions with positives.
+    same: of these, questions whose positive has the same rank in the replay.
+    compared: questions whose output has a positive.
+    """
 
     mode: str
     beams: int
@@ -121,7 +190,13 @@ class ReplaySummary(TypedDict):
 
 
 class VerdictCounts(TypedDict):
-    """Questions by their best verdict; incomplete: those that might have a better one."""
+    """Questions by their best verdict.
+
+    total: questions with a passage to judge.
+    YES, PARTIAL, NO: questions with this as best verdict.
+    failed: questions without any verdict.
+    incomplete: questions that might have a better one.
+    """
 
     total: int
     YES: int
@@ -132,7 +207,14 @@ class VerdictCounts(TypedDict):
 
 
 class PassageVerdicts(TypedDict):
-    """Passages by what became of the question about them, and by verdict."""
+    """Passages by what became of the question about them, and by verdict.
+
+    total: passages to judge.
+    ok: passages with a verdict.
+    failed: passages whose answer could not be had or read.
+    not_asked: passages beyond the budget.
+    YES, PARTIAL, NO: passages with this verdict.
+    """
 
     total: int
     ok: int
@@ -151,14 +233,23 @@ class SystemVerdicts(TypedDict):
 
 
 class NoVerdict(TypedDict):
-    """Why passages have no verdict."""
+    """Why passages have no verdict.
+
+    reason: why there is none.
+    passages: passages of which that is so.
+    """
 
     reason: str
     passages: int
 
 
 class JudgeSummary(TypedDict):
-    """What a judge said; language_model: what it took, None where nothing was asked."""
+    """What a judge said.
+
+    model: model that judged.
+    systems: verdicts by system.
+    language_model: what it took; None where nothing was asked.
+    """
 
     model: str
     systems: dict[str, SystemVerdicts]
@@ -167,9 +258,13 @@ class JudgeSummary(TypedDict):
 
 
 class FailureSummary(TypedDict):
-    """What an analysis comes to. needs: what was not measured, and what to give for it.
+    """What an analysis comes to.
 
-    unjudged: why no judge could be asked. replayed: by system.
+    correct: when a passage is correct: by annotation, or by answer.
+    tokens: what tokens are counted with.
+    needs: what was not measured, and what to give for it.
+    replayed: replay by system; None where it was not replayed.
+    unjudged: why no judge could be asked; None where one could.
     """
 
     k: int
@@ -185,7 +280,14 @@ class FailureSummary(TypedDict):
 
 
 class DiagnosisRow(TypedDict):
-    """A row of failure_diagnosis.parquet. pair: equal in both systems for one question."""
+    """One row per system and question, with the modes of failure that hold for it.
+
+    pair: equal in both systems for one question.
+    outcome: found at 1, late, failed or not judged.
+    first_correct: rank of the first correct passage; None without one.
+    modes: names of the modes, what explains most first.
+    evidence: what each mode is seen by, in words.
+    """
 
     system: str
     query_id: str
@@ -198,7 +300,16 @@ class DiagnosisRow(TypedDict):
 
 
 class JudgedRow(TypedDict):
-    """A row of judged.parquet: a passage, its verdict, or why it has none."""
+    """One row per passage that a judge was asked about: its verdict, or why it has none.
+
+    passage_id: id of the passage.
+    answers: answers of the question, parted by " / ".
+    title: title of the passage.
+    text: text of the passage.
+    state: ok, failed or not asked.
+    verdict: YES, PARTIAL or NO; None where there is none.
+    explanation: what the judge says.
+    """
 
     system: str
     query_id: str
@@ -215,7 +326,15 @@ class JudgedRow(TypedDict):
 
 
 class LostNgram(TypedDict):
-    """What became of an n-gram that the beam dropped (see `Lost`)."""
+    """What became of an n-gram that the beam dropped (see `Lost`).
+
+    ngram: its text, without markers.
+    view: body, title or query.
+    weight: weight that it would have had.
+    left_at: token, from 1, at which its prefix left the beam; None where it was written this time.
+    rank: its rank among all candidates there; None where it was written this time.
+    kept_by: least beam size that was tried and writes it; None where none does.
+    """
 
     ngram: str
     view: str
@@ -232,6 +351,6 @@ class PrunedNgram(LostNgram):
 
 
 class PrunedRow(PrunedNgram):
-    """A row of pruned.parquet."""
+    """One row per n-gram of a right passage that the beam dropped, 50 of a question at most."""
 
     system: str

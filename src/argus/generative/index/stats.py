@@ -301,7 +301,7 @@ def _by_name(quantiles: Mapping[float, int]) -> dict[str, int]:
 
 
 def _table(ngrams: Sequence[NgramCounts]) -> pa.Table:
-    """Return a row per length, a column per quantile."""
+    """See `LENGTHS`."""
     flat = [
         {
             "length": row["length"],
@@ -314,4 +314,22 @@ def _table(ngrams: Sequence[NgramCounts]) -> pa.Table:
         }
         for row in ngrams
     ]
-    return pa.Table.from_pylist(flat)
+    quantiles = [name for name in (flat[0] if flat else ()) if name not in LENGTHS.names]
+    more = [pa.field(name, pa.int64()) for name in quantiles]
+    return pa.Table.from_pylist(flat, schema=pa.schema([*LENGTHS, *more]))
+
+
+LENGTHS = pa.schema(
+    [
+        (name, pa.int64())
+        for name in ("length", "distinct", "occurrences", "singletons", "in_one_passage")
+    ]
+)
+"""One row per length of n-gram; quantiles besides, as `frequency_90%` and `passages_most`.
+
+length: tokens of the n-grams.
+distinct: different n-grams.
+occurrences: all of their occurrences.
+singletons: n-grams that occur once.
+in_one_passage: n-grams of one passage alone, singletons among them.
+"""

@@ -92,7 +92,15 @@ def _write_run(run: Run, folder: ArtifactFolder) -> Path:
 
 
 def questions_table(results: Results) -> pa.Table:
-    """Return one row per question: how much was found, and the first hit with its best keys."""
+    """Return one row per question that was asked of a model that generates.
+
+    hits: passages that came back.
+    first: id of the first one; null without any.
+    title: its title.
+    score: its score.
+    keys: its five heaviest n-grams, parted by " · ".
+    n_keys: n-grams that it was found by.
+    """
     rows = []
     for topic, answer in results:
         first = answer.hits[0] if answer.hits else None
@@ -111,11 +119,11 @@ def questions_table(results: Results) -> pa.Table:
             }
         )
     schema = pa.schema(
-        [
-            ("query_id", pa.string()), ("question", pa.string()), ("hits", pa.int64()),
-            ("first", pa.string()), ("title", pa.string()), ("score", pa.float64()),
-            ("keys", pa.string()), ("n_keys", pa.int64()),
-        ]
+        {
+            "query_id": pa.string(), "question": pa.string(), "hits": pa.int64(),
+            "first": pa.string(), "title": pa.string(), "score": pa.float64(),
+            "keys": pa.string(), "n_keys": pa.int64(),
+        }
     )  # fmt: skip
     return pa.Table.from_pylist(rows, schema)
 

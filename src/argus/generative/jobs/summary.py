@@ -8,7 +8,11 @@ from typing_extensions import TypedDict
 
 
 class SearchSettings(TypedDict):
-    """How a search is made. decoding, scoring: the fields of `Decoding` and `Scoring`."""
+    """How a search is made.
+
+    decoding: fields of `Decoding`.
+    scoring: fields of `Scoring`.
+    """
 
     mode: str
     k: int
@@ -17,21 +21,35 @@ class SearchSettings(TypedDict):
 
 
 class SearchIdentity(SearchSettings):
-    """All that decides an answer. index, model: hashes of what they hold."""
+    """All that decides an answer.
+
+    index: hash of what the index holds.
+    model: hash of what the model holds.
+    """
 
     index: str
     model: str
 
 
 class SearchRecord(SearchSettings):
-    """The settings as the manifest has them. index, model: folders."""
+    """The settings as the manifest has them.
+
+    index: folder of the index.
+    model: folder of the model.
+    """
 
     index: str
     model: str
 
 
 class QuestionCounts(TypedDict):
-    """Questions, and what became of them."""
+    """Questions, and what became of them.
+
+    total: questions that were read.
+    answered: questions that passages were found for.
+    nothing_found: questions that no passage was found for.
+    without_text: questions without a text, which were not asked.
+    """
 
     total: int
     answered: int
@@ -42,7 +60,11 @@ class QuestionCounts(TypedDict):
 class SearchPace(TypedDict):
     """What this run answered, and what that took; constraint is part of decoding.
 
-    batch: questions at once; below batch_wanted where memory did not suffice.
+    answered_now: questions that this run answered.
+    queries_per_s: these per second; None where there was none.
+    seconds_by_step: seconds by step; constraint is part of decoding.
+    batch_wanted: questions at once, as set.
+    batch: questions at once in the end, fewer where memory did not suffice.
     """
 
     answered_now: int
@@ -54,7 +76,15 @@ class SearchPace(TypedDict):
 
 
 class SearchSummary(SearchPace):
-    """What a search comes to. view_shares: of the scores, by view. files: of results, by format."""
+    """What a search comes to.
+
+    model: folder of the model.
+    hits: passages found, over all questions.
+    keys_per_hit: n-grams that a passage is found by, in the mean; None without.
+    view_shares: share of the scores by view: body, title, query.
+    exact_texts: whether texts shown are those of the corpus, not joined of tokens.
+    files: format of results to its file.
+    """
 
     index: str
     model: str
@@ -69,7 +99,13 @@ class SearchSummary(SearchPace):
 
 
 class KeyRecord(TypedDict):
-    """An n-gram by which a passage was found. count: occurrences in the corpus."""
+    """An n-gram by which a passage was found.
+
+    text: the n-gram.
+    count: occurrences in the corpus.
+    weight: what it adds to the score.
+    view: body, title or query.
+    """
 
     text: str
     count: int
@@ -78,7 +114,13 @@ class KeyRecord(TypedDict):
 
 
 class HitRecord(TypedDict):
-    """A passage of an answer. rank: from 1."""
+    """A passage of an answer.
+
+    rank: from 1.
+    id: id of the passage.
+    text: text of the passage.
+    keys: n-grams that it was found by, the heaviest first.
+    """
 
     rank: int
     id: str
@@ -89,7 +131,12 @@ class HitRecord(TypedDict):
 
 
 class AnswerRecord(TypedDict):
-    """The answer to one question that was asked alone; passages best first."""
+    """The answer to one question that was asked alone; passages best first.
+
+    query: question that was asked.
+    model: folder of the model.
+    results: passages, best first.
+    """
 
     query: str
     index: str

@@ -13,8 +13,14 @@ from argus.training.summary import TrainingFigures, training_lines
 class TrainSummary(TrainingFigures):
     """What a training comes to.
 
-    examples: counts by use, and by source and view. halved: how often a batch was halved for want
-    of memory; batch: examples at once in the end.
+    model: folder of the model.
+    weights: weights of the model.
+    examples: examples by use, and by source and view.
+    views: views that it learns to write: body, title, query.
+    out_of_time: whether it ended for want of time; with more it goes on.
+    evaluation_seconds: seconds that validating took.
+    halved: how often a batch was halved for want of memory.
+    batch: examples at once in the end.
     """
 
     model: str
@@ -28,7 +34,11 @@ class TrainSummary(TrainingFigures):
 
 
 class TrainSettings(TypedDict):
-    """The fields of `ExampleConfig` and of `LearningConfig`."""
+    """The fields of `ExampleConfig` and of `LearningConfig`.
+
+    examples: fields of `ExampleConfig`.
+    training: fields of `LearningConfig`.
+    """
 
     examples: dict[str, float | bool]
     training: dict[str, object]
@@ -37,8 +47,13 @@ class TrainSettings(TypedDict):
 class ModelNote(TypedDict):
     """argus.json beside a model: what it is, and what it may be asked for.
 
-    vocabulary: fingerprint of the tokenizer. base: name and size of a model from scratch, or name
-    and hash of the weights that training began with.
+    vocabulary: fingerprint of the tokenizer.
+    base: name and size of a model from scratch, or name and hash of the weights it began with.
+    views: views that it writes: body, title, query.
+    examples: examples by use, and by source and view.
+    stopped: why training ended.
+    evaluations: losses in validation, in their order.
+    best: the evaluation with the least loss.
     """
 
     argus: str

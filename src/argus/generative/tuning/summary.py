@@ -11,7 +11,14 @@ from argus.training.summary import TrainingFigures, training_lines
 
 
 class ListCounts(TypedDict):
-    """Judged questions, and what became of them; out_of_list: no right passage in their list."""
+    """Judged questions, and what became of them.
+
+    train: questions to learn from.
+    validation: questions to validate with.
+    out_of_list: questions without a right passage in their list.
+    nothing_wrong: questions without a wrong passage in their list.
+    without_gold: questions without a right passage in the corpus.
+    """
 
     train: int
     validation: int
@@ -21,7 +28,13 @@ class ListCounts(TypedDict):
 
 
 class PlaceFigures(TypedDict):
-    """Where the first right passage of questions is; a question without one in its list has 0."""
+    """Where the first right passage of questions is; a question without one in its list has 0.
+
+    questions: questions that were validated with.
+    first: share whose first passage is right.
+    first_10: share with a right passage in the first ten.
+    reciprocal_rank: mean of 1 / rank of the first right passage.
+    """
 
     questions: int
     first: float
@@ -30,7 +43,12 @@ class PlaceFigures(TypedDict):
 
 
 class TuneSummary(TrainingFigures):
-    """What learning to rank comes to. before, after: of the questions that were validated with."""
+    """What learning to rank comes to.
+
+    model: folder of the model.
+    weights: weights of the model.
+    before, after: places of right passages for the questions that were validated with.
+    """
 
     model: str
     mode: str
@@ -43,8 +61,9 @@ class TuneSummary(TrainingFigures):
 class TuneNote(TypedDict):
     """argus.json beside a model that learnt to rank.
 
-    base: of the model that it was before, as its own note has it, or its name and hash. tuned: the
-    model's name and hash, and how it learnt.
+    vocabulary: fingerprint of the tokenizer.
+    base: model that it was before, as its own note has it, or its name and hash.
+    tuned: name and hash of the model, and how it learnt.
     """
 
     argus: str

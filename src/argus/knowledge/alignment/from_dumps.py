@@ -23,21 +23,32 @@ LINK = "link"
 
 
 class Fates(TypedDict):
-    """What became of the rows of a dump: those that are not dropped, by reason, are entities."""
+    """What became of the rows of a dump: those that are not dropped, by reason, are entities.
+
+    read: rows that were read.
+    dropped: rows that are no entity, by reason.
+    """
 
     read: int
     dropped: Dropped
 
 
 class DumpFates(TypedDict):
-    """The rows of the dumps that there were."""
+    """The rows of the dumps that there were.
+
+    pages: what became of the pages of Wikipedia.
+    items: what became of the items of Wikidata.
+    """
 
     pages: NotRequired[Fates]
     items: NotRequired[Fates]
 
 
 class AlignCounts(DumpFates):
-    """What became of dumps, and how many entities they gave."""
+    """What became of dumps, and how many entities they gave.
+
+    entities: entities that they gave.
+    """
 
     entities: int
 

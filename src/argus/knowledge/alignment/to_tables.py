@@ -56,14 +56,25 @@ _REDIRECTS = """
 
 
 class DroppedRows(TypedDict):
-    """What is in no table of the knowledge base: entities by reason, relations by source, too."""
+    """What is in no table of the knowledge base: entities by reason, relations by source, too.
+
+    entities: reason to how many entities.
+    relations: source to reason to how many relations.
+    """
 
     entities: dict[str, int]
     relations: dict[str, dict[str, int]]
 
 
 class WrittenRows(TypedDict):
-    """Rows of the tables. targets, prepended: of the entities."""
+    """Rows of the tables.
+
+    entities: rows of entities.
+    aliases: rows of other names.
+    redirects: rows of redirects.
+    targets: entities that can be audited.
+    prepended: entities whose label was put before their paragraph.
+    """
 
     entities: int
     aliases: int
@@ -73,7 +84,11 @@ class WrittenRows(TypedDict):
 
 
 class KbCounts(WrittenRows):
-    """What a knowledge base holds. relations: by source; graph: the source that relates."""
+    """What a knowledge base holds.
+
+    relations: source to how many relations.
+    graph: source of the relations that relate entities.
+    """
 
     relations: dict[str, int]
     graph: str

@@ -16,6 +16,9 @@ _MAGIC_WORD = re.compile(
     re.IGNORECASE,
 )
 
+LARGEST = 1 << 63
+"""What no page id reaches: those of tables have 64 bits."""
+
 
 class BrokenRecord(ValueError):
     """The bytes of a record cannot be read; the text says why."""
@@ -62,9 +65,13 @@ def _redirect_pattern() -> re.Pattern[str]:
 def _number(page: ElementTree.Element, field: str) -> int:
     text = page.findtext(field)
     try:
-        return int(text or "")
+        number = int(text or "")
+        if abs(number) < LARGEST:
+            return number
     except ValueError:
-        raise BrokenRecord(f"<{field}> is {text!r}, where a number was expected") from None
+        pass
+    beginning = text and text[:40]
+    raise BrokenRecord(f"<{field}> is {beginning!r}, where a number below 2⁶³ was expected")
 
 
 def is_disambiguation(page: Page, site: Site) -> bool:

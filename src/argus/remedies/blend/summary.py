@@ -12,7 +12,13 @@ from argus.measures.significance import DifferenceFigures, with_interval
 
 
 class BlendDocuments(TypedDict):
-    """Documents of the index. without: of one sentence, or no word; joined: of too many."""
+    """Documents of the index.
+
+    total: documents of the index.
+    with_views: documents that have sentence views.
+    without: documents of one sentence, or no word.
+    joined: documents of too many sentences, of which neighbours stand together.
+    """
 
     total: int
     with_views: int
@@ -21,10 +27,16 @@ class BlendDocuments(TypedDict):
 
 
 class Hubness(TypedDict):
-    """r(d) over the documents; bytes: of the numbers on disk."""
+    """Hubness r(d) over the documents.
+
+    sentences: sentences on which it was measured.
+    least: least r(d) of a document.
+    median: median r(d).
+    most: greatest r(d) of a document.
+    bytes: bytes of the numbers on disk.
+    """
 
     sentences: int
-    """On which it was measured."""
     least: float
     median: float
     most: float
@@ -32,37 +44,48 @@ class Hubness(TypedDict):
 
 
 class Part(TypedDict):
-    """What the search costs, and gains, up to a part of the blend."""
+    """What the search costs, and gains, up to a part of the blend.
+
+    part: part up to which the blend is searched.
+    milliseconds: median of one query at a time, its embedding not counted.
+    times_dense: the same as a multiple of that of the vectors alone.
+    ndcg10: nDCG@10 against the vectors alone; None without judged questions.
+    recall10: recall@10 against the vectors alone; None without judged questions.
+    """
 
     part: str
     milliseconds: float
-    """Median of one query at a time, its embedding not counted."""
     times_dense: float
     ndcg10: DifferenceFigures | None
-    """Against the vectors alone; None without judged questions."""
     recall10: DifferenceFigures | None
 
 
 class BlendSummary(TypedDict):
-    """The receipt of a blend."""
+    """The receipt of a blend.
+
+    added: false when the index had it already.
+    max_views: sentence views of a document, at most.
+    views: sentence views of the remedy.
+    views_known: sentences left out, since their documents have views with that text.
+    bytes: bytes of texts (UTF-8) and vectors.
+    relied_on: remedies that hold what was left out.
+    parts: what each part costs and gains, in the order in which they are added.
+    seconds: seconds by step.
+    """
 
     remedy: str
     index: str
     added: bool
-    """False when the index had it already."""
     settings: BlendRecord
     max_views: int
     documents: BlendDocuments
     views: int
     views_known: int
-    """Left out: their documents have views with that text, some of other remedies."""
     views_failed: int
     bytes: int
-    """Of texts in UTF-8 and vectors."""
     relied_on: list[str]
     hubness: Hubness | None
     parts: list[Part]
-    """In the order in which they are added: the vectors alone, sentences, hubs, BM25, smoothing."""
     seconds: dict[str, float]
 
 

@@ -132,19 +132,28 @@ def write_diagnosis(
 
 
 def risk_table(diagnosis: Diagnosis) -> pa.Table:
-    """Return one row per entity and document."""
+    """Return one row per entity that a document names.
+
+    entity: name as the document has it.
+    spans: where it stands, in characters of title and text.
+    rps: RPS that the probe predicts; null where it has none.
+    flagged: whether that is below τ.
+    unread: mentions beyond what the encoder reads of a document.
+    entity_ids: entities of the knowledge base with that name.
+    """
     risks = diagnosis.risks
-    span = pa.struct([("start", pa.int64()), ("end", pa.int64())])
     places = [[{"start": s.start, "end": s.end} for s in r.spans] for r in risks]
     return pa.table(
         {
-            "doc_id": [r.doc_id for r in risks],
-            "entity": [r.entity for r in risks],
-            "spans": pa.array(places, pa.list_(span)),
+            "doc_id": pa.array([r.doc_id for r in risks], pa.string()),
+            "entity": pa.array([r.entity for r in risks], pa.string()),
+            "spans": pa.array(
+                places, pa.list_(pa.struct([("start", pa.int64()), ("end", pa.int64())]))
+            ),
             "rps": pa.array([r.rps for r in risks], pa.float64()),
-            "flagged": [r.below(diagnosis.tau) for r in risks],
-            "state": [str(r.state) for r in risks],
-            "reason": [r.reason for r in risks],
+            "flagged": pa.array([r.below(diagnosis.tau) for r in risks], pa.bool_()),
+            "state": pa.array([str(r.state) for r in risks], pa.string()),
+            "reason": pa.array([r.reason for r in risks], pa.string()),
             "unread": pa.array([r.unread for r in risks], pa.int64()),
             "entity_ids": pa.array([list(r.entity_ids) for r in risks], pa.list_(pa.string())),
         }

@@ -11,28 +11,50 @@ from argus.data.types import StateCounts
 
 
 class FinderFigures(TypedDict):
-    """What found the mentions, and how many names it did not look for, by reason."""
+    """What found the mentions, and how many names it did not look for, by reason.
+
+    name: what finds mentions.
+    left_out: names that it does not look for, by reason.
+    """
 
     name: str
     left_out: dict[str, int]
 
 
 class UnreadCounts(TypedDict):
-    """Entities that stand only beyond what the encoder reads, and their documents."""
+    """Entities that stand only beyond what the encoder reads, and their documents.
+
+    entities: entities that stand only beyond what the encoder reads.
+    documents: documents that name them.
+    """
 
     entities: int
     documents: int
 
 
 class RiskHistogram(TypedDict):
-    """Entities per step of predicted RPS."""
+    """Entities per step of predicted RPS.
+
+    edges: borders of the steps of predicted RPS.
+    entities: entities per step.
+    """
 
     edges: list[float]
     entities: list[int]
 
 
 class DiagnosisFigures(TypedDict):
-    """The figures of the report."""
+    """The figures of the report.
+
+    tau: threshold τ: predicted RPS below it is a risk.
+    documents: documents that were read.
+    documents_with_entities: documents that name an entity.
+    documents_at_risk: documents with an entity at risk.
+    entities: entities by what became of them, once per document.
+    flagged: entities at risk, once per document.
+    share_flagged: these as a share of the entities that were measured.
+    mean_rps: mean predicted RPS; None where none was predicted.
+    """
 
     tau: float
     finder: FinderFigures
@@ -40,17 +62,18 @@ class DiagnosisFigures(TypedDict):
     documents_with_entities: int
     documents_at_risk: int
     entities: StateCounts
-    """Once per document; why those without a prediction have none."""
     unread: UnreadCounts
     flagged: int
     share_flagged: float | None
-    """Of the entities that were measured."""
     mean_rps: float | None
     histogram: RiskHistogram
 
 
 class DiagnosisSummary(DiagnosisFigures, OfStore):
-    """Summary of a diagnosis, and of what was left out of it."""
+    """Summary of a diagnosis, and of what was left out of it.
+
+    documents_without_text: documents without a text.
+    """
 
     documents_without_text: int
 

@@ -10,29 +10,41 @@ from argus.indexes.recipes import BlendRecord
 
 
 class Folds(TypedDict):
-    """Whether views of a remedy are weighed, and not only the best view of a document."""
+    """Whether views of a remedy are weighed, and not only the best view of a document.
+
+    sentences: whether sentence views are weighed.
+    scenarios: whether scenario views are weighed.
+    """
 
     sentences: bool
     scenarios: bool
 
 
 class ExportSummary(TypedDict):
-    """What was exported of a remedy."""
+    """What was exported of a remedy.
+
+    fingerprint: encoder that made the vectors, and has to embed queries.
+    similarity: similarity that vectors are ranked by.
+    views: views that were written.
+    kinds: views by kind.
+    with_vectors: whether vectors were written, too.
+    documents: documents that have numbers of their own.
+    blend: settings of the blend; None without one.
+    weight: weight λ of documents against scenarios; None without scenarios.
+    corrects: whether queries are corrected.
+    """
 
     remedy: str
     index: str
     fingerprint: str
-    """Of the encoder that made the vectors, and has to embed queries."""
     dim: int
     similarity: str
     views: int
     kinds: dict[str, int]
     with_vectors: bool
     documents: int
-    """That have numbers of their own."""
     blend: BlendRecord | None
     weight: float | None
-    """λ of documents against their scenarios; None without scenarios."""
     corrects: bool
     folds: Folds
 

@@ -225,10 +225,17 @@ def receipt_table(
     in_views: Sequence[Sequence[float]],
     reasons: Mapping[str, str],
 ) -> pa.Table:
-    """Return one row per (document, entity at risk).
+    """Return one row per document and entity at risk in it.
 
-    Ranks are null where the risk query failed; `reasons` says why, by entity. rps_after: best of
-    original (which stays indexed) and views; rps_views: mean of the views, null where none is read.
+    Ranks are null where the risk query failed; `reasons` says why, by entity.
+
+    entity: name at risk, which is the risk query.
+    rank_before, rank_after: rank of the document for that name, without and with the remedy.
+    rps_before: predicted RPS of the original.
+    rps_after: best of original (which stays indexed) and views.
+    rps_views: mean of the views, null where none is read.
+    views: views that the remedy gave the document.
+    fell_from_lists: risk queries of others from whose top k it fell.
     """
     risks, not_asked = receipt.risks, ~receipt.asked
     best = [
@@ -238,17 +245,19 @@ def receipt_table(
     means = [float(np.mean(rps)) if rps else None for rps in in_views]
     return pa.table(
         {
-            "doc_id": [r.doc_id for r in risks],
-            "entity": [r.entity for r in risks],
-            "rank_before": pa.array(receipt.before, mask=not_asked),
-            "rank_after": pa.array(receipt.after, mask=not_asked),
+            "doc_id": pa.array([r.doc_id for r in risks], pa.string()),
+            "entity": pa.array([r.entity for r in risks], pa.string()),
+            "rank_before": pa.array(receipt.before, pa.int64(), mask=not_asked),
+            "rank_after": pa.array(receipt.after, pa.int64(), mask=not_asked),
             "rps_before": pa.array([r.rps for r in risks], pa.float64()),
             "rps_after": pa.array(best, pa.float64()),
             "rps_views": pa.array(means, pa.float64()),
-            "views": [len(views.get(r.doc_id, ())) for r in risks],
-            "fell_from_lists": [receipt.fell.get(r.doc_id, 0) for r in risks],
-            "state": [str(State.MEASURED if ok else State.FAILED) for ok in receipt.asked],
-            "reason": [reasons.get(r.entity, "") for r in risks],
+            "views": pa.array([len(views.get(r.doc_id, ())) for r in risks], pa.int64()),
+            "fell_from_lists": pa.array([receipt.fell.get(r.doc_id, 0) for r in risks], pa.int64()),
+            "state": pa.array(
+                [str(State.MEASURED if ok else State.FAILED) for ok in receipt.asked], pa.string()
+            ),
+            "reason": pa.array([reasons.get(r.entity, "") for r in risks], pa.string()),
         }
     )
 

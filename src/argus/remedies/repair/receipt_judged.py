@@ -24,7 +24,12 @@ SCHEMA = pa.schema(
 
 
 class JudgedRow(TypedDict):
-    """A row of receipt_judged.parquet; ranks only where the state is measured."""
+    """One row per judged query and relevant document.
+
+    query: text of the query.
+    rank_before, rank_after: rank without and with the remedy; null where it is not measured.
+    repaired: whether the document has views of the remedy.
+    """
 
     query_id: str
     query: str

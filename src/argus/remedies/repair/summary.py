@@ -12,7 +12,14 @@ from argus.remedies.paper import PaperNotes, paper_lines
 
 
 class ReferenceSettings(TypedDict):
-    """A `ReferenceConfig` in a manifest."""
+    """A `ReferenceConfig` in a manifest.
+
+    kb: knowledge bases that mentions are looked up in.
+    mentions: how mentions are found.
+    ignore_case: whether names match in any case.
+    min_length: least characters of a name.
+    common_words: whether names that are common words count.
+    """
 
     kb: list[str]
     mentions: str
@@ -22,7 +29,17 @@ class ReferenceSettings(TypedDict):
 
 
 class SynthesisSettings(TypedDict):
-    """The settings of a synthesis that change its outcome: those of a model, or without one."""
+    """The settings of a synthesis that change its outcome: those of a model, or without one.
+
+    model: model that writes; None without one.
+    title_first: whether the passage's title stands before its text.
+    min_similarity: least cosine of mention and passage.
+    temperature: temperature of the model; None for its default.
+    extra: further parameters of the request.
+    accept_unanswered: whether it goes on with prompts unanswered.
+    preset: paper or robust.
+    guard: off, for comparison only; absent otherwise.
+    """
 
     model: str | None
     title_first: bool
@@ -32,7 +49,6 @@ class SynthesisSettings(TypedDict):
     accept_unanswered: NotRequired[bool]
     preset: NotRequired[str]
     guard: NotRequired[str]
-    """off: for comparison only."""
 
 
 DocumentStates = TypedDict(
@@ -42,30 +58,48 @@ DocumentStates = TypedDict(
 
 
 class UnguardedTexts(TypedDict):
-    """Texts of a model that were indexed as they came, for comparison only."""
+    """Texts of a model that were indexed as they came, for comparison only.
+
+    texts: texts that were indexed unexamined.
+    rejected: of these, texts that the guard would have rejected.
+    """
 
     texts: int
     rejected: int
-    """Those that the guard would have rejected."""
 
 
 class Origin(TypedDict, total=False):
     """made.json: how the views of a remedy came about. Empty where the file is gone.
 
     From `preset` on each kind of remedy has keys of its own.
+
+    kind: kind of the remedy.
+    at: when it was made, UTC.
+    views_failed: views that could not be embedded and are left out.
+    views_known: views left out, since their documents have views with that text.
+    views_beyond_cap: views left out, since their documents have as many as they may.
+    tables: tables in the folder of the remedy.
+    relied_on: remedies that hold what was left out.
+    preset: paper or robust.
+    passages_found: passages that fit a mention by name.
+    passages_without_vector: of these, passages or mentions without a vector.
+    passages_refused: of these, passages unlike the mention.
+    written_by: model that wrote the texts.
+    documents: documents by what became of their synthesis.
+    insertions: descriptions that were put into texts.
+    fallen_back: documents that keep their original alone, by reason.
+    component: what of a scenario is a view.
+    paper: under the preset `paper`, where it is not the paper's.
     """
 
     remedy: str
     kind: str
     at: str
-    """UTC."""
     views_failed: int
     views_known: int
-    """Left out, since their documents have views with that text."""
     views_beyond_cap: int
     tables: list[str]
     relied_on: list[str]
-    """Remedies that hold what was left out."""
     preset: str
     passages_found: int
     passages_without_vector: int
@@ -74,29 +108,38 @@ class Origin(TypedDict, total=False):
     documents: DocumentStates
     insertions: int
     fallen_back: dict[str, int]
-    """Documents that keep their original alone, by reason."""
     language_model: Answers
     component: str
     paper: PaperNotes
-    """Under the preset `paper`: where it is not the paper's."""
     unguarded: UnguardedTexts
 
 
 class RollbackNote(TypedDict):
-    """rolled_back.json: what a rollback removed."""
+    """rolled_back.json: what a rollback removed.
+
+    views_removed: views that were removed.
+    at: when it was rolled back, UTC.
+    relied_on_by: remedies that left out views which this one held.
+    finished: false until the views are gone; absent then.
+    """
 
     remedy: str
     views_removed: int
     at: str
-    """UTC."""
     relied_on_by: list[str]
-    """Remedies that left out views which this one held."""
     finished: NotRequired[bool]
-    """False until the views are gone; then it is not there."""
 
 
 class ListedRemedy(TypedDict):
-    """A remedy in an index; kind and at (UTC) are None where its folder no longer says."""
+    """A remedy in an index; kind and at (UTC) are None where its folder no longer says.
+
+    id: id of the remedy.
+    kind: kind of the remedy; None where its folder no longer says.
+    at: when it was added, UTC; None likewise.
+    views: views of the remedy.
+    documents: documents that have one.
+    bytes: bytes of their texts and vectors.
+    """
 
     id: str
     kind: str | None
@@ -107,7 +150,16 @@ class ListedRemedy(TypedDict):
 
 
 class RepairCounts(TypedDict):
-    """What was at risk, and what was added."""
+    """What was at risk, and what was added.
+
+    documents: documents of the index.
+    documents_at_risk: documents with an entity at risk.
+    documents_repaired: documents that got a view.
+    entities_at_risk: entities at risk, once per document.
+    views: views that were added.
+    views_about_own_subject: of these, views about the document's own subject.
+    bytes: bytes of texts (UTF-8) and vectors.
+    """
 
     documents: int
     documents_at_risk: int
@@ -116,16 +168,23 @@ class RepairCounts(TypedDict):
     views: int
     views_about_own_subject: int
     bytes: int
-    """Texts in UTF-8 and vectors."""
 
 
 class RiskQueries(TypedDict):
-    """Ranks of documents for the names of their entities; none where no query could be asked."""
+    """Ranks of documents for the names of their entities; none where no query could be asked.
+
+    queries: names that were asked.
+    failed: names that could not be embedded.
+    found_before: share of the queries that bring their document into the top k.
+    found_after: the same with the remedy.
+    recovered: queries that come back only with the remedy.
+    lost: queries that come back only without it.
+    median_rank_before, median_rank_after: median rank of the document.
+    """
 
     queries: int
     failed: int
     found_before: NotRequired[float | None]
-    """Share of the queries that bring their document into the top k."""
     found_after: NotRequired[float | None]
     recovered: NotRequired[int]
     lost: NotRequired[int]
@@ -134,19 +193,28 @@ class RiskQueries(TypedDict):
 
 
 class RepairedRps(TypedDict):
-    """Mean predicted RPS of the repaired entities."""
+    """Mean predicted RPS of the repaired entities.
+
+    entities: repaired entities.
+    before: mean in the originals.
+    after: mean of the better of original and views, so never below.
+    entities_in_views: of these, entities that could be read in a view.
+    views: mean in the views alone; None where none could be read.
+    """
 
     entities: int
     before: float
     after: float
-    """Best of original and views, so never below."""
     entities_in_views: int
     views: float | None
-    """Of the views alone, over the entities that could be read in one."""
 
 
 class FallenDocument(TypedDict):
-    """A document that lost places in the top k: of how many lists it fell, and into how many."""
+    """A document that lost places in the top k: of how many lists it fell, and into how many.
+
+    lists: lists that it fell out of.
+    gained: lists that it came into.
+    """
 
     doc_id: str
     lists: int
@@ -154,7 +222,14 @@ class FallenDocument(TypedDict):
 
 
 class JudgedMoves(TypedDict):
-    """(query, relevant document) pairs: how many rose and fell, came into and left the top k."""
+    """(query, relevant document) pairs: how many rose and fell, came into and left the top k.
+
+    measured: pairs whose rank is known.
+    not_measured: pairs without a rank.
+    repaired: pairs whose document was repaired.
+    rose, fell: pairs whose document stands higher, or lower.
+    recovered, lost: pairs whose document came into, or left the top k.
+    """
 
     measured: int
     not_measured: int
@@ -166,26 +241,32 @@ class JudgedMoves(TypedDict):
 
 
 class RemedySummary(TypedDict):
-    """The receipt of a remedy."""
+    """The receipt of a remedy.
+
+    added: false when the index had it already.
+    risk_queries: documents at risk, asked for by the names of their entities.
+    of_repaired: the same of the repaired documents alone.
+    rps: predicted RPS of the repaired entities; None without any.
+    neighbours_fallen: documents that lost a place in the top k.
+    places_lost: places that they lost.
+    neighbours: the documents that lost most places.
+    before: state of the index before the remedy, as `before:ID`.
+    """
 
     remedy: str
     index: str
     added: bool
-    """False when the index had it already."""
     made: Origin
     k: int
     counts: RepairCounts
     risk_queries: RiskQueries
     of_repaired: RiskQueries
     rps: RepairedRps | None
-    """None where no document with an entity at risk was repaired."""
     neighbours_fallen: int
     places_lost: int
     neighbours: list[FallenDocument]
-    """Those that fell most."""
     seconds: float
     before: str
-    """The state of the index before the remedy."""
     judged_documents: NotRequired[JudgedMoves]
 
 

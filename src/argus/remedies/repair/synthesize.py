@@ -62,7 +62,10 @@ class InsertionRow(TypedDict):
 
 
 class SynthesisRow(TypedDict):
-    """A document in synthesis.parquet."""
+    """One row per document whose text a model was asked to complete.
+
+    insertions: where, entity and description of each insertion.
+    """
 
     doc_id: str
     state: str

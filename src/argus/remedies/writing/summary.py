@@ -13,31 +13,43 @@ from argus.remedies.blend.summary import BlendDocuments
 
 
 class WrittenCounts(TypedDict):
-    """Records of a remedy. documents: those that have records."""
+    """Records of a remedy.
+
+    documents: documents that have records.
+    views: records that are not a document's own vector, by kind of view.
+    records: records of the remedy.
+    written: records that were written now.
+    there_before: records that were there: of a run that was stopped, or of the same command.
+    bytes: bytes of their vectors.
+    """
 
     documents: int
     views: dict[str, int]
-    """Records that are not a document's own vector, by kind of view."""
     records: int
     written: int
     there_before: int
-    """Of a run that was stopped, or of the same command."""
     bytes: int
-    """Of their vectors."""
 
 
 class WrittenReach(TypedDict):
-    """What the store brings back of the records, asked for by their own vectors."""
+    """What the store brings back of the records, asked for by their own vectors.
+
+    causes: records that did not come back, by cause.
+    examples: the first records that did not come back.
+    """
 
     k: int
     reached: Reached
     causes: dict[str, int]
-    """Records that did not come back, by cause."""
     examples: list[UnreachedRecord]
 
 
 class WrittenSentences(TypedDict):
-    """What was made of the texts of a store's documents."""
+    """What was made of the texts of a store's documents.
+
+    max_views: sentence views of a document, at most.
+    failed: sentences that could not be embedded.
+    """
 
     max_views: int
     documents: BlendDocuments
@@ -45,43 +57,53 @@ class WrittenSentences(TypedDict):
 
 
 class Delivered(TypedDict):
-    """Records that are in a store."""
+    """Records that are in a store.
+
+    store: store of the documents.
+    collection: collection of the records.
+    others: remedies whose records are in the collection as well.
+    """
 
     remedy: str
     store: str
-    """Of the documents."""
     collection: str
-    """Of the records."""
     counts: WrittenCounts
     others: list[str]
-    """Remedies whose records are in the collection as well."""
     reach: WrittenReach
 
 
 class WrittenSummary(Delivered, OfStore):
-    """A remedy's records in a store: a blend of its own documents, or what an index holds."""
+    """A remedy's records in a store: a blend of its own documents, or what an index holds.
+
+    index: index whose state it is; None without one.
+    remedies: remedies of the index that the records hold.
+    settings: settings of the blend; None where an index was written.
+    weight: weight λ of documents against scenarios; None without.
+    left_out: documents without a whole vector, or that the store lacks.
+    sentences: what became of the sentences; None where an index was written.
+    """
 
     index: str | None
-    """Whose state it is."""
     remedies: list[str]
-    """Of the index, that the records hold."""
     settings: BlendRecord | None
     weight: float | None
-    """Lambda of scenarios."""
     left_out: int
-    """Documents: those of the store without a whole vector, or of the index that it lacks."""
     sentences: WrittenSentences | None
     seconds: float
 
 
 class StoreRollback(TypedDict):
-    """What a rollback took out of a store."""
+    """What a rollback took out of a store.
+
+    collection: collection of the records.
+    records_removed: records that were removed.
+    collection_removed: Argus made it, and it was empty.
+    """
 
     remedy: str
     collection: str
     records_removed: int
     collection_removed: bool
-    """Argus made it, and it was empty."""
     at: str
 
 

@@ -144,7 +144,7 @@ class Findings:
         return pa.array((entity.label for entity in entities), pa.string(), size=len(entities))
 
     def table(self) -> pa.Table:
-        """One row per entity of `base`, in its order; null where there is no score."""
+        """See `TABLE`; in the order of `base`, with a column more per further k and N."""
         headline, (states, reasons, why) = self.scores[0], self.states
         related = np.zeros(len(self.base.entities), np.int64)
         related[self.measured] = headline.related
@@ -152,13 +152,13 @@ class Findings:
         if self.projection is not None:
             points[self.projected] = self.projection.points
         outranked = self._displaced_by()
-        columns: dict[str, pa.Array | npt.NDArray[np.int64]] = {
+        columns: dict[str, pa.Array] = {
             "id": pa.array(ids_of(self.base.entities), pa.string()),
             "label": self.labels,
             "rps": self._spread(headline.rps),
             "low": self._spread(headline.low),
             "high": self._spread(headline.high),
-            "related": related,
+            "related": pa.array(related),
             "state": _named(states, [str(state) for state in CODE]),
             "band": self._grouped(self.bands),
             "tercile": self._grouped(self.terciles),
@@ -172,7 +172,8 @@ class Findings:
         }
         for scores in self.scores[1:]:
             columns[f"rps_k{scores.k}_n{scores.pool}"] = self._spread(scores.rps)
-        return pa.table(columns)
+        more = [(name, pa.float64()) for name in list(columns)[len(TABLE) :]]
+        return pa.table(columns, schema=pa.schema([*TABLE, *more]))
 
     def figures(self) -> FindingFigures:
         """Return the figures of the report; no value in it is NaN."""
@@ -338,8 +339,45 @@ def _pairs_by_id(ranks: PairRanks, ids: list[str]) -> pa.Table:
             "similarity": ranks.similarity,
             "above": ranks.above,
             "pool": ranks.pool,
-        }
+        },
+        schema=PAIRS,
     )
+
+
+TABLE = pa.schema(
+    [
+        ("id", pa.string()), ("label", pa.string()), ("rps", pa.float64()), ("low", pa.float64()),
+        ("high", pa.float64()), ("related", pa.int64()), ("state", pa.string()),
+        ("band", pa.string()), ("tercile", pa.string()), ("reason", pa.string()),
+        ("vector", pa.string()), ("displaced_by", pa.string()), ("x", pa.float64()),
+        ("y", pa.float64()),
+    ]
+)  # fmt: skip
+"""One row per entity; null where there is no score. RPS at further k and N: `rps_kK_nN`.
+
+rps: RPS at the first k and N, from 0 to 1.
+low, high: its 95% Wilson interval.
+related: related entities that were ranked for it.
+tercile: low, mid or high third of the scored entities.
+vector: key of its vector in the store of embeddings.
+displaced_by: of the 50 worst: who outranks it, and for how many related ones.
+x, y: place in the picture of the embedding space.
+"""
+_NAMES = pa.dictionary(pa.int32(), pa.string())
+PAIRS = pa.schema(
+    [
+        ("entity", _NAMES), ("related", _NAMES), ("similarity", pa.float32()),
+        ("above", pa.int32()), ("pool", pa.int32()),
+    ]
+)  # fmt: skip
+"""One row per pair of related entities; every RPS is computed from these.
+
+entity: id of the entity that is to be retrieved.
+related: id of the one that asks.
+similarity: cosine of the two.
+above: unrelated entities that are more similar to the one that asks.
+pool: unrelated entities, all of them.
+"""
 
 
 def _figures(scores: rps.Scores) -> SettingFigures:

@@ -25,17 +25,35 @@ SettingFigures = TypedDict(
         "share_above_0.5": float | None,
     },
 )
-"""Entities that have a score at one k and N, and their scores; None where none has one."""
+"""Entities that have a score at one k and N, and their scores; None where none has one.
+
+scored: entities that have a score.
+mean_rps: mean RPS, from 0 to 1; None without a score.
+share_below_0.33: share of entities with an RPS below 0.33: blind spots.
+share_above_0.5: share of entities with an RPS above 0.5.
+"""
 
 
 class SampleCounts(TypedDict, total=False):
-    """Pairs of a sampled knowledge base that are there for others' sake alone."""
+    """Pairs of a sampled knowledge base that are there for others' sake alone.
+
+    not_of_the_sample: pairs that are there for others' sake alone.
+    """
 
     not_of_the_sample: int
 
 
 class PairCounts(SampleCounts):
-    """What became of the pairs (x, t) of related entities."""
+    """What became of the pairs (x, t) of related entities.
+
+    related: pairs of related entities.
+    measured: pairs that were ranked.
+    pool_too_small: pairs with fewer than N - 1 unrelated entities.
+    without_vector: pairs of which one has no vector.
+    triples: relations that were read.
+    self_loops: of these, relations of an entity to itself.
+    unknown_ids: of these, relations to an id that is no entity.
+    """
 
     related: int
     measured: int
@@ -47,33 +65,48 @@ class PairCounts(SampleCounts):
 
 
 class ReservoirFigures(TypedDict):
-    """Neutrals per reservoir, and the standard error of an RPS that comes of it."""
+    """Neutrals per reservoir, and the standard error of an RPS that comes of it.
+
+    size: unrelated entities that each pair is ranked among.
+    mean_standard_error: mean standard error of an RPS that comes of it.
+    """
 
     size: int
     mean_standard_error: float
 
 
 class ProjectionFigures(TypedDict):
-    """How entities were projected (see `argus.retrievability.geometry.Projection`)."""
+    """How entities were projected (see `argus.retrievability.geometry.Projection`).
+
+    method: how points were made: LDA, PCA or UMAP.
+    accuracy: share of held-out entities whose band LDA names right; None without.
+    majority: share of the commonest band; None without.
+    sample: how many of the scored entities are shown, where not all are.
+    """
 
     method: str
     accuracy: float | None
     majority: float | None
     sample: NotRequired[int]
-    """Of the scored entities, how many are shown, where not all are."""
 
 
 class FindingFigures(SettingFigures):
-    """What the ranks tell; the headline's figures are its own."""
+    """What the ranks tell; the headline's figures are its own.
+
+    bands: entities by band of RPS: below 0.33, below 0.66, and above (ARGUS §4.2).
+    terciles: thirds of the scored entities; absent in folders of earlier versions.
+    settings: figures at every k and N; the first is the headline.
+    curve_over_pool: mean RPS over N.
+    curve_over_k: mean RPS over k.
+    reservoir: how many unrelated entities were drawn; None where all were ranked.
+    projection: picture of the embedding space; None where it was not made.
+    """
 
     entities: StateCounts
     bands: BandCounts
-    """Below 0.33, below 0.66, and above (ARGUS §4.2)."""
     terciles: NotRequired[GroupFigures]
-    """Thirds of the scored entities; absent in folders of earlier versions."""
     pairs: PairCounts
     settings: list[SettingFigures]
-    """At every k and N; the first is the headline."""
     histogram: Histogram
     curve_over_pool: Curve
     curve_over_k: Curve
@@ -82,14 +115,16 @@ class FindingFigures(SettingFigures):
 
 
 class AuditSummary(FindingFigures, Sliced, OfStore):
-    """The figures of an audit."""
+    """The figures of an audit.
+
+    text_window: how much of texts embedded whole the encoder reads; None where not known.
+    pooling: vectors of entities: span or sentence.
+    relations_from: where relations came from: a file, "mentions", or a knowledge base.
+    """
 
     text_window: TextWindow | None
-    """Of the texts that are embedded whole; None where the window is not known."""
     pooling: str
-    """span or sentence."""
     relations_from: str | None
-    """A file, "mentions", or a source of a knowledge base."""
 
 
 def headline(summary: AuditSummary) -> Iterator[str]:

@@ -50,6 +50,15 @@ SIDE_SCHEMA = pa.schema(
         ("instead_text", pa.string()),
     ]
 )
+"""One row per miss that the report shows side by side, the deepest first.
+
+query: text of the probe.
+wanted: title of the document that it is of, or its id.
+rank: its rank; null beyond the end of a list.
+text: beginning of its text.
+instead: who came first.
+instead_text: beginning of that text.
+"""
 SCHEMA = pa.schema(
     [
         ("id", pa.string()),
@@ -67,7 +76,18 @@ SCHEMA = pa.schema(
 
 
 class Row(TypedDict, total=False):
-    """What is known of a document; what is absent is null in the table."""
+    """One row per document; what is not known of it is null.
+
+    title_rank: rank of the document for its title.
+    sentence_rank: median rank for its own sentences, each held out.
+    own_probes: titles and sentences of it that asked.
+    retrieved_by_own: of these, those that bring it into the top k.
+    retrieved_by_others: probes of other documents that do.
+    never_retrieved: whether no probe brings it into the top k.
+    parent: of a chunk, the document that it is of.
+    parent_by_own: probes of the chunk that bring its document into the top k.
+    chunks: of a document, chunks that can be retrieved.
+    """
 
     id: Required[str]
     label: Required[str]
@@ -79,6 +99,9 @@ class Row(TypedDict, total=False):
     never_retrieved: bool
     state: Required[str]
     reason: Required[str]
+    parent: str
+    parent_by_own: int
+    chunks: int
 
 
 @dataclass(frozen=True)
@@ -242,14 +265,15 @@ class Findings:
         targets = probes.target[missed].tolist()
         return pa.table(
             {
-                "id": [self.searched.documents[i].id for i in targets],
-                "label": [names[i] for i in targets],
-                "probe": probes.kind[missed].tolist(),
-                "query": [probes.text[i] for i in missed.tolist()],
+                "id": pa.array([self.searched.documents[i].id for i in targets], pa.string()),
+                "label": pa.array([names[i] for i in targets], pa.string()),
+                "probe": pa.array(probes.kind[missed].tolist(), pa.string()),
+                "query": pa.array([probes.text[i] for i in missed.tolist()], pa.string()),
                 "rank": _ranks(probes.rank[missed]),
-                "displaced_by": [
-                    "; ".join(names[j] for j in self._rivals(i)) for i in missed.tolist()
-                ],
+                "displaced_by": pa.array(
+                    ["; ".join(names[j] for j in self._rivals(i)) for i in missed.tolist()],
+                    pa.string(),
+                ),
                 **of_parents,
             }
         )

@@ -48,7 +48,9 @@ class FailedProbe:
 class Concentration(TypedDict):
     """How unevenly retrievals are spread over documents (see `argus.retrievability.concentration`).
 
-    lorenz: at equal steps of the share of documents.
+    gini: Gini coefficient, 0 (all alike) to 1.
+    skewness: skewness of how often a document comes back.
+    lorenz: Lorenz curve, at equal steps of the share of documents.
     """
 
     gini: float
@@ -57,7 +59,13 @@ class Concentration(TypedDict):
 
 
 class Success(TypedDict):
-    """How often probes bring their document back; None where there is no probe."""
+    """How often probes bring their document back; None where there is no probe.
+
+    probes: probes that were asked.
+    success_at_1: share that brings its document first; None without probes.
+    success_at_k: share that brings it into the top k; None without probes.
+    mrr: mean reciprocal rank; None without probes.
+    """
 
     probes: int
     success_at_1: float | None

@@ -21,18 +21,24 @@ from argus.retrievability.exposure.summary import (
 
 
 class Miss(TypedDict):
-    """A row of misses.parquet."""
+    """One row per probe that does not bring its document into the top k.
+
+    probe: title or sentence.
+    query: text of the probe.
+    displaced_by: documents that came before it, at most three, as titles.
+    parent: of chunks, the document that the chunk is of.
+    """
 
     id: str
     label: str
     probe: str
     query: str
     rank: int | None
-    """None where the list of a retriever ended before it."""
+    """Rank of the document; None where the list of a retriever ended before it."""
     displaced_by: str
     parent: NotRequired[str]
     parent_rank: NotRequired[int | None]
-    """Of chunks, their documents, and these among documents."""
+    """Rank of that document among documents, each at its best chunk."""
 
 
 def section(folder: Path, summary: ExposureSummary) -> Section:

@@ -19,7 +19,10 @@ FEW_TITLES = 0.5
 
 
 class SuccessInterval(TypedDict, total=False):
-    """95% Wilson interval of success@k; absent where nothing was searched."""
+    """95% Wilson interval of success@k; absent where nothing was searched.
+
+    low, high: 95% Wilson interval of success@k.
+    """
 
     low: float
     high: float
@@ -30,18 +33,33 @@ class KindFigures(Success, SuccessInterval):
 
 
 class Hub(TypedDict):
-    """A document that surfaces everywhere."""
+    """A document that surfaces everywhere.
+
+    id: id of the document.
+    lists: top-k lists of other documents' probes that hold it.
+    share: these as a share of all lists.
+    """
 
     id: str
     label: str
     lists: int
-    """Top-k lists of other documents' probes that hold it."""
     share: float
-    """Of all lists."""
 
 
 class ExposureFindings(TypedDict):
-    """What the probes tell of the documents."""
+    """What the probes tell of the documents.
+
+    queries: probes that were asked.
+    probes_failed: probes that could not be asked.
+    title: probes that are the title of their document.
+    sentence: probes that are a sentence of their document, held out of it.
+    never_retrieved: documents that no probe brings into the top k.
+    never_retrieved_by_others: documents that no other document's probe does.
+    concentration: how unevenly documents come back.
+    expected_by_chance: lists in which chance alone puts a document.
+    hubs: documents that come back for most probes of others.
+    titled: documents that could be retrieved and have a title; the others have no title probe.
+    """
 
     k: int
     documents: StateCounts
@@ -53,55 +71,63 @@ class ExposureFindings(TypedDict):
     never_retrieved_by_others: int
     concentration: Concentration
     expected_by_chance: float
-    """Lists in which chance alone puts a document."""
     hubs: list[Hub]
     titled: int
-    """Documents that could be retrieved and have a title; the others have no title probe."""
 
 
 class ParentFigures(ExposureFindings):
-    """The same of the documents that chunks are of."""
+    """The same of the documents that chunks are of.
+
+    field: field that names the document of a chunk.
+    chunks: chunks that could be retrieved.
+    sentences_in_siblings: sentences that another chunk of the document holds, too: taken out there
+    as well.
+    """
 
     field: str
-    """Where the document of a chunk stands."""
     chunks: int
-    """That could be retrieved."""
     sentences_in_siblings: int
-    """Sentences that another chunk of the document holds, too: taken out there as well."""
 
 
 class SomeAnswersFacts(TypedDict, total=False):
-    """What is known of some answers: of lists of chunks that were folded to documents, a doubt."""
+    """What is known of some answers: of lists of chunks that were folded to documents, a doubt.
+
+    whole_documents: results that are no chunk, but a document that chunks are of.
+    undecided: probes whose list ends before it holds k documents, or their own.
+    warning: what is doubtful about all of the answers.
+    """
 
     whole_documents: int
-    """Results that are no chunk, but a document that chunks are of."""
     undecided: int
-    """Probes whose list ends before it holds k documents, or their own."""
     warning: str
-    """What is doubtful about all of the answers."""
 
 
 class RetrieverFacts(SomeAnswersFacts):
-    """The retriever that was asked, where it was not Argus's own search over vectors."""
+    """The retriever that was asked, where it was not Argus's own search over vectors.
+
+    name: what was asked, as it was given.
+    held_out: whether a sentence was held out of its document; false: it was left in.
+    longest_list: results in the longest list, at most k.
+    strange: results that are no document of the corpus.
+    kept: answers that are kept from an earlier run.
+    reasons: why probes failed, the most frequent first.
+    """
 
     name: str
     held_out: bool
-    """False: a sentence asked for its document with the document as it is in the index."""
     longest_list: int
-    """Results in the longest list, at most k."""
     strange: int
-    """Results that are no document of the corpus."""
     kept: int
-    """Answers that are kept from an earlier run."""
     reasons: dict[str, int]
-    """Why probes failed, the most frequent first."""
 
 
 class SearchedFacts(TypedDict):
-    """What is known of what was searched."""
+    """What is known of what was searched.
+
+    text_window: how much of the documents the encoder reads; None where not known.
+    """
 
     text_window: TextWindow | None
-    """Of the documents; None where the encoder's window is not known."""
     retriever: NotRequired[RetrieverFacts]
 
 

@@ -100,22 +100,28 @@ def _shared(retrievers: Sequence[AuditedRetriever]) -> int:
 
 
 def _points(one: AuditedRetriever, panel: Panel, k: int, config: FigureConfig) -> pa.Table:
-    """Return a panel's rows; shown: whether the report draws the entity, a draw by seed."""
+    """Return one row per entity of each panel, a retriever at one N.
+
+    N: size of the pool.
+    group: band or third of its RPS.
+    x, y: place in the picture.
+    shown: whether the report draws the entity, a draw by seed.
+    """
     n = len(panel.rows)
     rng = np.random.default_rng(config.seed)
     shown = np.zeros(n, bool)
     shown[rng.permutation(n)[: config.shown]] = True
     return pa.table({
         "retriever": pa.array([one.name] * n, pa.string()),
-        "k": np.full(n, k),
-        "N": np.full(n, panel.figures["pool"]),
+        "k": pa.array(np.full(n, k), pa.int64()),
+        "N": pa.array(np.full(n, panel.figures["pool"]), pa.int64()),
         "id": pa.array([one.audited.ids[i] for i in panel.rows], pa.string()),
         "label": pa.array([one.audited.labels[i] for i in panel.rows], pa.string()),
-        "rps": panel.rps,
+        "rps": pa.array(panel.rps, pa.float64()),
         "group": pa.array(panel.groups.tolist(), pa.string()),
-        "x": panel.points[:, 0],
-        "y": panel.points[:, 1],
-        "shown": shown,
+        "x": pa.array(panel.points[:, 0], pa.float64()),
+        "y": pa.array(panel.points[:, 1], pa.float64()),
+        "shown": pa.array(shown, pa.bool_()),
     })  # fmt: skip
 
 
@@ -134,4 +140,19 @@ def _curves(summary: FiguresSummary) -> pa.Table:
             }
             for (figure, at, n), mean, share, entities in zip(settings, *values, strict=True)
         ]  # fmt: skip
-    return pa.Table.from_pylist(rows)
+    return pa.Table.from_pylist(rows, schema=CURVES)
+
+
+CURVES = pa.schema(
+    [
+        ("figure", pa.string()), ("retriever", pa.string()), ("k", pa.int64()), ("N", pa.int64()),
+        ("mean_rps", pa.float64()), ("share_above_half", pa.float64()), ("entities", pa.int64()),
+    ]
+)  # fmt: skip
+"""One row per point of a curve, mean RPS over N or over k.
+
+figure: of the paper: 3 is over N, 5 over k.
+N: size of the pool.
+share_above_half: share of the entities with an RPS above 0.5.
+entities: entities that are scored at this point.
+"""

@@ -10,31 +10,44 @@ from argus.retrievability.rps import Curve, GroupFigures
 
 
 class PanelFigures(TypedDict):
-    """One panel of Figures 2 and 6: a retriever's entities at one N."""
+    """One panel of Figures 2 and 6: a retriever's entities at one N.
+
+    entities: entities that are scored at this N.
+    mean_rps: mean RPS at this N.
+    groups: bands or thirds of the entities.
+    method: how they were projected; see `argus.retrievability.geometry.Projection`.
+    accuracy: share of held-out entities whose group LDA names right.
+    majority: share of the commonest group; None without LDA.
+    """
 
     pool: int
     entities: int
-    """Scored at this N."""
     mean_rps: float
     groups: GroupFigures
     method: str
-    """How they were projected; see `argus.retrievability.geometry.Projection`."""
     accuracy: float | None
-    """Share of held-out entities whose group LDA names right."""
     majority: float | None
 
 
 class RetrieverFigures(TypedDict):
-    """One retriever."""
+    """One retriever.
+
+    name: name of the retriever.
+    folder: folder of its audit.
+    encoder: fingerprint of its encoder.
+    entities: entities that its audit scored.
+    mean_rps: mean RPS at k and the last N (Figure 1).
+    low, high: its 95% Wilson interval over entities.
+    over_pool: mean RPS over N.
+    over_k: mean RPS over k.
+    """
 
     name: str
     folder: str
     encoder: str
     pooling: str
     entities: int
-    """Scored in its audit."""
     mean_rps: float
-    """At k and the last N, with its 95% Wilson interval over entities (Figure 1)."""
     low: float
     high: float
     over_pool: Curve
@@ -43,14 +56,17 @@ class RetrieverFigures(TypedDict):
 
 
 class FiguresSummary(TypedDict):
-    """Several retrievers, side by side."""
+    """Several retrievers, side by side.
+
+    pools: sizes N of the panels.
+    groups: what entities are grouped by: bands or terciles.
+    shared: entities that all audits scored.
+    """
 
     k: int
     pools: list[int]
     groups: str
-    """bands or terciles."""
     shared: int
-    """Entities that all audits scored."""
     retrievers: list[RetrieverFigures]
 
 

@@ -217,31 +217,55 @@ def _write_tables(
     folder: ArtifactFolder, audited: Audited, data: Labelled, trials: Sweep, probe: Probe
 ) -> None:
     """Write trials.parquet, and predictions.parquet of the test entities."""
-    columns = {
-        "family": pa.array([t.family for t in trials.trials]),
-        "parameters": pa.array([json.dumps(t.parameters) for t in trials.trials]),
-        "validation_rmse": pa.array([t.validation_rmse for t in trials.trials]),
-        "iterations": pa.array([t.iterations for t in trials.trials]),
-        "seconds": pa.array([t.seconds for t in trials.trials]),
-    }
-    folder.write_table("trials", pa.table(columns))
+    folder.write_table("trials", _trials_table(trials))
+    folder.write_table("predictions", _predictions_table(audited, data, probe))
+
+
+def _trials_table(trials: Sweep) -> pa.Table:
+    """Return one row per setting of the grid that was tried.
+
+    family: ridge, xgboost, mlp or kernel.
+    parameters: its settings, as JSON.
+    validation_rmse: RMSE on the validation entities.
+    iterations: steps or trees of the fit.
+    """
+    return pa.table(
+        {
+            "family": pa.array([t.family for t in trials.trials], pa.string()),
+            "parameters": pa.array([json.dumps(t.parameters) for t in trials.trials], pa.string()),
+            "validation_rmse": pa.array([t.validation_rmse for t in trials.trials], pa.float64()),
+            "iterations": pa.array([t.iterations for t in trials.trials], pa.int64()),
+            "seconds": pa.array([t.seconds for t in trials.trials], pa.float64()),
+        }
+    )
+
+
+def _predictions_table(audited: Audited, data: Labelled, probe: Probe) -> pa.Table:
+    """Return one row per entity of the test split, which no trial saw.
+
+    rps: RPS that the audit measured.
+    related: related entities that the audit measured it with.
+    predicted: RPS that the probe predicts.
+    residual: measured less predicted RPS.
+    band: low, medium or high, by the measured RPS.
+    predicted_band: the same by the predicted one.
+    domain_score: how far from the training entities; above the threshold the probe abstains.
+    state: predicted or abstained.
+    """
     test = np.flatnonzero(data.split == TEST)
     estimates = probe.estimate(audited.vectors[test])
     prediction = probe.predict(audited.vectors[test])
-    folder.write_table(
-        "predictions",
-        pa.table(
-            {
-                "id": [audited.ids[i] for i in test],
-                "label": [audited.labels[i] for i in test],
-                "rps": audited.rps[test],
-                "related": audited.related[test],
-                "predicted": estimates,
-                "residual": audited.rps[test] - estimates,
-                "band": rps.band(audited.rps[test]).tolist(),
-                "predicted_band": rps.band(estimates).tolist(),
-                "domain_score": prediction.domain_score,
-                "state": prediction.states.tolist(),
-            }
-        ),
+    return pa.table(
+        {
+            "id": pa.array([audited.ids[i] for i in test], pa.string()),
+            "label": pa.array([audited.labels[i] for i in test], pa.string()),
+            "rps": pa.array(audited.rps[test], pa.float64()),
+            "related": pa.array(audited.related[test], pa.int64()),
+            "predicted": pa.array(estimates, pa.float64()),
+            "residual": pa.array(audited.rps[test] - estimates, pa.float64()),
+            "band": pa.array(rps.band(audited.rps[test]).tolist(), pa.string()),
+            "predicted_band": pa.array(rps.band(estimates).tolist(), pa.string()),
+            "domain_score": pa.array(prediction.domain_score, pa.float64()),
+            "state": pa.array(prediction.states.tolist(), pa.string()),
+        }
     )

@@ -31,7 +31,19 @@ Measure = Literal[
 
 
 class MeasureFigures(TypedDict):
-    """`Measures` in a summary."""
+    """`Measures` in a summary.
+
+    rmse: root mean squared error.
+    mae: mean absolute error.
+    pearson: Pearson correlation; None where not defined.
+    spearman: Spearman correlation; None where not defined.
+    macro_f1: F1 of the bands, in the mean.
+    macro_recall: recall of the bands, in the mean.
+    macro_precision: precision of the bands, in the mean.
+    weighted_precision: precision of the bands, weighed by their size.
+    weighted_f1: F1 of the bands, weighed by their size.
+    accuracy: share whose band is right.
+    """
 
     rmse: float
     mae: float
@@ -46,7 +58,14 @@ class MeasureFigures(TypedDict):
 
 
 class LabelFigures(TypedDict):
-    """`Labels` in a summary."""
+    """`Labels` in a summary.
+
+    std: standard deviation of the labels.
+    related_median: median number of related entities.
+    sampling_rmse: how far drawing other related entities would move labels, RMSE; None where not
+    known.
+    sampling_pearson: Pearson correlation of labels with their expectation; None where not known.
+    """
 
     std: float
     related_median: float

@@ -164,7 +164,12 @@ def _entities(
 
 
 def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> pa.Table:
-    """One row per entity, in the order of `base`; null where nothing is predicted."""
+    """Return one row per entity, ordered by id; null where nothing is predicted.
+
+    rps: predicted RPS, from 0 to 1.
+    domain_score: how far from the training entities.
+    state: predicted, abstained, failed or not applicable.
+    """
     n = len(base.entities)
     with_text = np.flatnonzero(base.has_text)
     states: list[str] = [str(State.NOT_APPLICABLE)] * n
@@ -184,13 +189,13 @@ def _table(base: KnowledgeBase, embedded: Embedded, prediction: Prediction) -> p
     scores, outlying = spread(prediction.rps), spread(prediction.domain_score)
     return pa.table(
         {
-            "id": [entity.id for entity in base.entities],
-            "label": [entity.label for entity in base.entities],
-            "rps": pa.array(scores, mask=np.isnan(scores)),
+            "id": pa.array([entity.id for entity in base.entities], pa.string()),
+            "label": pa.array([entity.label for entity in base.entities], pa.string()),
+            "rps": pa.array(scores, pa.float64(), mask=np.isnan(scores)),
             "band": pa.array([name or None for name in rps.band(scores).tolist()], pa.string()),
-            "domain_score": pa.array(outlying, mask=np.isnan(outlying)),
-            "state": states,
-            "reason": reasons,
+            "domain_score": pa.array(outlying, pa.float64(), mask=np.isnan(outlying)),
+            "state": pa.array(states, pa.string()),
+            "reason": pa.array(reasons, pa.string()),
         }
     )
 

@@ -13,7 +13,10 @@ from argus.retrievability.rps import BandCounts
 
 
 class SplitCounts(TypedDict):
-    """Entities per split."""
+    """Entities per split.
+
+    train, validation, test: entities of this split.
+    """
 
     train: int
     validation: int
@@ -21,13 +24,22 @@ class SplitCounts(TypedDict):
 
 
 class FitCounts(SplitCounts):
-    """Entities per split, and those of the test split of which the probe says nothing."""
+    """Entities per split, and those of the test split of which the probe says nothing.
+
+    abstained_on_test: entities of the test split of which the probe says nothing.
+    """
 
     abstained_on_test: int
 
 
 class FamilyRow(TypedDict):
-    """A row of ARGUS Table 3: a baseline, or the best of a family."""
+    """A row of ARGUS Table 3: a baseline, or the best of a family.
+
+    family: baseline or family of the probe.
+    parameters: its best parameters.
+    validation_rmse: RMSE on the validation entities.
+    test: its measures on the test entities.
+    """
 
     family: str
     parameters: Parameters
@@ -36,14 +48,27 @@ class FamilyRow(TypedDict):
 
 
 class DomainFigures(TypedDict):
-    """Where the probe speaks: the largest score that is inside, and the share that is."""
+    """Where the probe speaks: the largest score that is inside, and the share that is.
+
+    threshold: largest score of an entity that is inside.
+    quantile: share of the validation entities that is inside.
+    """
 
     threshold: float
     quantile: float
 
 
 class ProbeSummary(TypedDict):
-    """The figures of a fit."""
+    """The figures of a fit.
+
+    parameters: its parameters.
+    iterations: steps that fitting took.
+    trials: settings that were tried.
+    grid: grid of settings: full or quick.
+    table: baselines, and the best of each family (ARGUS Table 3).
+    test: measures on the test entities.
+    test_in_domain: the same over those inside its region; None without any.
+    """
 
     k: int
     pool: int
@@ -53,7 +78,6 @@ class ProbeSummary(TypedDict):
     iterations: int
     trials: int
     grid: str
-    """full or quick."""
     entities: FitCounts
     table: list[FamilyRow]
     test: MeasureFigures
@@ -63,14 +87,23 @@ class ProbeSummary(TypedDict):
 
 
 class TrainingFile(TypedDict):
-    """A file that the audit read, by its name alone."""
+    """A file that the audit read, by its name alone.
+
+    file: name of the file.
+    sha256: SHA-256 of its bytes.
+    """
 
     file: str
     sha256: str
 
 
 class Training(TypedDict, total=False):
-    """What a probe was fitted on, as far as it is known; no path of the machine."""
+    """What a probe was fitted on, as far as it is known; no path of the machine.
+
+    mean_rps: mean RPS of the entities.
+    inputs: files that the audit read.
+    relations: where relations came from.
+    """
 
     seed: int
     entities: SplitCounts
@@ -80,14 +113,22 @@ class Training(TypedDict, total=False):
 
 
 class FitMetrics(TypedDict, total=False):
-    """How well a probe does on entities that it was not fitted on, as far as it is known."""
+    """How well a probe does on entities that it was not fitted on, as far as it is known.
+
+    validation_rmse: RMSE on the validation entities.
+    test: measures on the test entities.
+    """
 
     validation_rmse: float
     test: MeasureFigures
 
 
 class ProbeFacts(TypedDict):
-    """What a prediction says of its probe. test: None for a probe that tells no measures."""
+    """What a prediction says of its probe.
+
+    test: measures on its test entities; None for a probe that tells none.
+    threshold: domain score above which it abstains.
+    """
 
     family: str
     test: MeasureFigures | None
@@ -98,11 +139,20 @@ PredictedCounts = TypedDict(
     "PredictedCounts",
     {"total": int, "predicted": int, "abstained": int, "failed": int, "not applicable": int},
 )
-"""Entities by what became of them."""
+"""Entities by what became of them.
+
+predicted: entities that have a prediction.
+abstained: entities unlike what the probe was trained on.
+"""
 
 
 class PredictionSummary(OfStore):
-    """The figures of a prediction."""
+    """The figures of a prediction.
+
+    tau: threshold τ of a risk.
+    below_tau: entities with a prediction below it.
+    mean_rps: mean predicted RPS; None where none was predicted.
+    """
 
     k: int
     pool: int

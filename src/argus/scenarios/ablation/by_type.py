@@ -151,3 +151,16 @@ _SCHEMA = pa.schema(
         ("recommended_weight", pa.bool_()),
     ]
 )
+"""One row per type of document and cell of the grid.
+
+corpus: whole, or its documents with scenarios alone.
+field: field that types are told by.
+type: value of that field.
+questions: questions with a relevant document of the type.
+alone: headline measure of documents alone.
+component: what of a scenario is a view.
+lambda: weight λ of documents against scenarios.
+mean: headline measure of the cell; null without a question.
+recommended: whether this cell is recommended for the type.
+recommended_weight: whether its λ is recommended for the usual component.
+"""

@@ -169,31 +169,38 @@ def groups(
 
 
 def table(rows: Sequence[Row], measures: Sequence[str]) -> pa.Table:
-    """Return one row per run and corpus."""
+    """Return one row per run and corpus; a column per measure besides.
+
+    corpus: whole, or its documents with scenarios alone.
+    system: documents alone, scenarios, placebo, pseudo-queries or summary.
+    component: what of a scenario is a view; null without.
+    lambda: weight λ of documents against scenarios.
+    difference: mean difference from documents alone, by the headline measure.
+    """
     comparisons = [row["comparison"] for row in rows]
 
     def column(kind: pa.DataType, value: Callable[[Comparison], T]) -> pa.Array:
         return pa.array([None if c is None else value(c) for c in comparisons], kind)
 
-    text, number, count = pa.string(), pa.float64(), pa.int64()
     return pa.table(
         {
-            "corpus": pa.array([row["corpus"] for row in rows], text),
-            "system": pa.array([row["system"] for row in rows], text),
-            "component": pa.array([row["component"] for row in rows], text),
-            "lambda": pa.array([row["lambda"] for row in rows], number),
+            "corpus": pa.array([row["corpus"] for row in rows], pa.string()),
+            "system": pa.array([row["system"] for row in rows], pa.string()),
+            "component": pa.array([row["component"] for row in rows], pa.string()),
+            "lambda": pa.array([row["lambda"] for row in rows], pa.float64()),
             **{
-                name: pa.array([row["measures"][name] for row in rows], number) for name in measures
+                name: pa.array([row["measures"][name] for row in rows], pa.float64())
+                for name in measures
             },
-            "difference": column(number, lambda c: c["mean_difference"]),
-            "low": column(number, lambda c: c["low"]),
-            "high": column(number, lambda c: c["high"]),
-            "p": column(number, lambda c: c["p_value"]),
-            "improved": column(count, lambda c: c["improved"]),
-            "harmed": column(count, lambda c: c["harmed"]),
-            "queries": column(count, lambda c: c["queries"]),
-            "verdict": column(text, lambda c: c["verdict"]),
-            "no_interval": column(text, lambda c: c["no_interval"]),
+            "difference": column(pa.float64(), lambda c: c["mean_difference"]),
+            "low": column(pa.float64(), lambda c: c["low"]),
+            "high": column(pa.float64(), lambda c: c["high"]),
+            "p": column(pa.float64(), lambda c: c["p_value"]),
+            "improved": column(pa.int64(), lambda c: c["improved"]),
+            "harmed": column(pa.int64(), lambda c: c["harmed"]),
+            "queries": column(pa.int64(), lambda c: c["queries"]),
+            "verdict": column(pa.string(), lambda c: c["verdict"]),
+            "no_interval": column(pa.string(), lambda c: c["no_interval"]),
         }
     )
 

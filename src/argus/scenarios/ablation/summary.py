@@ -23,7 +23,10 @@ BaselineName: TypeAlias = Literal["pseudo-queries", "summary"]
 
 
 class Comparison(DifferenceFigures):
-    """A paired difference over questions. relative: to the mean before; None where that is 0."""
+    """A paired difference over questions.
+
+    relative: the difference as a share of the mean before; None where that is 0.
+    """
 
     relative: float | None
 
@@ -39,7 +42,12 @@ AloneRow = TypedDict(
         "comparison": None,
     },
 )
-"""Documents alone, which all others are compared with."""
+"""Documents alone, which all others are compared with.
+
+corpus: whole or profiled.
+measures: measure to its mean.
+comparison: None: it is what others are compared with.
+"""
 
 BaselineRow = TypedDict(
     "BaselineRow",
@@ -52,7 +60,12 @@ BaselineRow = TypedDict(
         "comparison": Comparison,
     },
 )
-"""Expanded documents."""
+"""Expanded documents.
+
+corpus: whole or profiled.
+system: pseudo-queries or summary.
+comparison: difference from documents alone, by the headline measure.
+"""
 
 CellRow = TypedDict(
     "CellRow",
@@ -65,38 +78,57 @@ CellRow = TypedDict(
         "comparison": Comparison,
     },
 )
-"""A cell of the grid, with the scenarios of its documents or with those of others."""
+"""A cell of the grid, with the scenarios of its documents or with those of others.
+
+corpus: whole or profiled.
+system: scenarios or placebo.
+comparison: difference from documents alone, by the headline measure.
+"""
 
 Row: TypeAlias = AloneRow | BaselineRow | CellRow
 """One run on one corpus: its measures by name, and its difference from documents alone."""
 
 
 class Gap(CellName):
-    """A cell against a placebo or against expanded documents, which are before."""
+    """A cell against a placebo or against expanded documents, which are before.
+
+    against: placebo or expanded documents that it is compared with.
+    comparison: the cell less these, by the headline measure.
+    """
 
     against: str
     comparison: Comparison
 
 
 class Tuned(CellName):
-    """The cell that is best on some questions, compared on the others."""
+    """The cell that is best on some questions, compared on the others.
+
+    chosen_on: questions that it was chosen on.
+    comparison: the cell against documents alone, on the other questions.
+    usual: the usual cell against documents alone, on the same questions.
+    """
 
     chosen_on: int
-    """Questions."""
     comparison: Comparison
     usual: Comparison
-    """Of the usual cell, on the same questions."""
 
 
 class Group(TypedDict):
-    """Questions by how many of their relevant documents have scenarios: all, some or none."""
+    """Questions by how many of their relevant documents have scenarios: all, some or none.
+
+    relevant_with_scenarios: how many of their relevant documents have scenarios: all, some or none.
+    comparison: the usual cell against documents alone.
+    """
 
     relevant_with_scenarios: str
     comparison: Comparison
 
 
 class CellMean(CellName):
-    """What a cell makes of a type's questions; None where there are none."""
+    """What a cell makes of a type's questions; None where there are none.
+
+    mean: headline measure of the cell; None without a question.
+    """
 
     mean: float | None
 
@@ -104,9 +136,9 @@ class CellMean(CellName):
 class Recommendation(TypedDict):
     """A cell for a type of document.
 
-    best: on these very questions. recommended: that, where `to_usual` is surely better; else the
-    usual cell. to_usual: each half of the questions by the cell that is best on the other half,
-    against the usual cell.
+    best: cell that is best on these very questions.
+    recommended: that, where it is surely better; else the usual cell.
+    to_usual: each half by the best cell of the other half, against the usual cell.
     """
 
     best: CellName
@@ -117,8 +149,18 @@ class Recommendation(TypedDict):
 class TypeFigures(TypedDict):
     """What the grid says of questions whose relevant documents are of one type.
 
-    weight: λ of the usual component; cell: of any. None where there are not two questions. usual:
-    the usual cell against documents alone.
+    corpus: whole or profiled.
+    field: field that types are told by.
+    type: value of that field.
+    documents: documents of the type.
+    profiles: of these, documents with a profile.
+    questions: questions with a relevant document of the type.
+    is_few: whether these are few.
+    alone: headline measure of documents alone; None without a question.
+    usual: usual cell against documents alone; None without a question.
+    weight: λ to use for the usual component; None without two questions.
+    cell: cell to use; None without two questions.
+    grid: headline measure of each cell.
     """
 
     corpus: str
@@ -137,7 +179,17 @@ class TypeFigures(TypedDict):
 
 
 class CorpusSummary(TypedDict):
-    """What the grid says on one corpus."""
+    """What the grid says on one corpus.
+
+    documents: documents that were embedded.
+    documents_with_scenarios: of these, documents with scenarios.
+    queries: questions that were measured here.
+    usual: cell that is used by default.
+    best: cell that is best on these very questions.
+    tuned: cell chosen on some questions and compared on others; None with too few.
+    gaps: best cell against placebos and expanded documents.
+    rows: every run.
+    """
 
     documents: int
     documents_with_scenarios: int
@@ -150,7 +202,15 @@ class CorpusSummary(TypedDict):
 
 
 class DocumentCounts(TypedDict):
-    """Documents of the corpus. share: of the indexed ones, with scenarios."""
+    """Documents of the corpus.
+
+    total: documents of the corpus.
+    indexed: documents that have a vector.
+    without_text: documents without a text.
+    failed: documents that could not be embedded.
+    with_scenarios: indexed documents with scenarios.
+    share: these as a share of the indexed ones.
+    """
 
     total: int
     indexed: int
@@ -161,20 +221,31 @@ class DocumentCounts(TypedDict):
 
 
 class ProfileCounts(ProfiledDocuments):
-    """Profiles by what became of them, and the scenarios in those of the corpus."""
+    """Profiles by what became of them, and the scenarios in those of the corpus.
+
+    of_other_documents: profiles of documents that the corpus lacks.
+    scenarios: scenarios of documents of the corpus.
+    """
 
     of_other_documents: int
     scenarios: int
 
 
 class EmbeddedProfileCounts(ProfileCounts):
-    """The same, and the texts of scenarios that have no vector."""
+    """The same, and the texts of scenarios that have no vector.
+
+    texts_failed: texts of scenarios that have no vector.
+    """
 
     texts_failed: int
 
 
 class ExpandedDocuments(TypedDict):
-    """Documents that were embedded with what a baseline adds to them."""
+    """Documents that were embedded with what a baseline adds to them.
+
+    documents: documents that were expanded.
+    text_window: how much of them the encoder reads.
+    """
 
     documents: int
     failed: int
@@ -182,14 +253,24 @@ class ExpandedDocuments(TypedDict):
 
 
 class Writer(TypedDict, total=False):
-    """The model that wrote expansions, where one did, and what that took."""
+    """The model that wrote expansions, where one did, and what that took.
+
+    model: model that wrote expansions.
+    language_model: what writing took.
+    """
 
     model: str
     language_model: Answers
 
 
 class ExpansionsSummary(Writer):
-    """What the baselines were made of. reasons: why there is none, the ten most frequent."""
+    """What the baselines were made of.
+
+    total: expansions that were read.
+    of_other_documents: expansions of documents that the corpus lacks.
+    reasons: why there is none, the ten most frequent.
+    baselines: documents by baseline.
+    """
 
     total: int
     of_other_documents: int
@@ -198,17 +279,32 @@ class ExpansionsSummary(Writer):
 
 
 class TextWindows(TypedDict):
-    """How much of the texts the encoder reads."""
+    """How much of the texts the encoder reads.
+
+    documents: how much of the documents the encoder reads.
+    scenarios: how much of the scenarios' texts.
+    """
 
     documents: TextWindow | None
     scenarios: TextWindow | None
 
 
 class AblationSummary(OfStore):
-    """The ablation of a corpus, and of its documents with scenarios alone (`profiled`)."""
+    """The ablation of a corpus, and of its documents with scenarios alone (`profiled`).
+
+    headline: the measure that cells are judged by.
+    measures: measures that were taken.
+    components: components of the grid.
+    weights: weights λ of the grid.
+    depth: documents per list.
+    placebos: draws of scenarios of other documents.
+    groups: questions by how many of their relevant documents have scenarios.
+    profiled: the same over documents with scenarios alone; None where all have them.
+    expansions: what baselines were made of; None without.
+    types: what to use by type of document, where fields were named.
+    """
 
     headline: str
-    """The measure that cells are judged by."""
     measures: list[str]
     components: list[str]
     weights: list[float]
@@ -224,4 +320,3 @@ class AblationSummary(OfStore):
     profiled: CorpusSummary | None
     expansions: ExpansionsSummary | None
     types: NotRequired[list[TypeFigures]]
-    """By type of document, where fields were named."""

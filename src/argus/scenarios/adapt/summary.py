@@ -11,10 +11,13 @@ from argus.measures.significance import DifferenceFigures
 
 
 class NeedCounts(TypedDict):
-    """What it was learnt from. source: profiles, needs, titles or sentences.
+    """What it was learnt from.
 
-    used: with a vector; failed: that the encoder rejected. documents: of the index that have needs;
-    elsewhere: documents with needs that the index does not hold.
+    source: profiles, needs, titles or sentences.
+    used: texts with a vector.
+    failed: texts that the encoder rejected.
+    documents: documents of the index that have some.
+    elsewhere: documents with some that the index does not hold.
     """
 
     source: str
@@ -25,10 +28,12 @@ class NeedCounts(TypedDict):
 
 
 class LearntCorrection(TypedDict):
-    """What was learnt. alpha: 0 where nothing was prescribed.
+    """What was learnt.
 
-    held_out: mean reciprocal rank over documents, each asked for by its needs, by a learning that
-    saw none of them; its "queries" are documents. epoch: the one that was kept.
+    alpha: strength α of the correction; 0 where nothing was prescribed.
+    rank: rank of the correction's matrix.
+    epoch: epoch that was kept.
+    held_out: mean reciprocal rank over documents, by a learning that saw none of their needs.
     """
 
     alpha: float
@@ -39,7 +44,11 @@ class LearntCorrection(TypedDict):
 
 
 class JudgedNeeds(TypedDict):
-    """Judged questions of the receipt. with_needs: a document they want was learnt from."""
+    """Judged questions of the receipt.
+
+    questions: judged questions.
+    with_needs: questions that want a document it was learnt from.
+    """
 
     questions: int
     with_needs: int
@@ -48,9 +57,14 @@ class JudgedNeeds(TypedDict):
 class AdaptSummary(TypedDict):
     """The receipt of a correction.
 
-    prescribed: whether the index is searched with it. added: False where it was so already.
-    documents: of the index. bytes: of the file; multiplications: that a query costs more. others:
-    other corrections in the index, which count no more. judged: None without judged questions.
+    file: file of the correction; None where nothing was prescribed.
+    prescribed: whether the index is searched with it.
+    added: false where it was so already.
+    documents: documents of the index.
+    bytes: bytes of the file.
+    multiplications: multiplications that a query costs more.
+    others: other corrections in the index, which count no more.
+    judged: judged questions of the receipt; None without.
     """
 
     remedy: str

@@ -10,13 +10,21 @@ from argus.scenarios.figures import CellName, Mean, MeanDifference
 
 
 class CellWorth(CellName):
-    """A cell of the grid."""
+    """A cell of the grid.
+
+    mrr: mean reciprocal rank of needs.
+    """
 
     mrr: float
 
 
 class WithoutScenarios(TypedDict):
-    """Needs whose document has no scenario, others have theirs. documents: that have none."""
+    """Needs whose document has no scenario, others have theirs.
+
+    documents: documents that have no scenario.
+    alone: mean reciprocal rank of their needs in documents alone.
+    mrr: the same where others have scenarios.
+    """
 
     documents: int
     alone: float
@@ -24,9 +32,15 @@ class WithoutScenarios(TypedDict):
 
 
 class ChoiceFigures(CellName):
-    """What was chosen. documents, needs: that asked; usual: M+E at 0.7.
+    """What was chosen.
 
-    to_alone, to_usual: each half of the documents told by the best cell of the other half.
+    documents: documents whose needs asked.
+    needs: needs that asked.
+    mrr: mean reciprocal rank with this cell.
+    alone: the same of documents alone.
+    usual: the same of M+E at 0.7.
+    to_alone, to_usual: difference from these, each half by the best cell of the other half.
+    grid: every cell with its mean reciprocal rank.
     """
 
     documents: int

@@ -12,7 +12,18 @@ from argus.training.summary import TrainingFigures, training_lines
 
 
 class ExampleCounts(TypedDict):
-    """What became of the profiles. noise: is in train and validation, too."""
+    """What became of the profiles.
+
+    profiles: profiles that were read.
+    train: documents to train on.
+    validation: documents to validate with.
+    noise: of these, documents that are noise.
+    failed: profiles that failed.
+    too_long: documents that are longer than an example may be.
+    without_document: profiles without a document.
+    documents_without_profile: documents without a profile.
+    documents_without_text: documents without a text.
+    """
 
     profiles: int
     train: int
@@ -26,7 +37,12 @@ class ExampleCounts(TypedDict):
 
 
 class TokenCounts(TypedDict):
-    """Tokens of examples: the longest one, all of them, and the most that one may have."""
+    """Tokens of examples: the longest one, all of them, and the most that one may have.
+
+    longest: tokens of the longest example.
+    total: tokens of all examples.
+    bound: most tokens that an example may have.
+    """
 
     longest: int
     total: int
@@ -34,7 +50,12 @@ class TokenCounts(TypedDict):
 
 
 class DistillSummary(TrainingFigures):
-    """What a training comes to. teachers: who wrote how many of the examples."""
+    """What a training comes to.
+
+    base: model that was trained.
+    teachers: who wrote how many of the examples.
+    merged: whether the adapter was merged into the model.
+    """
 
     base: str
     examples: ExampleCounts
@@ -44,7 +65,15 @@ class DistillSummary(TrainingFigures):
 
 
 class DistillNote(AdapterNote):
-    """distill.json: what an adapter is, and which base it belongs to. settings: of the training."""
+    """distill.json: what an adapter is, and which base it belongs to.
+
+    settings: settings of the training.
+    teachers: who wrote how many of the examples.
+    dtype: type of the numbers that were computed with.
+    stopped: why training ended.
+    evaluations: losses in validation, in their order.
+    best: the evaluation with the least loss.
+    """
 
     argus: str
     settings: dict[str, object]

@@ -152,3 +152,13 @@ _SCHEMA = pa.schema(
         ("worst_need", pa.string()), ("worst_rank", pa.int64()),
     ]
 )  # fmt: skip
+"""One row per document whose needs were asked, the greatest risk first.
+
+chunks: chunks of it, 1 where documents are not cut.
+needs: needs of it that were asked.
+further: of these, needs that were written beyond those of the first round.
+found: share of its needs that bring it into the top k.
+typical_rank: geometric mean of its ranks: the risk.
+worst_need: need with the worst rank.
+worst_rank: that rank, from 1.
+"""

@@ -14,8 +14,10 @@ from argus.measures.discrimination import Discrimination
 class JudgedRisk(TypedDict):
     """What the typical rank tells of judged questions.
 
-    pairs: of question and relevant document that needs asked for; failed: of these. area: the AUC
-    of the typical rank for failure; None where fewer than five pairs failed, or fewer did not.
+    questions: judged questions whose documents' needs were asked.
+    pairs: pairs of question and relevant document that needs asked for.
+    failed: of these, pairs whose document does not come back.
+    area: AUC of the typical rank for failure; None where fewer than five failed, or did not.
     """
 
     questions: int
@@ -25,7 +27,11 @@ class JudgedRisk(TypedDict):
 
 
 class FurtherNeeds(TypedDict):
-    """Needs that were written besides, and of how many documents."""
+    """Needs that were written besides, and of how many documents.
+
+    documents: documents of which needs were written besides.
+    needs: needs that were written besides.
+    """
 
     documents: int
     needs: int
@@ -34,8 +40,14 @@ class FurtherNeeds(TypedDict):
 class NeedRisk(TypedDict):
     """The risk of documents; of those that chunks are of where `parent_field` says so.
 
-    measured: documents that were asked for; reached: those that one of their needs at least brings
-    into the top k, with its interval. written: documents whose needs were written in this run.
+    parent_field: field that names the document of a chunk; None without chunks.
+    documents: documents of the corpus.
+    measured: documents that were asked for.
+    reached: of these, documents that a need brings into the top k.
+    low, high: 95% interval of their share.
+    sample: documents that were to be drawn; None for all.
+    until_width: width of the interval to draw until; None for none.
+    written: documents whose needs were written in this run.
     """
 
     k: int

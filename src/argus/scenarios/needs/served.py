@@ -200,6 +200,9 @@ _NEEDS = pa.schema(
         ("rank", pa.int64()), ("state", pa.string()), ("reason", pa.string()),
     ]
 )  # fmt: skip
+"""One row per need that was asked of a retriever.
+
+rank: rank of its document; null beyond k, and where the retriever failed."""
 _DOCUMENTS = pa.schema(
     [
         ("id", pa.string()), ("label", pa.string()), ("needs", pa.int64()),
@@ -209,3 +212,10 @@ _DOCUMENTS = pa.schema(
         ("state", pa.string()), ("reason", pa.string()),
     ]
 )  # fmt: skip
+"""One row per document whose needs a retriever was asked; null where there is no share.
+
+found: share of its needs that bring it into the top k.
+best_need, worst_need: need with the best, the worst rank.
+best_rank, worst_rank: that rank, from 1; null beyond k.
+displaced_by: documents before it for the worst need, at most three.
+"""

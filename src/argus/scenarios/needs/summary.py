@@ -22,7 +22,10 @@ Figure: TypeAlias = Literal["found_at_1", "found_at_k", "rps"]
 
 
 class PoolRecord(TypedDict):
-    """A `PoolSetting` in summary.json: in the top k of N candidates (`pool`)."""
+    """A `PoolSetting` in summary.json: in the top k of N candidates (`pool`).
+
+    pool: size N of the pool of candidates.
+    """
 
     k: int
     pool: int
@@ -35,14 +38,23 @@ class ComparedMean(Mean):
 
 
 class Reach(TypedDict):
-    """Documents by bands of RPS. unreached: those that none of their needs finds in the top k."""
+    """Documents by bands of RPS.
+
+    bands: documents by bands of RPS.
+    unreached: documents that none of their needs finds in the top k.
+    """
 
     bands: BandCounts
     unreached: int
 
 
 class AloneFigures(Reach):
-    """The index of documents alone."""
+    """The index of documents alone.
+
+    found_at_1: share of a document's needs that find it first.
+    found_at_k: share of a document's needs that find it in the top k.
+    rps: RPS over a document's needs.
+    """
 
     found_at_1: Mean
     found_at_k: Mean
@@ -50,7 +62,12 @@ class AloneFigures(Reach):
 
 
 class CellFigures(CellName):
-    """The index with one component of the scenarios at one λ, each need's own held out."""
+    """The index with one component of the scenarios at one λ, each need's own held out.
+
+    found_at_1: share of a document's needs that find it first.
+    found_at_k: share of a document's needs that find it in the top k.
+    rps: RPS over a document's needs.
+    """
 
     found_at_1: ComparedMean
     found_at_k: ComparedMean
@@ -62,14 +79,23 @@ class FusedFigures(CellFigures, Reach):
 
 
 class AuditedDocuments(StateCounts):
-    """Documents. indexed: that have a vector; with_scenarios: those of them with a profile."""
+    """Documents.
+
+    indexed: documents that have a vector.
+    with_scenarios: of these, documents with a profile.
+    """
 
     indexed: int
     with_scenarios: int
 
 
 class NeedCounts(TypedDict):
-    """Needs of documents that have a vector."""
+    """Needs of documents that have a vector.
+
+    total: needs of documents that have a vector.
+    measured: needs that were asked.
+    failed: needs that could not be embedded.
+    """
 
     total: int
     measured: int
@@ -77,7 +103,12 @@ class NeedCounts(TypedDict):
 
 
 class Histogram(TypedDict):
-    """Documents per interval of RPS between two edges."""
+    """Documents per interval of RPS between two edges.
+
+    edges: borders of the intervals of RPS.
+    alone: documents per interval, in the index of documents alone.
+    fused: documents per interval, with scenarios.
+    """
 
     edges: list[float]
     alone: list[int]
@@ -85,7 +116,17 @@ class Histogram(TypedDict):
 
 
 class NeedsFigures(TypedDict):
-    """What the needs say. k: how far down the corpus is read. wanted: `rps` as it was set."""
+    """What the needs say.
+
+    k: how far down the corpus is read.
+    rps: k and N that RPS is of, fewer candidates in a small corpus.
+    wanted: k and N as they were set.
+    documents: documents by what became of them.
+    scenarios_failed: scenarios that could not be embedded.
+    recovered: documents that only the index with scenarios brings back in the top k, for any need.
+    lost: documents that only the index without them does.
+    grid: the index at each component and λ.
+    """
 
     k: int
     rps: PoolRecord
@@ -96,15 +137,17 @@ class NeedsFigures(TypedDict):
     alone: AloneFigures
     fused: FusedFigures
     recovered: int
-    """Documents that only the index with scenarios brings back in the top k, for any need."""
     lost: int
-    """Documents that only the index without them does."""
     grid: list[CellFigures]
     histogram: Histogram
 
 
 class NeedsSummary(NeedsFigures, OfStore, Sliced, WithRisk):
-    """The whole section. profiles_elsewhere: profiles of documents that the corpus lacks."""
+    """The whole section.
+
+    text_window: how much of the documents the encoder reads.
+    profiles_elsewhere: profiles of documents that the corpus lacks.
+    """
 
     text_window: TextWindow | None
     profiles_elsewhere: int

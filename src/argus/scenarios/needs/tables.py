@@ -31,26 +31,32 @@ class DocumentFigures(TypedDict):
 
 
 def needs_table(findings: Findings) -> pa.Table:
-    """One row per need of a document that has a vector; null where it could not be asked."""
+    """Return one row per need of a document that has a vector; null where it could not be asked.
+
+    rank_alone: rank of its document in the index of documents alone.
+    ties_before: of those before it, documents of equal score.
+    rank_fused: its rank with the other needs' scenarios.
+    """
     vectors, failures = findings.vectors, findings.vectors.need_failures
     ranks, row = findings.row(None)
     alone, fused = findings.ranks_of(None), findings.ranks_of(findings.cell)
     ties = alone - 1 - ranks.above[row]
     place = np.cumsum(vectors.embedded) - 1
 
-    def of_embedded(values: IntArray) -> pa.Array:
-        return pa.array(values[np.maximum(place, 0)], pa.int64(), mask=~vectors.embedded)
+    def of_embedded(values: IntArray) -> IntArray:
+        spread: IntArray = values[np.maximum(place, 0)]
+        return spread
 
     states = np.where(vectors.embedded, str(State.MEASURED), str(State.FAILED)).tolist()
-    needs = vectors.needs
+    needs, absent = vectors.needs, ~vectors.embedded
     return pa.table(
         {
             "document": pa.array([need.doc_id for need in needs], pa.string()),
             "scenario": pa.array([need.position + 1 for need in needs], pa.int64()),
             "need": pa.array([need.text for need in needs], pa.string()),
-            "rank_alone": of_embedded(alone),
-            "ties_before": of_embedded(ties),
-            "rank_fused": of_embedded(fused),
+            "rank_alone": pa.array(of_embedded(alone), pa.int64(), mask=absent),
+            "ties_before": pa.array(of_embedded(ties), pa.int64(), mask=absent),
+            "rank_fused": pa.array(of_embedded(fused), pa.int64(), mask=absent),
             "state": pa.array(states, pa.string()),
             "reason": pa.array([failures.get(i, "") for i in range(len(needs))], pa.string()),
         }
@@ -121,3 +127,13 @@ _DOCUMENTS = pa.schema(
         ("reason", pa.string()),
     ]
 )
+"""One row per document; null where there is no score.
+
+rps: RPS over its needs, from 0 to 1.
+rps_fused: the same in the index with scenarios, each need's own held out.
+low_fused, high_fused: its 95% interval.
+best_need, worst_need: need with the best, the worst rank.
+best_rank, worst_rank: that rank, from 1.
+worst_rank_fused: rank of the worst need with scenarios.
+displaced_by: documents before it for the worst need, at most three.
+"""

@@ -12,7 +12,13 @@ from argus.scenarios.choice.summary import ChoiceFigures, choice_lines
 
 
 class ProfiledDocuments(TypedDict):
-    """Documents by what became of them."""
+    """Documents by what became of them.
+
+    total: documents that were read.
+    ok: documents that have scenarios.
+    noise: documents that serve no need.
+    failed: documents without a profile that can be used.
+    """
 
     total: int
     ok: int
@@ -21,21 +27,34 @@ class ProfiledDocuments(TypedDict):
 
 
 class Failure(TypedDict):
-    """Documents that failed for one reason."""
+    """Documents that failed for one reason.
+
+    reason: why it failed.
+    documents: documents of which that is so.
+    """
 
     reason: str
     documents: int
 
 
 class Note(TypedDict):
-    """Documents of which something was left out."""
+    """Documents of which something was left out.
+
+    note: what was left out.
+    documents: documents of which that is so.
+    """
 
     note: str
     documents: int
 
 
 class Sample(TypedDict):
-    """The first scenario of a document."""
+    """The first scenario of a document.
+
+    main_topic: topic of the document.
+    information_need: information need that it serves.
+    explanation: how the document serves it.
+    """
 
     doc_id: str
     main_topic: str
@@ -44,7 +63,11 @@ class Sample(TypedDict):
 
 
 class ProfileCounts(TypedDict):
-    """What was written. scenarios_per_document: how many documents have so many."""
+    """What was written.
+
+    scenarios_per_document: number of scenarios to how many documents have so many.
+    samples: first scenarios of a few documents.
+    """
 
     documents: ProfiledDocuments
     scenarios: int
@@ -55,7 +78,10 @@ class ProfileCounts(TypedDict):
 
 
 class ProfileSummary(ProfileCounts):
-    """What a model wrote. language_model: what that took."""
+    """What a model wrote.
+
+    language_model: what writing took.
+    """
 
     written_by: str
     role: str
@@ -63,7 +89,10 @@ class ProfileSummary(ProfileCounts):
 
 
 class Writer(TypedDict, total=False):
-    """Who wrote the profiles that are added to an index, where their folder says so."""
+    """Who wrote the profiles that are added to an index, where their folder says so.
+
+    language_model: what writing took.
+    """
 
     written_by: str
     role: str
@@ -73,10 +102,16 @@ class Writer(TypedDict, total=False):
 class AddedScenarios(ProfileCounts):
     """What was added to an index.
 
-    added: views that the index lacked; views, documents_with_views, bytes: of the remedy in the
-    index; views_known: that it held already, views_failed: without a vector. other_scenarios: other
-    remedies of scenarios in the index. documents_without: documents of the index, by why they have
-    no scenarios. profiles_of_other_documents: of none in the index.
+    added: views that the index lacked.
+    views: views of the remedy in the index.
+    documents_with_views: documents that have such views.
+    other_scenarios: other remedies of scenarios in the index.
+    bytes: bytes of the remedy's texts and vectors.
+    views_known: views that the index held already.
+    views_failed: views without a vector.
+    documents_without: documents of the index, by why they have no scenarios.
+    profiles_of_other_documents: profiles of no document in the index.
+    choice: how component and λ were chosen, where held-out needs did.
     """
 
     remedy: str
@@ -91,7 +126,6 @@ class AddedScenarios(ProfileCounts):
     documents_without: dict[str, int]
     profiles_of_other_documents: int
     choice: NotRequired[ChoiceFigures | None]
-    """How component and λ were chosen, where held-out needs did."""
 
 
 def profiles_headline(summary: ProfileSummary) -> Iterator[str]:

@@ -26,14 +26,26 @@ QuestionCounts = TypedDict(
         "answers_without_query": int,
     },
 )
-"""Questions by what became of them; reasons: why they are not applicable."""
+"""Questions by what became of them;
+
+total: questions that were read.
+asked: questions that were asked.
+not applicable: questions that cannot be compared.
+not drawn: questions beyond the sample.
+reasons: why they are not applicable, to how many.
+answers_without_query: reference answers of no question.
+"""
 
 CaseStates = TypedDict("CaseStates", {"measured": int, "failed": int, "not applicable": int})
 """Questions in one arm, by state."""
 
 
 class MeanScore(TypedDict):
-    """Mean score with its 95% interval. None where there is no question, or no interval."""
+    """Mean score with its 95% interval. None where there is no question, or no interval.
+
+    questions: questions that it is over.
+    mean: mean score, from 0 to 100; None without a question.
+    """
 
     questions: int
     mean: float | None
@@ -45,9 +57,13 @@ class MeanScore(TypedDict):
 class ArmScores(MeanScore):
     """What became of the questions in one arm.
 
-    failed_at: questions by stage, failures: by kind, reasons: by words, the 20 most frequent.
-    documents_cut, documents_left_out: shown in part or not at all, over all questions.
-    documents_mean: of documents alone on the same questions.
+    arm: what the answer is given from.
+    failed_at: failed questions by stage.
+    failures: failed questions by kind of failure.
+    reasons: the same by reason, the 20 most frequent.
+    documents_cut: documents that were shown in part, over all questions.
+    documents_left_out: documents that found no room, over all questions.
+    documents_mean: mean score of documents alone on the same questions.
     """
 
     arm: str
@@ -61,7 +77,10 @@ class ArmScores(MeanScore):
 
 
 RankingMean = TypedDict("RankingMean", {"nDCG@10": float | None})
-"""MEASURE over questions, from 0 to 1; None where nothing is ranked or judged."""
+"""MEASURE over questions, from 0 to 1; None where nothing is ranked or judged.
+
+nDCG@10: nDCG@10 of the arm's ranking, 0 to 1; None where nothing is ranked or judged.
+"""
 
 
 class ArmSummary(ArmScores, RankingMean):
@@ -69,7 +88,11 @@ class ArmSummary(ArmScores, RankingMean):
 
 
 class ArmComparison(TypedDict):
-    """Two arms on the questions that were measured in both; `found` is None without any."""
+    """Two arms on the questions that were measured in both; `found` is None without any.
+
+    before, after: name of the arm.
+    found: paired difference of the scores; None without a question measured in both.
+    """
 
     before: str
     after: str
@@ -77,13 +100,23 @@ class ArmComparison(TypedDict):
 
 
 class RankingDifference(DifferenceFigures):
-    """The fused ranking against that of documents alone, by a measure from 0 to 1."""
+    """The fused ranking against that of documents alone, by a measure from 0 to 1.
+
+    measure: measure that rankings are compared by.
+    """
 
     measure: str
 
 
 class VotesAgreement(TypedDict):
-    """How far votes on the same answers agree; see `agreement.Agreement`."""
+    """How far votes on the same answers agree; see `agreement.Agreement`.
+
+    answers: answers with more than one vote.
+    votes: votes on them.
+    mean_difference: mean difference of two votes on one answer; None without.
+    alpha: Krippendorff's alpha of the votes; None where it is not defined.
+    no_alpha: why it is not defined; empty where it is.
+    """
 
     answers: int
     votes: int
@@ -93,16 +126,28 @@ class VotesAgreement(TypedDict):
 
 
 class StageUsage(Answers):
-    """One stage, and the model that was asked in it; tokens are those of the stage alone."""
+    """One stage, and the model that was asked in it; tokens are those of the stage alone.
+
+    model: model that was asked in this stage.
+    """
 
     model: str
 
 
 class QASummary(TypedDict):
-    """The comparison of answers. reasoned: who reformulated the questions, "" for nobody.
+    """The comparison of answers.
 
-    gold: relevant documents that the index lacks, None without judgements. language_model: by
-    stage. unanswered: prompts without an answer.
+    scenarios: scenarios in the index.
+    reasoned: who reformulated the questions; empty for nobody.
+    votes: votes on an answer.
+    weight: weight λ of documents against scenarios.
+    max_chars: most characters of a context.
+    comparisons: arms, two by two.
+    retrieval: fused ranking against that of documents alone; None without judgements.
+    gold: relevant documents that the index lacks; None without judgements.
+    language_model: model and use, by stage.
+    unanswered: prompts without an answer.
+    notes: what a reader should know.
     """
 
     index: str
@@ -126,6 +171,7 @@ class QASummary(TypedDict):
 class QAEstimate(TypedDict):
     """What a comparison would ask and cost, by stage and in all.
 
+    stages: figures by stage.
     exact: whether all that is asked is known already.
     """
 

@@ -36,17 +36,32 @@ SCHEMA = pa.schema(
         ("failure", pa.string()),
         ("reason", pa.string()),
         ("score", pa.float64()),
-        ("votes", pa.string()),  # "60; 70; unparsable"
-        ("judgements", pa.string()),  # JSON: what each vote gives as its reason
+        ("votes", pa.string()),
+        ("judgements", pa.string()),
         ("answer", pa.string()),
         ("reference", pa.string()),
-        ("documents", pa.string()),  # JSON: ids as shown, in order
+        ("documents", pa.string()),
         ("documents_cut", pa.int64()),
         ("documents_left_out", pa.int64()),
         ("context_chars", pa.int64()),
         (MEASURE, pa.float64()),
     ]
 )
+"""One row per question and arm, in the order in which they were asked.
+
+stage: where it failed: retrieval, answer or judgement; empty where it did not.
+failure: kind of failure; empty without one.
+score: mean of the votes, from 0 to 100.
+votes: votes as in "60; 70; unparsable".
+judgements: what each vote gives as its reason, as JSON.
+answer: answer of the model.
+reference: answer of the benchmark.
+documents: ids in the order in which they were shown, as JSON.
+documents_cut: documents that were shown in part.
+documents_left_out: documents that found no room.
+context_chars: characters of the context.
+nDCG@10: of the arm's ranking, from 0 to 1; null where nothing is ranked or judged.
+"""
 
 
 def table_of(judged: Sequence[Judged], retrieved: Retrieved, gold: Gold | None) -> pa.Table:

@@ -93,7 +93,15 @@ def _table(summary: PreferenceSummary) -> pa.Table:
 
 
 def answers_table(answers: Sequence[Answer]) -> pa.Table:
-    """Return one row per answer; null where there is none."""
+    """Return one row per answer that a person gave; null where there is none.
+
+    sheet: number of the sheet.
+    pair: id of the pair of results.
+    versus: what scenarios were compared with.
+    criterion: what was asked.
+    side: side that is preferred: A, B or tie.
+    prefers: scenarios, the rival, or tie.
+    """
     return pa.table(
         {
             "sheet": pa.array([a.sheet for a in answers], pa.int64()),
@@ -119,3 +127,21 @@ _SCHEMA = pa.schema(
     + [(name, pa.float64()) for name in ("equal", "kappa", "cohen", "alpha")]
     + [("rater_pairs", pa.int64()), ("undefined", pa.string())]
 )
+"""One row per criterion of each comparison, agreement beside the shares.
+
+versus: what scenarios were compared with.
+criterion: what was asked of the two results.
+pairs: pairs that were judged.
+judgements: answers to the criterion.
+no_answer: places left empty.
+scenarios, tie, rival: judgements that prefer scenarios, neither, the other.
+share: share of the judgements for scenarios, a tie half, as the mean over pairs.
+wins, even, losses: pairs by what most of their judges say.
+verdict: what interval and test agree on.
+equal: share of equal answers on one pair.
+kappa: Fleiss' kappa.
+cohen: mean of Cohen's kappa over pairs of raters.
+alpha: Krippendorff's alpha, nominal.
+rater_pairs: pairs of raters.
+undefined: why agreement is not defined; empty where it is.
+"""

@@ -10,13 +10,26 @@ from argus.data.types import StateCounts
 
 
 class Compared(StateCounts):
-    """Questions of one comparison, by what became of them."""
+    """Questions of one comparison, by what became of them.
+
+    versus: what scenarios are compared with.
+    """
 
     versus: str
 
 
 class StudySummary(TypedDict):
-    """A study as it was made. judgements: pairs on all sheets; drawn: questions of all that are."""
+    """A study as it was made.
+
+    k: results on each side.
+    questions: questions that were read.
+    drawn: questions of which pairs are shown.
+    pairs: pairs of results.
+    sheets: sheets, one for each person.
+    judges: people who judge each pair.
+    judgements: pairs on all sheets.
+    pairs_per_sheet: pairs of each sheet.
+    """
 
     index: str
     k: int
@@ -33,8 +46,12 @@ class StudySummary(TypedDict):
 class Agreement(TypedDict):
     """How far raters agree beyond chance; None where it is not defined, and why not.
 
-    kappa: Fleiss'; cohen: the mean of Cohen's over `rater_pairs` pairs of raters; alpha:
-    Krippendorff's, nominal. equal: the share of equal pairs of answers on one pair.
+    equal: share of equal pairs of answers on one pair of results.
+    kappa: Fleiss' kappa.
+    cohen: mean of Cohen's kappa over pairs of raters.
+    rater_pairs: pairs of raters.
+    alpha: Krippendorff's alpha, nominal.
+    undefined: why one is not defined; empty where all are.
     """
 
     equal: float | None
@@ -48,9 +65,15 @@ class Agreement(TypedDict):
 class Preference(TypedDict):
     """One criterion of one comparison.
 
-    share: of judgements that prefer scenarios, a tie half, as the mean over pairs; its interval is
-    the bootstrap's over pairs. scenarios, tie, rival: judgements. wins, even, losses: pairs by what
-    most of their judges say. verdict: what interval and test agree on.
+    versus: what scenarios are compared with.
+    criterion: what was asked of the two results.
+    pairs: pairs that were judged.
+    judgements: answers to the criterion.
+    no_answer: places left empty.
+    scenarios, tie, rival: judgements that prefer scenarios, neither, the other.
+    share: judgements that prefer scenarios, a tie half, as the mean over pairs.
+    wins, even, losses: pairs by what most of their judges say.
+    verdict: what interval and test agree on.
     """
 
     versus: str
@@ -74,7 +97,11 @@ class Preference(TypedDict):
 
 
 class SideA(TypedDict):
-    """How often side A was preferred, of the answers that name a side: near a half is no habit."""
+    """How often side A was preferred, of the answers that name a side: near a half is no habit.
+
+    share: share that prefers side A; None without an answer.
+    answers: answers that name a side.
+    """
 
     share: float | None
     low: float | None
@@ -83,7 +110,12 @@ class SideA(TypedDict):
 
 
 class PreferenceSummary(TypedDict):
-    """What people said."""
+    """What people said.
+
+    study: folder of the study.
+    sheets: sheets that came back.
+    missing_sheets: numbers of the others.
+    """
 
     study: str
     sheets: int

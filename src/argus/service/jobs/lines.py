@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from argus.errors import InputError
+from argus.service.jobs.allowed import STARTABLE
 from argus.service.jobs.declared import Commands, Declared
-from argus.service.jobs.planning import STARTABLE
 from argus.service.jobs.summary import JobRequest, Value
 
 NAME = "argus"

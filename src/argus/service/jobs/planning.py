@@ -9,31 +9,12 @@ from pathlib import Path
 
 from argus.errors import InputError
 from argus.indexes.spec import parse_index_spec
+from argus.service.jobs.allowed import OF_THE_SERVICE, PLACES, STARTABLE, may_set
 from argus.service.jobs.declared import Commands, Declared
 from argus.service.jobs.summary import LONGEST, JobRequest, Value
-from argus.service.workplace import Workplace
+from argus.service.workplace import BESIDE, SERVED, Workplace
 
-STARTABLE = (
-    "audit", "exposure", "reach", "diagnose", "traffic audit", "traffic judge", "evaluate",
-    "compare", "gate", "history", "report", "explain", "repair", "remedy blend",
-    "remedy expand", "remedy scenarios", "remedy adapt", "remedy rollback", "remedy list",
-)  # fmt: skip
-"""Commands that a request may start."""
-SERVED = "served"
-"""In place of a name: what the service was started over."""
-OF_THE_SERVICE = ("index", "retriever", "store")
-"""Texts that are SERVED, or of an index a path."""
-PLACES = ("index", "corpus", "kb")
-"""Texts that name a file or folder, perhaps a state of it."""
-TEXTS = frozenset({
-    "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component", "job",
-    "parent_field", "id_field", "title_field", "text_field", "query_field", "time_field",
-    "results_field", "feedback_field", "user_field", "session_field", "split", "k", "pool",
-    "recall_measure", "ndcg_measure",
-})  # fmt: skip
-"""Free texts that a request may set: questions, ids, names of columns and of measures."""
-REFUSED = frozenset({"trust_remote_code", "revision", "config", "adapter"})
-"""What a request may not set, whatever its kind: it would load code or other settings."""
+CONFIG = "config"
 
 
 @dataclass(frozen=True)
@@ -63,7 +44,7 @@ def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> P
             fix="Run other commands at a prompt.", where="command",
         )  # fmt: skip
     declared = commands.declared(words)
-    values = _by_name(request.options, declared, request.command)
+    values = _by_name(request.options, declared, " ".join(words))
     _check_homes(values, declared)
     named: list[str] = []
     alone: list[str] = []
@@ -77,6 +58,8 @@ def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> P
             writes += [_folder(one, text) for text in whole]
         (named if one.option else alone).extend(_as_typed(one, whole))
     arguments = (*named, *(("--", *alone) if alone else ()))
+    if workplace.config is not None and any(one.name == CONFIG for one in declared):
+        arguments = (f"--{CONFIG}={workplace.config.resolve()}", *arguments)
     commands.check(words, arguments)
     return Planned(words, arguments, tuple(dict.fromkeys(writes)))
 
@@ -95,21 +78,17 @@ def _by_name(
                 f"{command} has no such option",
                 expected=f"one of {', '.join(names)}", fix="Leave it out.", where=key,
             )  # fmt: skip
-        if one.name in REFUSED or (one.kind == "text" and not _may_be_said(one)):
+        if not may_set(command, one):
             raise InputError(
                 "is set where the service is started, never by a request",
                 expected="a command without it",
-                fix="Run this command at a prompt, or start the service with what it is to use.",
+                fix="Name it in the file of `argus serve --config`, or run this at a prompt.",
                 where=key,
             )
         if isinstance(value, list) and not one.several:
             raise InputError("several values", expected="one", fix="Give one.", where=key)
         values[one.name] = value
     return values
-
-
-def _may_be_said(one: Declared) -> bool:
-    return one.name in TEXTS or one.name in OF_THE_SERVICE or one.name in PLACES
 
 
 def _check_homes(values: Mapping[str, Value | list[Value]], declared: Sequence[Declared]) -> None:
@@ -136,8 +115,8 @@ def _whole(one: Declared, value: Value, workplace: Workplace) -> str:
             f"a value of {len(text):,} characters",
             expected=f"from 1 to {LONGEST:,}, none of them null", fix="Correct it.", where=one.name,
         )  # fmt: skip
-    if text == SERVED and _is_of_the_service(one):
-        return _served(one, workplace)
+    if _is_of_the_service(one) and (text == SERVED or text.startswith(BESIDE)):
+        return _referred(one, text, workplace)
     if one.name != "index" and _is_of_the_service(one):
         raise InputError(
             "is named where the service is started, never by a request", expected=SERVED,
@@ -156,11 +135,12 @@ def _folder(one: Declared, text: str) -> Path:
     return parse_index_spec(text).path if one.name == "index" else Path(text)
 
 
-def _served(one: Declared, workplace: Workplace) -> str:
-    name: str | None = getattr(workplace, one.name)
+def _referred(one: Declared, reference: str, workplace: Workplace) -> str:
+    name = workplace.named(reference, one.name)
     if name is None:
         raise InputError(
-            "the service was started without one", expected=f"--{one.name} beside argus serve",
+            f"{reference!r}, and the service was started without one",
+            expected=f"--{one.name if reference == SERVED else 'beside'} of argus serve",
             fix="Start it with one.", where=one.name,
         )  # fmt: skip
     if one.name != "index":

@@ -30,8 +30,8 @@ RESUMABLE = (JobState.FAILED, JobState.CANCELLED, JobState.INTERRUPTED)
 class JobRequest(BaseModel):
     """A command to start: "repair" with its options apart, or "argus repair --only-try" as typed.
 
-    options: by the option's name, dashes or underscores. "served" for an index, a retriever or a
-    store is what the service was started over.
+    command: command, with its options apart or as typed.
+    options: values by the option's name, dashes or underscores.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -42,7 +42,13 @@ class JobRequest(BaseModel):
 
 
 class JobProgress(TypedDict):
-    """Where its step stands. total, eta_s (seconds to the end of the step): None if not known."""
+    """Where its step stands. total, eta_s (seconds to the end of the step): None if not known.
+
+    step: what it does.
+    done: how much of it is done.
+    total: how much there is in all; None where that is not known.
+    eta_s: seconds to the end of the step; None where that is not known.
+    """
 
     step: str
     done: int
@@ -51,7 +57,22 @@ class JobProgress(TypedDict):
 
 
 class JobRecord(TypedDict):
-    """A job. Times are ISO 8601 in UTC. command: as it would be typed."""
+    """A job. Times are ISO 8601 in UTC.
+
+    id: number of the job, from 1.
+    command: command as it would be typed.
+    state: queued, running, done, failed, cancelled, or interrupted (the service ended).
+    attempt: how often it was started.
+    resumable: whether it can be started again where it ended.
+    writes: folders that nobody else may write while it runs.
+    queued_at: when it was taken, ISO 8601, UTC.
+    started_at: when it began; None before.
+    finished_at: when it ended; None before.
+    exit_code: exit code; None before its end.
+    progress: where its step stands; None where it runs none.
+    output: what the command printed; the end of it, where it is long.
+    errors: what it printed of errors and warnings; the end of it.
+    """
 
     id: int
     command: str
@@ -59,27 +80,35 @@ class JobRecord(TypedDict):
     attempt: int
     resumable: bool
     writes: list[str]
-    """Folders that nobody else may write while it runs."""
     queued_at: str
     started_at: str | None
     finished_at: str | None
     exit_code: int | None
     progress: JobProgress | None
     output: str
-    """What the command printed; the end of it, where it is long."""
     errors: str
-    """What it printed of errors and warnings; the end of it."""
 
 
 class JobList(TypedDict):
-    """Jobs, the latest first. before: the id to go on from, None at the end."""
+    """Jobs, the latest first.
+
+    jobs: jobs, the latest first.
+    before: id to go on from; None at the end.
+    """
 
     jobs: list[JobRecord]
     before: int | None
 
 
 class JobEvent(TypedDict):
-    """What happened to a job. id: rises by one from event to event of all jobs."""
+    """What happened to a job.
+
+    id: number of the event, rising over all jobs.
+    job: id of the job.
+    at: when, ISO 8601, UTC.
+    state: state that the job came to.
+    progress: where its step stands; None where it runs none.
+    """
 
     id: int
     job: int

@@ -10,43 +10,57 @@ from argus.indexes.summary import Hit
 
 
 class ServedHit(Hit):
-    """A document that is served: in force, where there are records, and what led to it."""
+    """A document that is served: in force, where there are records, and what led to it.
+
+    anchor: id of what was retrieved, and what this controls.
+    anchor_rank: rank of the anchor, from 1.
+    chain: from anchor to document, oldest first; empty where they are one.
+    type: type of its record; None where there is none.
+    time: when it took effect; None where not known.
+    """
 
     anchor: str
-    """What was retrieved, and what this controls: itself, where that is active."""
     anchor_rank: int
     chain: list[ChainLink]
-    """From anchor to document, oldest first; empty where they are one."""
     type: str | None
-    """Of its record; None where there is none."""
     time: str | None
 
 
 class SearchResults(TypedDict):
-    """The best documents for one question."""
+    """The best documents for one question.
+
+    query: question that was asked.
+    version: version of the index that answered.
+    retired: superseded documents that were retrieved, and what controls each.
+    without_record: retrieved documents that no record is known of; they are served as they are.
+    """
 
     query: str
     ranked_by: str
     warning: str | None
     version: int | None
-    """Of the index that answered."""
     as_of: str | None
     known_by: str | None
     results: list[ServedHit]
     retired: dict[str, list[str]]
-    """Superseded documents that were retrieved, and what controls each."""
     without_record: list[str]
-    """Retrieved documents that no record is known of; they are served as they are."""
 
 
 class BatchResults(TypedDict):
-    """Answers in the order of the questions."""
+    """Answers in the order of the questions.
+
+    answers: answers in the order of the questions.
+    """
 
     answers: list[SearchResults]
 
 
 class Controlling(TypedDict):
-    """What controls a document, and the chain that leads to it."""
+    """What controls a document, and the chain that leads to it.
+
+    id: id of the document.
+    chain: supersessions that lead to it, oldest first.
+    """
 
     id: str
     title: str
@@ -54,11 +68,17 @@ class Controlling(TypedDict):
 
 
 class Resolved(TypedDict):
-    """One document under the authority relation."""
+    """One document under the authority relation.
+
+    id: id of the document.
+    known: whether there is a record of it; without one nothing supersedes it.
+    in_force: whether it is in force at that time.
+    active: whether nothing supersedes it.
+    controlling: documents that control it.
+    """
 
     id: str
     known: bool
-    """Whether there is a record of it; without one nothing supersedes it."""
     in_force: bool
     active: bool
     controlling: list[Controlling]
@@ -73,27 +93,35 @@ class Resolutions(TypedDict):
 
 
 class RecordsChanged(TypedDict):
-    """What a stream of records changed."""
+    """What a stream of records changed.
+
+    records: how many there are now.
+    stale: keys of cached answers that no longer hold, each once.
+    """
 
     records: int
-    """How many there are now."""
     changes: list[StreamChange]
     stale: list[str]
-    """Keys of cached answers that no longer hold, each once."""
 
 
 class RecordsTaken(RecordsChanged):
-    """What records that came changed, and whether their documents can be searched for."""
+    """What records that came changed, and whether their documents can be searched for.
+
+    not_indexed: why their documents cannot be searched for by their own text; None where they soon
+    can.
+    """
 
     not_indexed: str | None
-    """Why their documents cannot be searched for by their own text; None where they soon can."""
 
 
 class RecordsWaiting(TypedDict):
-    """What the index does not hold of the records that came."""
+    """What the index does not hold of the records that came.
+
+    waiting: documents that are embedded, or taken out, as soon as nobody else writes the index.
+    held: documents that the index holds with another text, which the stream never brought.
+    not_indexed: why documents are not indexed; None where they are.
+    """
 
     waiting: list[str]
-    """Documents that are embedded, or taken out, as soon as nobody else writes the index."""
     held: list[str]
-    """Documents that the index holds with another text, which the stream never brought."""
     not_indexed: str | None

@@ -9,7 +9,14 @@ from typing_extensions import TypedDict
 
 
 class ReproducedCell(TypedDict):
-    """One cell, in the unit of the paper."""
+    """One row per cell of the table, in the unit of the paper.
+
+    row: row of the table.
+    column: column of the table.
+    published: value of the paper; None without one.
+    measured: value that was measured; None without one.
+    state: measured, failed or not run.
+    """
 
     row: str
     column: str
@@ -20,7 +27,16 @@ class ReproducedCell(TypedDict):
 
 
 class ReproduceSummary(TypedDict):
-    """A table of a paper."""
+    """A table of a paper.
+
+    recipe: name of the recipe.
+    title: title of the table.
+    source: paper and table.
+    note: what a reader should know; empty for nothing.
+    measured: cells that were measured.
+    failed: cells that failed.
+    not_run: cells that were not run.
+    """
 
     recipe: str
     title: str
@@ -33,7 +49,14 @@ class ReproduceSummary(TypedDict):
 
 
 class ListedRecipe(TypedDict):
-    """A recipe as it is listed. here: cells that can be measured here, of all its cells."""
+    """A recipe as it is listed.
+
+    name: name of the recipe.
+    title: title of the table.
+    source: paper and table.
+    here: cells that can be measured here.
+    cells: cells of the table.
+    """
 
     name: str
     title: str

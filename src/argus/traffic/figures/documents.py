@@ -21,10 +21,22 @@ SCHEMA = pa.schema(
         ("superseded", pa.int64()),
     ]
 )  # fmt: skip
+"""One row per document that came back, or is in the corpus, the most served first.
+
+asks: asks in whose first k it was.
+questions: different questions that it came back for.
+first: asks for which it came first.
+in_corpus: whether the corpus has it; null without one.
+superseded: asks for which it was served though superseded by then.
+"""
 
 
 class TrafficHub(TypedDict):
-    """A document that comes back for many."""
+    """A document that comes back for many.
+
+    asks: asks that it came back for.
+    share: these as a share of all asks.
+    """
 
     id: str
     label: str
@@ -33,17 +45,24 @@ class TrafficHub(TypedDict):
 
 
 class ServedDocuments(TypedDict):
-    """Documents in the first k results of all asks whose results are known."""
+    """Documents in the first k results of all asks whose results are known.
+
+    asks: asks whose results are known.
+    different: different documents that came back.
+    corpus: documents of the corpus; None without one.
+    never: of these, documents that never came back; None without a corpus.
+    unknown: different ids that are no document of the corpus; None without one.
+    gini: Gini coefficient over documents of the corpus, or over those that came back.
+    lorenz: Lorenz curve, at equal steps of the share of documents.
+    hubs: documents that came back most often.
+    """
 
     asks: int
     different: int
     corpus: int | None
-    """Documents of the corpus; None where there was none: then nobody knows who serves nobody."""
     never: int | None
     unknown: int | None
-    """Different ids that are no document of the corpus."""
     gini: float
-    """Over the documents of the corpus, or over those that came back where there is none."""
     lorenz: list[float]
     hubs: list[TrafficHub]
 

@@ -9,11 +9,16 @@ from argus.traffic.log.book import LogBook
 
 
 class FeedbackFigures(TypedDict):
-    """Of asks with any feedback. An ask that has both good and bad is in no share."""
+    """Of asks with any feedback. An ask that has both good and bad is in no share.
+
+    with_opinion: asks with good or bad feedback.
+    bad: bad ones, of asks with an opinion that does not contradict itself.
+    clicked: asks with a click, of those with results; None where the log has none.
+    first_click: mean rank of the best result that was opened; None where not known.
+    """
 
     with_opinion: int
     bad: Share | None
-    """Of asks with an opinion that does not contradict itself."""
     contradicting: int
     """Asks with good and bad feedback at once."""
     changed_mind: int
@@ -21,9 +26,7 @@ class FeedbackFigures(TypedDict):
     disputed: int
     """Questions that some approve of and others do not."""
     clicked: Share | None
-    """Of asks with results, where the log has any click."""
     first_click: float | None
-    """Mean rank of the best result that was opened, where that is known."""
     unknown: int
     """Signals that name no question of the log."""
 

@@ -8,7 +8,11 @@ from argus.measures import wilson
 
 
 class Share(TypedDict):
-    """Of n asks; the 95% interval is Wilson's, as if asks were independent."""
+    """Of n asks; the 95% interval is Wilson's, as if asks were independent.
+
+    n: asks that it is of.
+    share: the share, from 0 to 1.
+    """
 
     n: int
     share: float

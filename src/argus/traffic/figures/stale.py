@@ -19,7 +19,11 @@ DAY_S = 86_400
 
 
 class StaleDocument(TypedDict):
-    """A superseded document, how often it was served, and what controls it."""
+    """A superseded document, how often it was served, and what controls it.
+
+    asks: asks that it was served for.
+    instead: ids of what controls it.
+    """
 
     id: str
     asks: int
@@ -27,12 +31,16 @@ class StaleDocument(TypedDict):
 
 
 class StaleServed(TypedDict):
-    """Asks whose first k results held a document that was superseded by then."""
+    """Asks whose first k results held a document that was superseded by then.
+
+    asks: these, of the asks in which any result has a record.
+    alone: of these, asks for which nothing that controls it came along.
+    documents: superseded documents that were served.
+    examples: the most served of them.
+    """
 
     asks: Share | None
-    """Of asks in which any result has a record."""
     alone: int
-    """Of these asks those in which nothing that controls it came along."""
     documents: int
     without_time: int
     """Asks without a time: compared with what is in force now."""

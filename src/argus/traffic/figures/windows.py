@@ -26,7 +26,13 @@ FEWEST = 5
 
 
 class Permutation(TypedDict):
-    """Means over questions asked in one window alone; two-sided p by permuting the windows."""
+    """Means over questions asked in one window alone; two-sided p by permuting the windows.
+
+    before: questions asked in the first window alone.
+    after: questions asked in the second window alone.
+    difference: second mean less the first.
+    p_value: two-sided p-value.
+    """
 
     before: int
     after: int
@@ -35,21 +41,32 @@ class Permutation(TypedDict):
 
 
 class WindowChange(TypedDict):
-    """One outcome in both windows. Shares are of asks; tests are over questions, which repeat."""
+    """One outcome in both windows. Shares are of asks; tests are over questions, which repeat.
+
+    outcome: outcome, in words.
+    before: share in the first window.
+    after: share in the second window.
+    low, high: 95% interval of after less before (Newcombe), as if asks were independent.
+    same_questions: difference over questions asked in both windows; None without.
+    """
 
     outcome: str
     before: Share
     after: Share
     low: float
     high: float
-    """Ends of the 95% interval of after minus before (Newcombe), as if asks were independent."""
     same_questions: DifferenceFigures | None
-    """Of questions asked in both windows."""
     other_questions: Permutation | None
 
 
 class Windows(TypedDict):
-    """What changed at a moment. None of it is of asks without a time."""
+    """What changed at a moment. None of it is of asks without a time.
+
+    split: moment that parts the windows, ISO 8601, UTC.
+    asks_before: asks before it.
+    asks_after: asks from then on.
+    changes: every outcome in both windows.
+    """
 
     split: str
     asks_before: int

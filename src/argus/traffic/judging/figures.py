@@ -164,9 +164,15 @@ def _agreement(judged: Judged, relevant_from: int) -> GradeAgreement:
 
 
 def judging_table(draw: Draw, config: JudgingConfig, judged: Judged) -> pa.Table:
-    """Return one row per question.
+    """Return one row per question whose results are known, drawn or not.
 
+    asks: how often it was asked.
+    risk: predicted probability that nothing relevant came.
     probability: of failure, the risk as judgements correct it; null without either.
+    stratum: number of its stratum, from 0.
+    drawn: whether it is to be judged.
+    failure: 1 where nothing relevant came, else 0; null where not judged.
+    ndcg: nDCG of what came, from 0 to 1.
     """
     verdicts, _ = _verdicts(draw, config, judged)
     number = {id_: i for i, s in enumerate(draw.strata) for id_ in s.order}

@@ -18,9 +18,14 @@ FEW = 20
 
 
 class TrafficEstimate(TypedDict):
-    """A mean over all that was asked. effective: random judgements that would tell as much.
+    """A mean over all that was asked.
 
-    tuning: what predictions counted for, from 0 to 1. None where nothing is uncertain: all judged.
+    measure: failure rate, hits@k or nDCG@k.
+    mean: mean over all that was asked.
+    judged: questions that were judged.
+    questions: questions that it stands for.
+    tuning: what predictions counted for, from 0 to 1.
+    effective: random judgements that would tell as much; None where all are judged.
     """
 
     measure: str
@@ -34,7 +39,18 @@ class TrafficEstimate(TypedDict):
 
 
 class StratumFigures(TypedDict):
-    """Questions of like predicted risk. judged: of `drawn`, those with a grade of each document."""
+    """Questions of like predicted risk.
+
+    risk_low: least risk in it; None without predictions.
+    risk_high: greatest risk in it; None without predictions.
+    risk_mean: mean risk in it.
+    always: whether all of its questions are judged.
+    questions: questions in it.
+    asked: how often they were asked.
+    drawn: questions that are to be judged.
+    judged: of these, questions with a grade of each document.
+    failed_share: share of the judged ones that failed; None without any.
+    """
 
     risk_low: float | None
     risk_high: float | None
@@ -48,7 +64,12 @@ class StratumFigures(TypedDict):
 
 
 class GradeAgreement(TypedDict):
-    """How far several grades of one document agree, by relevant or not; alpha: Krippendorff's."""
+    """How far several grades of one document agree, by relevant or not.
+
+    documents: documents with several grades.
+    equal: share of these whose grades agree.
+    alpha: Krippendorff's alpha; None where it is not defined.
+    """
 
     documents: int
     equal: float | None
@@ -56,10 +77,15 @@ class GradeAgreement(TypedDict):
 
 
 class Predictor(TypedDict):
-    """Whose predictions strata and estimates are made of. source: "" for nobody's.
+    """Whose predictions strata and estimates are made of.
 
-    auc: with its interval, as it was measured on other collections; None where it is not known.
-    here: of the questions that are judged; None where fewer than five failed, or fewer did not.
+    source: whose predictions these are; empty for nobody's.
+    questions: questions that have one.
+    auc: area under the ROC curve on other collections; None where not known.
+    low, high: its 95% interval; None where not known.
+    notes: what a reader should know.
+    here: how well it tells failures of the judged questions; None where fewer than five failed, or
+    did not.
     """
 
     source: str
@@ -72,10 +98,22 @@ class Predictor(TypedDict):
 
 
 class JudgingSummary(TypedDict):
-    """Judged traffic. judged: questions by state, of those that were drawn.
+    """Judged traffic.
 
-    unknown: questions of the log of which it is not known what came back: nothing here is of them.
-    skipped: drawn before the last judged one of their stratum, and not judged themselves.
+    questions: questions whose results are known.
+    asked: how often they were asked.
+    unknown: questions of which it is not known what came back.
+    nothing_served: questions for which nothing came back.
+    budget: questions to judge.
+    relevant_from: least grade that is relevant.
+    documents: documents to grade.
+    graded: pairs of question and document that have a grade.
+    judge: who judges: people, or a model.
+    judged: drawn questions by state.
+    skipped: questions drawn before the last judged one of their stratum, and not judged.
+    strata: questions by predicted risk.
+    estimates: figures over all that was asked.
+    table: file that is filled in.
     """
 
     questions: int

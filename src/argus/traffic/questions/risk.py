@@ -12,14 +12,19 @@ from argus.traffic.risk.predict import TrafficRisk, predict_risk
 
 
 class RiskFigures(TypedDict):
-    """Of how many questions a risk is predicted, and what its order was seen to be worth."""
+    """Of how many questions a risk is predicted, and what its order was seen to be worth.
+
+    predicted: questions with a prediction.
+    abstained: questions without one.
+    auc: AUC by question, on families of questions that the model was not made of.
+    notes: what a reader should know.
+    """
 
     predicted: int
     abstained: int
     why: str
     """Why it abstained, most often; empty where it did not."""
     auc: float
-    """By question, on families of questions that the model was not made of."""
     low: float
     high: float
     notes: list[str]

@@ -26,6 +26,29 @@ SCHEMA = pa.schema(
         ("documents", pa.list_(pa.string())), ("scores", pa.list_(pa.float64())),
     ]
 )  # fmt: skip
+"""One row per different question of a log.
+
+question: its id in all tables.
+text: its words, redacted; null where hashes alone are kept.
+asks: how often it was asked.
+good, bad: good, bad feedback on it.
+clicks: clicks on its results.
+first_asked, last_asked: when, UTC.
+looked_at: whether it was looked at by itself.
+alike: a nearly equal question that stands for it.
+source: where its results are from: log or asked.
+failure: why the retriever did not answer it.
+results: results that came; null where it is not known.
+top: id of the first.
+top_score: its score.
+gap: how far the first is ahead, as a share of all that scores span.
+support: share of its words' weight in the best document (BM25), 0 to 1.
+nearest: id of that document.
+unmet: why nobody met it; null where somebody did.
+risk: predicted probability that nothing relevant came.
+documents: ids of what came, best first.
+scores: their scores.
+"""
 _ALL = (
     "SELECT questions.id, text, n, SUM(good), SUM(bad), SUM(clicks), MIN(at), MAX(at) "
     "FROM questions JOIN asks ON question = questions.id GROUP BY questions.id"

@@ -18,7 +18,13 @@ LONGEST = 200
 
 
 class Demand(TypedDict):
-    """Questions about one thing that nobody meets."""
+    """Questions about one thing that nobody meets.
+
+    words: what the questions have in common.
+    asks: how often they were asked.
+    questions: different questions.
+    examples: the most frequent of them.
+    """
 
     words: str
     asks: int
@@ -33,7 +39,14 @@ class Demand(TypedDict):
 
 
 class Unmet(TypedDict):
-    """Demand that nobody meets, among the questions that were looked at."""
+    """Demand that nobody meets, among the questions that were looked at.
+
+    questions: different questions that nobody meets.
+    asks: how often they were asked.
+    why: criterion to how many questions it holds for.
+    clusters: clusters of two or more.
+    largest: the largest clusters.
+    """
 
     questions: int
     asks: int
@@ -102,11 +115,21 @@ def unmet_figures(unmet: Sequence[LookedAt], rows: Sequence[Demand]) -> Unmet:
 
 
 def demand_table(rows: Sequence[Demand]) -> pa.Table:
-    """Return one row per cluster; lists as lines."""
-    text, whole = pa.string(), pa.int64()
+    """Return one row per cluster of questions that nobody meets; lists as lines.
+
+    words: what they have in common.
+    asks: how often they were asked.
+    questions: different questions of the cluster.
+    why: criteria by which nobody meets them, with how many they hold for.
+    examples: the most frequent of them.
+    instead: what came back for them, the most frequent first.
+    nearest: what the corpus has that holds most of their words.
+    """
     schema = pa.schema(
-        [("words", text), ("asks", whole), ("questions", whole), ("why", text), ("examples", text),
-         ("instead", text), ("nearest", text)]
+        {
+            "words": pa.string(), "asks": pa.int64(), "questions": pa.int64(), "why": pa.string(),
+            "examples": pa.string(), "instead": pa.string(), "nearest": pa.string(),
+        }
     )  # fmt: skip
     flat = [
         {

@@ -54,7 +54,14 @@ _NO_QUERIES = "the system wrote no pseudo-query for any question"
 
 @dataclass(frozen=True)
 class System:
-    """One system's rows, and the modes of failure that hold for each of them."""
+    """One system's rows, and the modes of failure that hold for each of them.
+
+    name: name of the system.
+    rows: its rows.
+    findings: modes of failure that hold for each row.
+    spreads: mode to how often it holds.
+    modes: modes that are looked for.
+    """
 
     name: str
     rows: Sequence[Row]

@@ -88,7 +88,20 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 
 class Figures(TypedDict):
-    """Every table of one system, by part. judged: questions with known correct passages."""
+    """Every table of one system, by part.
+
+    judged: questions with known correct passages.
+    quality: tables of quality.
+    metadata: tables of metadata dependency.
+    generation: tables of generative failures.
+    scoring: tables of scoring failures.
+    annotation: tables of annotation.
+    texts: tables of the texts of positives.
+    corpus: tables that the index adds.
+    replay: tables that the replay adds.
+    ablations: tables of rankings without one kind of n-gram.
+    correlations: correlations of indicators and quality.
+    """
 
     questions: int
     judged: int

@@ -10,13 +10,8 @@ from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.indexes.weighing import DENSE
-from argus.service.workplace import Workplace
+from argus.service.workplace import BESIDE, SERVED, Workplace
 from argus.stores.spec import shown
-
-SERVED = "served"
-"""The name of what the service searches where that is a retriever or a store."""
-BESIDE = "beside-"
-"""Before the number of what was named to be compared, in the order of the command line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.repair.candidates import ADAPT, BLEND, EXPAND, SCENARIOS
-from argus.service.jobs.planning import SERVED
-from argus.service.workplace import Workplace
+from argus.service.workplace import SERVED, Workplace
 from argus.verdict.reading import Results
 
 INPUTS = ("queries", "qrels", "profiles", "kb")
