@@ -147,8 +147,8 @@ def check_columns(folder: Path) -> None:
     """Fail where a table that was written lacks a column of its page in the reference."""
     for file in folder.rglob("*.parquet"):
         if file.stem in files.TABLES:
-            rows = files.columns_of(file.stem)
-            declared = {column for column, kind, _ in rows if not kind.startswith("NotRequired")}
+            fields = files.columns_of(file.stem).fields
+            declared = {f.name for f in fields if not f.kind.startswith("NotRequired")}
             written = set(pq.read_schema(file).names)
             if file.stem == "failures":  # what no question has is left out
                 declared &= written
