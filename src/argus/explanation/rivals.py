@@ -132,7 +132,7 @@ def _hub_finding(k: int, rank: int, hubs: int, evidence: HubEvidence) -> Finding
         text = f"none of the {rank - 1} documents above it is a hub"
         return Finding(Cause.HUBS, Verdict.RULED_OUT, text, evidence)
     without = rank - hubs
-    text = f"hubs among the {rank - 1} documents above it: {hubs} ({names})"
+    text = f"hubs among the {rank - 1} documents above it by vectors: {hubs} ({names})"
     if without > k:
         text += f"; without them it would still rank {without}"
         return Finding(Cause.HUBS, Verdict.RULED_OUT, text, evidence, decisive=False)

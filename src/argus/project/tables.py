@@ -135,6 +135,8 @@ def _repairs(answers: Answers) -> Iterator[Table]:
     )
     says = ("Keeps what the questions prove; without judged ones, adds the default.",)
     yield Table("repair", says, {"index": index, **judging})
+    says = ("The default repair by itself, proven or not.",)
+    yield Table("remedy.blend", says, {"index": index, **judging})
     yield Table("remedy.list", ("What the index was repaired with.",), {"index": index})
     says = ("argus remedy rollback ID makes it exactly as it was.",)
     yield Table("remedy.rollback", says, {"index": index})

@@ -207,7 +207,7 @@ def _changed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | No
     if not later:
         return None
     evidence = (
-        f"it was changed after they were asked ({', '.join(later)}): the count above is older"
+        f"the count above is from before what was done to the index since ({', '.join(later)})"
     )
     section, gain = results.section("ablation", AblationSection), 0.0
     change = _usual(section) if section and "ablation" in later else None
@@ -215,7 +215,7 @@ def _changed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | No
         gain = change["mean_difference"]
         evidence += f"; measured here since: {section['headline']} {gain:+.3f} by scenarios"
     return VerdictAction(
-        "Ask the judged questions of the index as it is now",
+        "Measure again: ask the judged questions of the index as it is now",
         c.MEASURED_BY[c.BY_NEED](places),
         evidence,
         gain,

@@ -17,7 +17,7 @@ def section(folder: Path, blend: BlendSummary) -> Section:
         columns += ["nDCG@10", "difference (95%)", "R@10"]
     rows = []
     for part in blend["parts"]:
-        row = [part["part"], f"{part['bytes'] / 1024:,.0f}"]
+        row = [part["part"], f"{part.get('bytes', 0) / 1024:,.0f}"]
         row += [f"{part['milliseconds']:.2f}", f"{part['times_dense']:.2f}"]
         if judged:
             ndcg, recall = part["ndcg10"], part["recall10"]

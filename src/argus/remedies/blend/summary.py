@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -47,7 +48,8 @@ class Part(TypedDict):
     """What the search costs, and gains, up to a part of the blend.
 
     part: part up to which the blend is searched.
-    bytes: bytes that the part stores: texts and vectors of sentences, numbers, postings.
+    bytes: bytes that the part stores: texts and vectors of sentences, numbers, postings. Receipts
+        of earlier versions lack it.
     milliseconds: median of one query at a time, its embedding not counted.
     times_dense: the same as a multiple of that of the vectors alone.
     ndcg10: nDCG@10 against the vectors alone; None without judged questions.
@@ -55,7 +57,7 @@ class Part(TypedDict):
     """
 
     part: str
-    bytes: int
+    bytes: NotRequired[int]
     milliseconds: float
     times_dense: float
     ndcg10: DifferenceFigures | None
@@ -104,7 +106,8 @@ def headline(summary: BlendSummary) -> Iterator[str]:
     )
     yield from _left_out(summary)
     parts = summary["parts"]
-    stored = (f"{p['part'][2:]} {p['bytes'] / 1024:,.0f} KiB" for p in parts[1:] if p["bytes"])
+    sizes = {part["part"]: part.get("bytes", 0) for part in parts}
+    stored = (f"{part[2:]} {size / 1024:,.0f} KiB" for part, size in sizes.items() if size)
     yield f"stored: {', '.join(stored) or 'nothing more'}"
     yield "median search: " + ", ".join(f"{p['part']} {p['milliseconds']:.2f} ms" for p in parts)
     yield from (_gain(part) for part in parts[1:] if part["ndcg10"] is not None)

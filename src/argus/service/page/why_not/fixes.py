@@ -60,7 +60,8 @@ def _each(explanation: Explanation) -> Iterator[Preview]:
                 "exposure", "--corpus", "CHUNKS", "--parent-field", "FIELD", "--out", "OUT"
             )
             yield preview("by the part that was not read", evidence["rank_of_unread_part"], split)
-        if cause is Cause.HUBS and evidence.get("hubs_above") and "rank_without_hubs" in evidence:
+        by_vectors = place.ranked_by != "fused"  # hubs are counted among what these put above it
+        if by_vectors and "rank_without_hubs" in evidence and evidence["hubs_above"]:
             blended = any(f.cause is Cause.BLEND for f in explanation.findings)
             blend = "" if blended else command("remedy", "blend", "--index", index)
             yield preview("without the hubs above it", evidence["rank_without_hubs"], blend)
@@ -69,12 +70,13 @@ def _each(explanation: Explanation) -> Iterator[Preview]:
                 yield preview(WITHOUT.get(part, f"without {part}"), rank)
 
 
-MEND: dict[Cause, str] = {
-    Cause.LEXICAL: "expand",
-    Cause.ENTITIES: "expand",
-    Cause.HUBS: "blend",
+EXPAND = ("expand", "--kb", "KB")
+MEND: dict[Cause, tuple[str, ...]] = {
+    Cause.LEXICAL: EXPAND,
+    Cause.ENTITIES: EXPAND,
+    Cause.HUBS: ("blend",),
 }
-"""By cause, the repair of an index that is made for it."""
+"""By cause, the repair of an index that is made for it, and what a person has to name."""
 
 
 def repair_of(explanation: Explanation) -> str:
@@ -82,4 +84,4 @@ def repair_of(explanation: Explanation) -> str:
     cause = explanation.cause
     if cause is None or cause not in MEND:
         return ""
-    return command("remedy", MEND[cause], "--index", explanation.index.partition("@")[0])
+    return command("remedy", *MEND[cause], "--index", explanation.index.partition("@")[0])
