@@ -110,7 +110,10 @@ def _keep(part: str, name: str, record: dict[str, Any], settings: argparse.Names
     with waiting_for(lock, busy="the results are being written"):
         results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
         about = {"seed": settings.seed, "finished": utc_now()}
-        results.setdefault("result", {}).setdefault(part, {})[name] = record | about
+        records = results.setdefault("result", {}).setdefault(part, {})
+        records[name] = record | about
+        if "failed" not in record:
+            records.pop(name.rpartition(", ")[0], None)  # that it could not be run, of before
         results |= {"finished": utc_now(), "environment": describe_environment()}
         with replacing(RESULTS) as temporary:
             temporary.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")

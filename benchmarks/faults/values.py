@@ -28,7 +28,7 @@ PLAIN = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CRE
 OF_VECTORS = 1e-6
 """What a vector's numbers may differ by: one that was encoded beside other texts has other last
 bits, and after a kill only the texts that are missing are encoded."""
-LEFTOVERS = (".partial", ".part", ".tmp", ".old")
+LEFTOVERS = (".partial", ".part", ".tmp", ".old", "-journal")
 
 
 def values_of(folder: Path) -> Values:
@@ -50,7 +50,7 @@ def values_of(folder: Path) -> Values:
 def leftovers(folder: Path) -> list[str]:
     """Return the temporary files and folders that are still there."""
     names = (str(p.relative_to(folder)) for p in folder.rglob("*"))
-    return sorted(n for n in names if n.endswith(LEFTOVERS) or n.endswith("-journal"))
+    return sorted(n for n in names if n.endswith(LEFTOVERS) or "/.tmp" in f"/{n}")
 
 
 def differences(one: Values, other: Values, apart: Collection[str] = ()) -> list[str]:
