@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -19,15 +20,16 @@ OF_RUNS = frozenset(
         *("passages_per_s", "tokens_per_s", "seconds_per_question", "peak_memory_bytes"),
         *("environment", "precision_trials", "cached", "prompts", "tokens_in", "tokens_out"),
         *("cost", "key", "sha256", "bytes", "bytes_before"),
+        *("answered_now", "seconds_by_step"),
     )
 )
 """Keys that tell of a run and not of what it came to: moments, durations, what was spent."""
 NOT_COMPARED = (".html", ".csv", ".lock", ".xml", ".md", ".tex", ".png", ".svg")
 """Pages and copies of tables; they have to be there."""
 PLAIN = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
-OF_VECTORS = 1e-6
-"""What a vector's numbers may differ by: one that was encoded beside other texts has other last
-bits, and after a kill only the texts that are missing are encoded."""
+CLOSE = 1e-6
+"""What fractions may differ by: a text that is encoded beside others has other last bits, and after
+a kill only the texts that are missing are encoded."""
 LEFTOVERS = (".partial", ".part", ".tmp", ".old", "-journal")
 
 
@@ -184,9 +186,9 @@ def _database(path: Path) -> Any:
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=OF_VECTORS)
+        return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=CLOSE)
     if isinstance(one, float) and isinstance(other, float):
-        return one == other or (one != one and other != other)
+        return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE) or one != one and other != other
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(v, other[k]) for k, v in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
