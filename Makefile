@@ -44,9 +44,10 @@ dist: $(VENV)/.installed-dev
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/twine check --strict dist/*
+	$(BIN)/python scripts/check_release.py
 
 # The light wheel, installed alone and used on every Python that is named and here.
-PYTHONS ?= python3.11 python3.12 python3.13
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 wheel: dist
 	PIP_DISABLE_PIP_VERSION_CHECK=1 sh scripts/try_wheel.sh dist/*.whl $(PYTHONS)
 

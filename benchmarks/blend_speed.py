@@ -31,7 +31,7 @@ from argus.indexes.words import STEMMED
 from argus.knowledge.stdlib import standard_library, standard_questions
 from argus.remedies.blend.hubness import hubness
 from argus.remedies.blend.job import blend_index
-from argus.remedies.blend.parts import Searched, steps
+from argus.remedies.blend.parts import ALONE, Searched, steps
 from argus.remedies.blend.sentences import sentence_views
 from benchmarks.shared import collection
 
@@ -94,7 +94,7 @@ def _search(
     alone = Snapshot.of(own, documents)
     words = LexicalIndex.build(ids, [texts[i % len(texts)] for i in range(DOCUMENTS)], STEMMED)
     took: dict[str, list[float]] = {"dense": []}
-    arms = {name: arm for name, arm in steps(Blend()).items() if name != "vectors alone"}
+    arms = {name: arm for name, arm in steps(Blend()).items() if name != ALONE}
     searched = Searched(whole, words)
     for arm in arms.values():
         searched.run(questions[:1], vectors[:1], K, arm)

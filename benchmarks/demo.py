@@ -17,11 +17,12 @@ from argus.demo.job import DemoResult, demo
 def run() -> dict[str, Any]:
     start = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
-        result = demo(out=Path(folder) / "demo")
+        result = demo(out=Path(folder) / "argus-demo")
+        lines = [line.replace(f"{folder}/", "") for line in result.headline()]
     claims = _claims(result)
     return {
         "processor_s": round(time.process_time() - start, 1),
-        "headline": list(result.headline()),
+        "headline": lines,
         "claims": claims,
         "failed": [claim for claim, holds in claims.items() if not holds],
     }

@@ -8,6 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from tests.docs.test_readme import DEMO_ENDS
+
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
 
 
@@ -54,6 +56,8 @@ def test_json_leaves_the_standard_output_empty_when_a_run_fails(argus, tmp_path:
 def test_the_demo_takes_a_small_limit(argus, tmp_path: Path) -> None:
     ran = argus("demo", "--limit", "120", "--out", tmp_path / "out", "--precision", "float32")
     assert ran.code == 0
+    lines = ran.out.replace(str(tmp_path / "out"), "argus-demo").splitlines()
+    assert set(DEMO_ENDS) <= set(lines) and lines[-1] == DEMO_ENDS[-1]
     assert ran.out.startswith("RPS at k=3, N=60:")
     assert "too few to fit a probe and repair by" in ran.out
     assert "remedy" not in json.loads((tmp_path / "out" / "summary.json").read_text())

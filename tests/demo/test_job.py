@@ -1,6 +1,8 @@
 import json
+import re
 import socket
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from argus.demo.job import demo
 from argus.encoders import EncoderConfig
 from argus.errors import InputError
 from argus.measures import is_implicit
+from tests.support import console
 from tests.support.results import shown
 
 
@@ -43,6 +46,12 @@ SECTIONS = {
 }  # fmt: skip
 
 
+def shape(line: str) -> str:
+    """Return a line without its numbers and brackets, up to where a page leaves the rest out."""
+    plain = re.sub(r"\([^)]*\)", "", line.removesuffix("..."))
+    return re.sub(r"[-+]?\d[\d,.]*%?", "#", plain)
+
+
 @pytest.mark.slow
 def test_a_quick_draw_runs_offline_through_every_part(no_sockets, tmp_path, monkeypatch):
     monkeypatch.setattr("argus.demo.job.FEWEST", 200)
@@ -52,6 +61,9 @@ def test_a_quick_draw_runs_offline_through_every_part(no_sockets, tmp_path, monk
     page = result.report.read_text(encoding="utf-8")
     assert all(f'id="{name}"' in page for name in SECTIONS - {"index"})
     assert shown(result)[0].startswith("RPS at k=")
+    printed = {shape(line) for line in result.headline()}
+    for line in console.steps(Path(__file__).parents[2] / "README.md")[0].shown[:-2]:
+        assert any(one.startswith(shape(line)) for one in printed), line
     assert "now with the rest of every docstring, which the corpus leaves out:" in result.headline()
     assert result.repair.summary["counts"]["views"] > 0
     assert result.scenarios.added.summary["documents"]["ok"] > 5

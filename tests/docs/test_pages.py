@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from benchmarks.__main__ import NAMES
 from tests.docs.test_readme import MOST_PER_SENTENCE, sentences
 from tests.support import console
 
@@ -70,6 +71,13 @@ def test_every_link_leads_somewhere(page):
         assert file.exists(), f"{target} is not there"
         if anchor and file.suffix == ".md":
             assert anchor in anchors(file), f"{target}: no such heading"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_a_benchmark_that_it_names_is_there(page):
+    commands = re.findall(r"python -m benchmarks((?: [a-z]\w+)+)", page.read_text("utf-8"))
+    names = {name for command in commands for name in command.split()}
+    assert names <= {*NAMES, "faults"}
 
 
 def test_every_page_is_in_the_site():

@@ -1,5 +1,7 @@
 import math
+import sys
 
+import ir_measures
 import pytest
 
 from argus.errors import InputError
@@ -57,6 +59,8 @@ def test_nothing_judged_has_no_mean():
         ("RBP", "cannot be computed by what is installed"),
         ("", "is not known"),
         ("ndcg at 10", "is not known"),
+        ("P(2)@10", "is not known"),
+        ("P(rel=2)@open('x')", "is not known"),
     ],
 )
 def test_a_measure_that_cannot_be_computed_is_refused(name, problem):
@@ -74,3 +78,12 @@ def test_other_spellings_are_one_measure():
 def test_a_measure_that_fails_on_these_ids_is_an_error_in_words():
     with pytest.raises(InputError, match=r"ERR@10 cannot be computed|ERR@10' cannot be computed"):
         evaluate({"q1": {"d": 1.0}}, {"q1": {"d": 1}}, ["ERR@10"])
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="ir-measures' own parser reads ast.Num")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_names_are_read_as_ir_measures_reads_them():
+    names = ("AP(rel=2)@100", "nDCG(dcg='exp-log2')@10", "nDCG(gains={0:0,1:5})@5", "IPrec@0.1",
+             "SetF(beta=2.0)", "P(judged_only=True)@5", "Success@1", "Bpref")  # fmt: skip
+    for name in names:
+        assert measure_name(name) == str(ir_measures.parse_measure(name)), name

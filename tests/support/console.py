@@ -103,10 +103,11 @@ def _forget_chroma() -> None:
         chroma.SharedSystemClient.clear_system_cache()
 
 
-def check(page: Path, *, fails: frozenset[str] = frozenset()) -> list[Ran]:
+def check(page: Path, *, fails: frozenset[str] = frozenset(), moves: float = 0.0) -> list[Ran]:
     """Run all commands of a page in the working directory, and compare what they print.
 
-    fails: commands, by how they begin, whose exit code is 1, as the page says.
+    fails: commands, by how they begin, whose exit code is 1, as the page says. moves: by which
+    share any number may differ, where a page is about what changes with every edit.
     """
     ids: dict[str, str] = {}
     done = []
@@ -114,7 +115,7 @@ def check(page: Path, *, fails: frozenset[str] = frozenset()) -> list[Ran]:
         ran = run(step.command, ids)
         expected = int(any(step.command.startswith(begin) for begin in fails))
         assert ran.code == expected, (step.command, ran.output)
-        compare(step, ran.output)
+        compare(step, ran.output, moves=moves)
         own = {match[1]: match[0] for match in REMEDY.finditer(ran.output)}
         shown = REMEDY.finditer(" ".join(step.shown))
         ids |= {match[0]: own[match[1]] for match in shown if match[1] in own}
@@ -122,30 +123,43 @@ def check(page: Path, *, fails: frozenset[str] = frozenset()) -> list[Ran]:
     return done
 
 
-TOLERANCE, POINTS = 0.02, 2.0
-"""How far a fraction, and a percentage, may be from the page's; whole numbers are exact."""
+TOLERANCE, POINTS, COUNTS = 0.02, 2.0, 4.0
+"""How far a fraction, and a percentage, may be from the page's; whole numbers are exact.
+
+Where numbers move, ten times that, and a whole number by four at least.
+"""
 NUMBER = re.compile(r"(?<![\w.#-])[-+]?\d[\d,]*\.\d+%?")
+ANY_NUMBER = re.compile(r"(?<![\w.#-])[-+]?\d(?:[\d,]*\d)?(?:\.\d+)?%?(?!\w)")
 
 
-def compare(step: Step, output: str) -> None:
+def compare(step: Step, output: str, *, moves: float = 0.0) -> None:
     """Fail where a page shows a line below a command that it does not print."""
     printed = [plain(line) for line in output.splitlines()]
     for line in step.shown:
-        if line.strip() != "..." and not any(_is_like(plain(line), one) for one in printed):
+        if line.strip() != "..." and not any(_is_like(plain(line), p, moves) for p in printed):
             pytest.fail(f"{step.command}\nprints no line like\n  {line}\nbut\n{output}")
 
 
-def _is_like(shown: str, printed: str) -> bool:
-    """Whether a line is what the page shows, `...` left out and fractions within the tolerance."""
-    pattern, numbers = "", NUMBER.findall(shown)
-    for i, part in enumerate(NUMBER.split(shown)):
+def _is_like(shown: str, printed: str, moves: float) -> bool:
+    """Whether a line is what the page shows, `...` left out and numbers within the tolerance."""
+    number = ANY_NUMBER if moves else NUMBER
+    pattern, numbers = "", number.findall(shown)
+    for i, part in enumerate(number.split(shown)):
         pattern += r".*?".join(map(re.escape, re.split(r"\s*\.\.\.\s*", part)))
-        pattern += r"([-+]?\d[\d,]*\.\d+%?)" if i < len(numbers) else ""
+        pattern += r"([-+]?\d[\d,]*(?:\.\d+)?%?)" if i < len(numbers) else ""
     match = re.search(pattern + "$", printed)
     return match is not None and all(
-        abs(_value(theirs) - _value(own)) <= (POINTS if own.endswith("%") else TOLERANCE)
+        abs(_value(theirs) - _value(own)) <= _tolerance(own, moves)
         for theirs, own in zip(match.groups(), numbers, strict=True)
     )
+
+
+def _tolerance(shown: str, moves: float) -> float:
+    if shown.endswith("%"):
+        return POINTS * (10 if moves else 1)
+    if "." in shown:
+        return TOLERANCE * (10 if moves else 1)
+    return max(COUNTS, moves * abs(_value(shown)))
 
 
 def _value(number: str) -> float:

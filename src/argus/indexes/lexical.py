@@ -219,6 +219,12 @@ class LexicalIndex:
         """Return the number of documents."""
         return len(self.ids)
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of the postings; 0 where no text has a word."""
+        scores = {} if self._bm25 is None else self._bm25.scores
+        return sum(int(np.asarray(column).nbytes) for column in scores.values())
+
     def search(self, queries: Iterable[str], k: int) -> Hits:
         """Return the k best documents of each query text; ties by id."""
         check_k(k)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from subprocess import SubprocessError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from argus.data.runs import ranking
 from argus.data.types import Qrels, Run
@@ -47,16 +48,35 @@ def measure_name(name: str) -> str:
 
 
 def _known(name: str) -> Measure:
-    import ir_measures
-
     try:
-        measure = ir_measures.parse_measure(name.strip())
+        measure = _parsed(name.strip())
     except (NameError, KeyError, ValueError, SyntaxError, TypeError) as error:
         raise _no_measure(name, "is not known") from error
     depth = measure.params.get("cutoff", 1)
     if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
         raise _no_measure(name, f"has the cutoff {depth}")
     return measure
+
+
+def _parsed(text: str) -> Measure:
+    """Return the measure of a text such as "nDCG(dcg='exp-log2')@10".
+
+    ir-measures' own parser (0.4.3) reads `ast.Num`, which Python 3.14 no longer has.
+    """
+    from ir_measures.measures import registry
+
+    node = ast.parse(text, mode="eval").body
+    params: dict[str, Any] = {}
+    at: ast.expr | None = None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        at, node = node.right, node.left
+    if isinstance(node, ast.Call) and not node.args:
+        params = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
+        node = node.func
+    if not isinstance(node, ast.Name):
+        raise ValueError("expected a name, its parameters by name, and a cutoff: P(rel=2)@10")
+    measure: Measure = registry[node.id](**params)
+    return measure if at is None else measure @ ast.literal_eval(at)
 
 
 @cache

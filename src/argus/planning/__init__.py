@@ -1,4 +1,4 @@
-"""`argus plan`: what a job will take, from what was measured on the hardware (docs/scale.md)."""
+"""`argus plan`: what a job will take, from what was measured on the hardware (docs/plans.md)."""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
 """What every step of an audit takes, as arithmetic over the coefficients of a machine.
 
 Counts follow the code: a query is multiplied with all candidates, every related entity is compared
-with each of them, and so on. docs/scale.md has the formulas, and what they assume.
+with each of them, and so on. docs/plans.md has the formulas, and what they assume.
 """
 
 from __future__ import annotations

@@ -13,9 +13,10 @@ from argus.data.provenance import content_hash
 from argus.data.types import Query, Run
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import ArgusError, EndpointRefusal, InputError
-from argus.indexes.correction import QueryCorrection, find_correction, read_correction
+from argus.indexes.correction import QueryCorrection
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.correcting import CORRECTED, correction_of
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import Answer
@@ -111,12 +112,12 @@ def open_answering_store(
         check_dimension(model.dim, facts, opened.name)
         fields = conditions(config.where)
         matching = typed(fields, opened, PAGE) if fields else None
-        correction = _correction(config, model)
+        correction = correction_of(config, model)
         parts = [model.fingerprint, repr((facts, config.opening, config.id_field, matching))]
         if correction is not None:
             parts.append(correction.identity)
         where = f" where {', '.join(config.where)}" if config.where else ""
-        where += " corrected" if correction is not None else ""
+        where += CORRECTED if correction is not None else ""
         ids = _document_ids(opened, known, config.id_field)
         interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
         blocking = Blocking(config.timeout_s is not None, interrupt)
@@ -134,16 +135,6 @@ def open_answering_store(
             )
         finally:
             blocking.finish()
-
-
-def _correction(config: AskingConfig, encoder: Encoder) -> QueryCorrection | None:
-    """Return the correction of queries; FingerprintMismatch where another encoder's is named."""
-    if config.correction is None:
-        return None
-    file = find_correction(config.correction)
-    correction = read_correction(file)
-    correction.check_fingerprint(encoder.fingerprint, file)
-    return correction
 
 
 def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.errors import InputError
+from argus.retrievers.names import http_file
 from argus.settings import Doc, Ge, Gt, Option, check_settings
 from argus.stores.config import StoreConfig, Where, refuse_unread
 from argus.stores.spec import is_store
@@ -49,8 +50,8 @@ class AskingConfig:
     correction: Annotated[
         Path | None,
         Doc(
-            "Correct a store's queries as argus remedy adapt learnt: its .npz file, the folder "
-            "INDEX/remedies/ID, or the index."
+            "Correct the queries of a store, or an http: endpoint's {vector}, as argus remedy "
+            "adapt learnt: its .npz file, the folder INDEX/remedies/ID, or the index."
         ),
         Option(panel=PANEL),
     ] = None
@@ -68,10 +69,11 @@ def check_store_settings(retrievers: Sequence[object], asking: AskingConfig) -> 
     named = [str(r) for r in retrievers if isinstance(r, str | Path)]
     if len(named) == len(retrievers) and not any(map(is_store, named)):
         refuse_unread(asking.opening, asking.where)
-        if asking.correction is not None:
+        if asking.correction is not None and not any(map(http_file, named)):
             raise InputError(
-                "corrects the queries of a store, and none is asked",
-                expected="a store as --retriever, such as qdrant:http://HOST:6333/docs",
+                "corrects the vectors of queries, and nothing is asked by vector",
+                expected="a store or an http: endpoint as --retriever, such as "
+                "qdrant:http://HOST:6333/docs",
                 fix="Leave it out: an index is searched with the correction that it holds.",
                 where="--correction",
             )

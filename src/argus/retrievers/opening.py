@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from argus.data.field_paths import FieldPath
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
-from argus.errors import ArgusError
+from argus.errors import ArgusError, InputError
 from argus.progress import announce
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
@@ -181,6 +181,7 @@ def _digest(documents: Sequence[Document]) -> bytes:
 def _endpoint(file: Path, name: str, inputs: _Inputs) -> Opened:
     """Return what asks an endpoint, as its description says where `config` does not."""
     from argus.encoders import EncoderConfig, load_encoder
+    from argus.retrievers.correcting import CORRECTED, correction_of
     from argus.retrievers.http.load import load_endpoint
     from argus.retrievers.http.retriever import HttpRetriever
 
@@ -189,13 +190,22 @@ def _endpoint(file: Path, name: str, inputs: _Inputs) -> Opened:
         id_ = FieldPath.parse(config.id_field)
         spec = spec.model_copy(update={"answer": spec.answer.model_copy(update={"id": id_})})
     encoder = load_encoder(EncoderConfig(model=spec.encoder)).encoder if spec.encoder else None
+    correction = correction_of(config, encoder) if encoder is not None else None
+    if config.correction is not None and correction is None:
+        raise InputError(
+            f"{file} sends no vector of a query", expected="{vector} in the request",
+            fix="Leave it out, or describe a request by vector.", where="--correction",
+        )  # fmt: skip
     asking = replace(
         config,
         at_once=config.at_once or spec.at_once,
         per_minute=config.per_minute or spec.per_minute,
         timeout_s=config.timeout_s or spec.timeout_s,
     )
-    fingerprint = encoder.fingerprint if encoder else ""
-    identity = content_hash(spec.identity(), fingerprint, _digest(documents)).hex()
-    source = HttpRetriever(spec, name, Known.of(documents), encoder)
+    parts = [encoder.fingerprint if encoder else ""]
+    if correction is not None:
+        parts.append(correction.identity)
+        name += CORRECTED
+    identity = content_hash(spec.identity(), *parts, _digest(documents)).hex()
+    source = HttpRetriever(spec, name, Known.of(documents), encoder, correction)
     return source, identity, asking

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import argus
 from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.indexes.blend import Blend
@@ -63,6 +64,8 @@ def test_the_receipt_tells_what_each_part_gains_and_costs(built, minilm):
     parts = result.summary["parts"]
     assert [p["part"] for p in parts] == ["vectors alone", "+ sentences", "+ hubs", "+ BM25"]
     assert all(p["milliseconds"] > 0 and p["ndcg10"]["queries"] == 2 for p in parts)
+    stored = [p["bytes"] for p in parts]
+    assert stored[:2] == [0, result.summary["bytes"]] and min(stored[1:]) > 0
     served = open_retriever(built, minilm).search(QUESTIONS, 10)
     assert next(iter(served["q1"])) == "deque"
     assert "hubs 0.1" in shown(result)[0] and result.evaluation is not None
@@ -198,3 +201,23 @@ def test_questions_that_cannot_be_measured_count_for_nothing(built, minilm):
     qrels = {"q1": {"deque": 1}, "q2": {"bisect": 0}}
     summary = blend_index(built, encoder=minilm, queries=QUESTIONS, qrels=qrels).summary
     assert {part["ndcg10"]["queries"] for part in summary["parts"]} == {1}
+
+
+def test_the_gate_holds_what_is_served_with_the_blend_to_its_bounds(built, minilm, tmp_path):
+    blended = blend_index(built, encoder=minilm).remedy
+    folders = {}
+    for name, state in (("with", built), ("without", f"{built}@before:{blended}")):
+        folders[name] = tmp_path / name
+        argus.evaluate(
+            [Query("q", "maximum")], {"q": {"bisect": 1}}, out=folders[name],
+            indexes=[str(state)], encoder=minilm,
+        )  # fmt: skip
+
+    def gated(bound):
+        bounds = argus.GateBounds(min_ndcg=bound)
+        return {name: argus.gate([folder], bounds).outcomes[0] for name, folder in folders.items()}
+
+    served = {name: outcome.value for name, outcome in gated(0.0).items()}
+    assert served["without"] < served["with"]
+    verdicts = {name: outcome.verdict for name, outcome in gated(served["with"]).items()}
+    assert verdicts == {"with": "pass", "without": "fail"}

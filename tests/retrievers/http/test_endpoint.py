@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 
+import numpy as np
 import pytest
 
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
+from argus.indexes.correction import FILE, QueryCorrection
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.http import retriever as module
 from argus.retrievers.http.load import load_endpoint
@@ -282,3 +284,28 @@ def test_a_text_without_a_vector_is_one_failed_query(server, tmp_path):
         answers = OpenRetriever(endpoint, "", AskingConfig(at_once=1), loop).ask(queries, 2)
     assert list(answers.run) == ["q1"] and "too much" in answers.failed["q2"]
     assert len(server.requests) == 1 and len(server.requests[0][2]["vector"]) == 24
+
+
+def test_a_vector_is_corrected_before_it_is_sent(server, tmp_path, minilm):
+    rng = np.random.default_rng(0)
+    u, w = rng.normal(size=(2, minilm.dim, 2)).astype(np.float32)
+    correction = QueryCorrection(u, w, 1.0, minilm.fingerprint)
+    (tmp_path / "adapt").mkdir()
+    correction.save(tmp_path / "adapt" / FILE)
+    config = AskingConfig(correction=tmp_path / "adapt", at_once=1)
+    file = tmp_path / "engine.yaml"
+    answer = "answer: {results: 'hits[]', id: id}\n"
+    file.write_text(
+        f"url: {server.address}\nbody: {{vector: '{{vector}}'}}\nencoder: {minilm.name}\n{answer}"
+    )
+    server.reply = lambda *_: (200, {"hits": [{"id": "tea"}]})
+    with opened(f"http:{file}", config=config) as source:
+        assert source.name == f"http:{file} corrected"
+        assert source.ask(QUERIES[:1], 1).run["q0"] == {"tea": 1.0}
+    sent = np.array(server.requests[0][2]["vector"])
+    plain = minilm.encode_queries([QUERIES[0].text])
+    assert sent == pytest.approx(correction.apply(plain)[0], abs=1e-5)
+    assert not np.allclose(sent, plain[0], atol=1e-2)
+    file.write_text(f"url: {server.address}\nbody: {{q: '{{query}}'}}\n{answer}")
+    with pytest.raises(InputError, match="sends no vector"), opened(f"http:{file}", config=config):
+        pass

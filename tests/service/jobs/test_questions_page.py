@@ -98,7 +98,7 @@ def test_questions_are_drawn_judged_by_keys_and_written(place):
         page.goto(f"{url}/page/traffic/questions")
         assert interval.split(" to ")[0] in page.locator(".answer").inner_text()
         page.get_by_role("button", name="Write the results").click()
-        page.locator('#jobs .job[data-state="done"]').nth(1).wait_for()
+        page.locator('#jobs .job[data-job="2"][data-state="done"]').wait_for()
         keep_pictures(page, "questions")
         check_accessible(page)
         check_fits(page)

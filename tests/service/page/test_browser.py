@@ -134,6 +134,7 @@ def test_the_map_is_moved_by_keys_and_lists_what_is_in_view(window):
     for _ in range(12):
         page.keyboard.press("+")
     window.until(f"!document.querySelector('#box p').textContent.startsWith('{counted} ')")
+    window.until("(({ drawn, count }) => drawn === count)(document.getElementById('map').dataset)")
     page.click("[data-band=low]")
     page.wait_for_selector("[data-band=low][aria-pressed=false]")
     page.click("[data-zoom=all]")

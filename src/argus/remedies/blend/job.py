@@ -30,6 +30,10 @@ from argus.jobs.workspace import Record
 from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.blend.making import BlendPlan, Making, make_blend
 from argus.remedies.blend.parts import (
+    BM25,
+    HUBS,
+    SENTENCES,
+    Costs,
     JudgedVectors,
     Searched,
     check_cosine,
@@ -216,18 +220,21 @@ def _summary(
         "bytes": there.bytes,
         "relied_on": new.relied_on,
         "hubness": _hubness(opened, making),
-        "parts": parts(searched, plan.blend, _costs(opened, making, searched), judged),
+        "parts": parts(searched, plan.blend, _costs(opened, making, searched, there.bytes), judged),
         "seconds": opened.record.timings_s,
     }
 
 
-def _costs(opened: _Opened, making: Making, searched: Searched) -> dict[str, float]:
-    """Return the median milliseconds of a search, by part; the corpus's own texts are asked."""
+def _costs(opened: _Opened, making: Making, searched: Searched, views: int) -> Costs:
+    """Return what each part costs; the corpus's own texts are asked. views: bytes of sentences."""
     texts = [view.text for view in making.views] or [d.text for d in opened.documents]
     vectors = making.vectors if making.views else _own_vectors(opened)
     rows = spread_rows(len(texts), TIMED)
     queries = [Query(str(i), texts[i]) for i in rows]
-    return timed(searched, opened.plan.blend, queries, vectors[rows])
+    hubness = _hubness(opened, making)
+    stored = {SENTENCES: views, HUBS: hubness["bytes"] if hubness else 0}
+    stored[BM25] = searched.lexical.bytes
+    return Costs(timed(searched, opened.plan.blend, queries, vectors[rows]), stored)
 
 
 def _hubness(opened: _Opened, making: Making) -> Hubness | None:

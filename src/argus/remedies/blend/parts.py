@@ -26,6 +26,8 @@ from argus.remedies.blend.summary import Part
 NDCG, RECALL = "nDCG@10", "R@10"
 K = 10
 DENSE = Blend(weight=1, hubs=0, bm25=0)
+ALONE, SENTENCES, HUBS, BM25 = "vectors alone", "+ sentences", "+ hubs", "+ BM25"
+SMOOTHING = "+ smoothing"
 
 
 @dataclass(frozen=True)
@@ -55,16 +57,16 @@ class Searched:
 
 def steps(blend: Blend) -> dict[str, Blend]:
     """Return the blend part after part, by what each adds; parts that are off are left out."""
-    built, arms = DENSE, {"vectors alone": DENSE}
+    built, arms = DENSE, {ALONE: DENSE}
     for name, part in (
-        ("sentences", {"weight": blend.weight} if blend.sentences else {}),
-        ("hubs", {"hubs": blend.hubs} if blend.hubs else {}),
-        ("BM25", {"bm25": blend.bm25} if blend.bm25 else {}),
-        ("smoothing", {"smoothing": blend.smoothing} if blend.smoothing else {}),
+        (SENTENCES, {"weight": blend.weight} if blend.sentences else {}),
+        (HUBS, {"hubs": blend.hubs} if blend.hubs else {}),
+        (BM25, {"bm25": blend.bm25} if blend.bm25 else {}),
+        (SMOOTHING, {"smoothing": blend.smoothing} if blend.smoothing else {}),
     ):
         if part:
             built = replace(built, **part)
-            arms[f"+ {name}"] = built
+            arms[name] = built
     return arms
 
 
@@ -89,6 +91,14 @@ def _milliseconds(query: Query, vector: FloatArray, searched: Searched, arm: Ble
 
 
 @dataclass(frozen=True)
+class Costs:
+    """What the search costs up to a part, by its name. bytes: what the part stores; 0 if absent."""
+
+    milliseconds: dict[str, float]
+    bytes: dict[str, int]
+
+
+@dataclass(frozen=True)
 class JudgedVectors:
     """Judged questions with the vectors that are searched for, (n_queries, dim)."""
 
@@ -98,20 +108,21 @@ class JudgedVectors:
 
 
 def parts(
-    searched: Searched, blend: Blend, milliseconds: dict[str, float], judged: JudgedVectors | None
+    searched: Searched, blend: Blend, costs: Costs, judged: JudgedVectors | None
 ) -> list[Part]:
     """Return cost and gain of the blend, step by step."""
     gains = {} if judged is None else _gains(searched, blend, judged)
-    dense = next(iter(milliseconds.values()))
+    dense = costs.milliseconds[ALONE]
     return [
         {
             "part": name,
+            "bytes": costs.bytes.get(name, 0),
             "milliseconds": round(took, 3),
             "times_dense": round(took / dense, 2),
             "ndcg10": gains.get((name, NDCG)),
             "recall10": gains.get((name, RECALL)),
         }
-        for name, took in milliseconds.items()
+        for name, took in costs.milliseconds.items()
     ]
 
 

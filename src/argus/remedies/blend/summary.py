@@ -47,6 +47,7 @@ class Part(TypedDict):
     """What the search costs, and gains, up to a part of the blend.
 
     part: part up to which the blend is searched.
+    bytes: bytes that the part stores: texts and vectors of sentences, numbers, postings.
     milliseconds: median of one query at a time, its embedding not counted.
     times_dense: the same as a multiple of that of the vectors alone.
     ndcg10: nDCG@10 against the vectors alone; None without judged questions.
@@ -54,6 +55,7 @@ class Part(TypedDict):
     """
 
     part: str
+    bytes: int
     milliseconds: float
     times_dense: float
     ndcg10: DifferenceFigures | None
@@ -95,13 +97,15 @@ def headline(summary: BlendSummary) -> Iterator[str]:
     if not summary["added"]:
         yield f"{summary['remedy']} was in the index already; nothing added"
     yield (
-        f"{summary['remedy']}: {summary['views']:,} sentence views "
-        f"({summary['bytes'] / 2**20:.1f} MiB) of {documents['with_views']:,} of "
+        f"{summary['remedy']}: {summary['views']:,} sentence views of "
+        f"{documents['with_views']:,} of "
         f"{documents['total']:,} documents; λ = {settings['weight']:g}, hubs "
         f"{settings['hubs']:g}, BM25 {settings['bm25']:g}"
     )
     yield from _left_out(summary)
     parts = summary["parts"]
+    stored = (f"{p['part'][2:]} {p['bytes'] / 2**20:.1f} MiB" for p in parts[1:] if p["bytes"])
+    yield f"stored: {', '.join(stored) or 'nothing more'}"
     yield "median search: " + ", ".join(f"{p['part']} {p['milliseconds']:.2f} ms" for p in parts)
     yield from (_gain(part) for part in parts[1:] if part["ndcg10"] is not None)
     if parts[0]["ndcg10"] is None:
@@ -110,7 +114,7 @@ def headline(summary: BlendSummary) -> Iterator[str]:
             "collections it gained, or changed little (docs/results.md#blend)"
         )
     yield (
-        "search, evaluate, explain and compare use it from now on; "
+        "search, evaluate, explain, compare and gate use it from now on; "
         f"{summary['index']}@{BEFORE}{summary['remedy']} is as before"
     )
 

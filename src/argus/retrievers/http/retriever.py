@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+import numpy as np
 
 from argus.encoders import Encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError, Location
@@ -31,6 +32,7 @@ from argus.http_retry import (
     without_half_pairs,
     without_secrets,
 )
+from argus.indexes.correction import QueryCorrection
 from argus.retrievers.http.spec import (
     PAGE,
     QUERY,
@@ -63,6 +65,8 @@ class HttpRetriever:
     known: Known = field(default_factory=Known, repr=False)
     encoder: Encoder | None = None
     """What makes {vector} of a query."""
+    correction: QueryCorrection | None = None
+    """What changes it before it is sent."""
     _client: httpx.AsyncClient | None = field(default=None, repr=False)
     _encoding: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _request: EndpointSpec | None = field(default=None, repr=False)
@@ -126,7 +130,10 @@ class HttpRetriever:
 
     def _vector(self, encoder: Encoder, text: str) -> list[float]:
         with self._encoding:
-            return [float(x) for x in encoder.encode_queries([text])[0]]
+            vectors = np.asarray(encoder.encode_queries([text]), np.float32)
+        if self.correction is not None:
+            vectors = self.correction.apply(vectors)
+        return [float(x) for x in vectors[0]]
 
     async def _pages(
         self, values: dict[str, Any], most: int

@@ -1,4 +1,4 @@
-"""Jobs as pages show them: those that wait or run, and the last that ended."""
+"""Jobs as pages show them: those that wait or run, the last that ended, and what can go on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class JobPanel(TypedDict):
 
 
 def panel(request: Request, written: Path) -> JobPanel:
-    """Return the latest jobs that write a folder: all that go on, and the last that ended."""
+    """Return the latest jobs that write a folder: all that go on, and the last that ended.
+
+    Of those that ended before it, the ones that can be resumed: others would push down the page.
+    """
     jobs = service_of(request).jobs
     if jobs is None:
         return {"can_start": False, "jobs": []}
@@ -34,4 +37,6 @@ def panel(request: Request, written: Path) -> JobPanel:
     own = [job for job in latest if home in job["writes"]]
     live = [job for job in own if job["state"] not in AT_AN_END]
     ended = [job for job in own if job["state"] in AT_AN_END]
-    return {"can_start": True, "jobs": [*live, *ended[:SHOWN]]}
+    last, before = ended[:1], ended[1:SHOWN]
+    resumable = [job for job in before if job["resumable"]]
+    return {"can_start": True, "jobs": [*live, *last, *resumable]}

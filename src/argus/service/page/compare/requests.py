@@ -38,10 +38,10 @@ def comparing(both: tuple[System, System], home: Path, place: Workplace) -> Want
         named = _of_retrievers(both, place) if questions else None
     if named is None:
         return None
-    wanted: Wanted = {"command": "compare", "options": {"out": str(home / HERE), "fresh": True}}
-    wanted["options"].update(named)
-    wanted["options"].update(questions)
-    return wanted
+    job: Wanted = {"command": "compare", "options": {"out": str(home / HERE), "fresh": True}}
+    job["options"].update(named)
+    job["options"].update(questions)
+    return job
 
 
 def _of_indexes(systems: Sequence[System], place: Workplace) -> Named | None:

@@ -51,10 +51,12 @@ def has_points(table: DocumentTable) -> bool:
 def as_bytes(table: DocumentTable) -> bytes:
     """Return how many points, then x, y (float32), then the number of each band (uint8).
 
-    Little-endian; 0 low, 1 mid, 2 high, 3 none.
+    Little-endian; 0 low, 1 mid, 2 high, 3 none. Mixed, so that the first ones, which are drawn
+    while the map moves, lie all over it.
     """
     columns = table.connection.cursor().execute(
-        f"SELECT x, y, coalesce(list_position(?, band), 4) - 1 AS band FROM {PLACED} ORDER BY id",
+        f"SELECT x, y, coalesce(list_position(?, band), 4) - 1 AS band FROM {PLACED} "
+        "ORDER BY hash(id), id",
         [list(BANDS)],
     ).fetchnumpy()  # fmt: skip
     step = 1 + len(columns["x"]) // MOST

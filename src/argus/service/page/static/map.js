@@ -6,11 +6,12 @@ document.addEventListener("DOMContentLoaded", () => {
   const named = document.getElementById("point"), listed = document.getElementById("box");
   const COLOURS = [[200, 68, 42], [217, 161, 27], [64, 132, 196], [138, 148, 163]];
   const NAMES = ["low", "mid", "high"];
+  const SLOW_MS = 30, PAUSE_MS = 400, FEWEST = 10000;
   const shown = [true, true, true, true];
   let xs = new Float32Array(), ys = xs, bands = new Uint8Array();
   let home = { x: 0, y: 0, scale: 1 }, view = { ...home }, pick = null, waiting = 0, drawing = false;
 
-  const gl = canvas.getContext("webgl", { antialias: true, preserveDrawingBuffer: true });
+  const gl = canvas.getContext("webgl", { antialias: false });
   const plain = gl ? null : canvas.getContext("2d");
   canvas.dataset.drawnBy = gl ? "webgl" : "2d";
 
@@ -57,9 +58,18 @@ document.addEventListener("DOMContentLoaded", () => {
   const zoom = () => view.scale / home.scale;
   const size = () => Math.min(14, (xs.length > 20000 ? 2.5 : 4) * Math.sqrt(zoom()) * devicePixelRatio);
 
-  function paint() {
+  // While it moves, so many points are drawn as keep the frames smooth; when it rests, all of them.
+  let moving = false, before = 0, most = Infinity;
+  function enough(now) {
+    const gap = now - before;
+    before = now;
+    if (moving && gap > SLOW_MS && gap < PAUSE_MS) most = Math.max(FEWEST, Math.min(most, xs.length) / 2);
+    return moving ? Math.min(xs.length, most) : xs.length;
+  }
+
+  function paint(now) {
     drawing = false;
-    const begun = performance.now();
+    const begun = performance.now(), count = Math.floor(enough(now));
     const width = canvas.width, height = canvas.height;
     if (gl) {
       gl.viewport(0, 0, width, height); gl.clearColor(0, 0, 0, 0); gl.clear(gl.COLOR_BUFFER_BIT);
@@ -68,7 +78,7 @@ document.addEventListener("DOMContentLoaded", () => {
       gl.uniform2f(place("stretch"), 2 * view.scale / width, 2 * view.scale / height);
       gl.uniform1f(place("size"), size());
       gl.uniform4fv(place("mask"), shown.map(Number));
-      gl.drawArrays(gl.POINTS, 0, xs.length);
+      gl.drawArrays(gl.POINTS, 0, count);
       gl.finish();
     } else {
       plain.clearRect(0, 0, width, height);
@@ -76,13 +86,14 @@ document.addEventListener("DOMContentLoaded", () => {
       for (let band = 0; band < 4; band++) {
         if (!shown[band]) continue;
         plain.fillStyle = `rgb(${COLOURS[band].join(" ")} / .72)`;
-        for (let i = 0; i < xs.length; i++) {
+        for (let i = 0; i < count; i++) {
           if (bands[i] !== band) continue;
           const x = width / 2 + (xs[i] - view.x) * view.scale, y = height / 2 - (ys[i] - view.y) * view.scale;
           if (x >= 0 && y >= 0 && x <= width && y <= height) plain.fillRect(x - r / 2, y - r / 2, r, r);
         }
       }
     }
+    canvas.dataset.drawn = count;
     canvas.dataset.paintMs = (performance.now() - begun).toFixed(1);
     if (pick) place();
   }
@@ -95,9 +106,10 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function changed() {
+    moving = true;
     draw();
     clearTimeout(waiting);
-    waiting = setTimeout(list, 180);
+    waiting = setTimeout(() => { moving = false; draw(); list(); }, 180);
   }
   async function list() {
     const x = canvas.width / 2 / view.scale, y = canvas.height / 2 / view.scale;

@@ -1,0 +1,81 @@
+"""What goes out is whole: its Pythons are tried, and no release lacks an address or a version."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+FILES = ("pyproject.toml", "CITATION.cff", "mkdocs.yml", "CHANGELOG.md")
+URLS = "".join(f'{name} = "https://example.org/"\n'
+               for name in ("Documentation", "Source", "Changelog", "Issues"))  # fmt: skip
+
+
+def pythons() -> list[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    found = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert project["requires-python"] == f">={found[0]}"
+    return found
+
+
+@pytest.mark.parametrize(("file", "job"), [("ci.yml", "wheel"), ("release.yml", "try")])
+def test_a_workflow_tries_every_python_that_is_named(file, job):
+    workflow = yaml.safe_load((ROOT / ".github/workflows" / file).read_text("utf-8"))
+    steps = workflow["jobs"][job]["steps"]
+    assert workflow["jobs"][job]["strategy"]["matrix"]["python"] == pythons()
+    assert steps[-1]["run"] == "sh scripts/try_wheel.sh dist/*.whl python"
+
+
+def test_so_does_the_make_file():
+    names = re.search(r"^PYTHONS \?= (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    assert names is not None and names[1].split() == [f"python{one}" for one in pythons()]
+
+
+@pytest.fixture
+def check(tmp_path):
+    """Return what checks a copy of the files that a release reads, and the copy's folder."""
+    (tmp_path / "scripts").mkdir()
+    script = shutil.copy(ROOT / "scripts" / "check_release.py", tmp_path / "scripts")
+    for name in FILES:
+        shutil.copy(ROOT / name, tmp_path)
+
+    def run(*tag: str) -> tuple[int, str]:
+        command = [sys.executable, script, *tag]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout
+
+    return run
+
+
+def test_a_release_without_addresses_is_refused_and_a_build_warns(check):
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    for tag, code in (((), 0), ((f"v{version}",), 1)):
+        done, says = check(*tag)
+        assert done == code
+        for lacking in ("[project.urls] lacks Documentation, Source", "no repository-code",
+                        "no site_url", "docs/releasing.md"):  # fmt: skip
+            assert lacking in says
+
+
+def test_a_release_that_is_whole_passes_and_another_tag_does_not(check, tmp_path):
+    more = {"pyproject.toml": f"\n[project.urls]\n{URLS}", "CHANGELOG.md": "\n## 7.0.0 (today)\n",
+            "CITATION.cff": "repository-code: https://example.org/\n",
+            "mkdocs.yml": "site_url: https://example.org/\n"}  # fmt: skip
+    for name, text in more.items():
+        file = tmp_path / name
+        file.write_text(
+            re.sub(r"(?m)^(version\W+)\d[\d.]+", r"\g<1>7.0.0", file.read_text()) + text
+        )
+    assert check("v7.0.0") == (0, "")
+    code, says = check("v7.0.1")
+    assert code == 1 and "the tag is v7.0.1, the version 7.0.0" in says
+    (tmp_path / "CITATION.cff").write_text((ROOT / "CITATION.cff").read_text())
+    code, says = check("v7.0.0")
+    assert code == 1 and "its version is not 7.0.0" in says and "no repository-code" in says
