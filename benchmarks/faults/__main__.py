@@ -72,7 +72,9 @@ def _struck(made: States, parts: list[str], settings: argparse.Namespace) -> Fig
         for one, other in pairs():
             if _chosen(one, settings) or _chosen(other, settings):
                 name = f"{one} | {other}"
-                yield from _or_failed("together", name, _one("together", name, met, made, one, other))
+                yield from _or_failed(
+                    "together", name, _one("together", name, met, made, one, other)
+                )
         if _chosen("argus search", settings):
             name = "8 searches | index add | index compact"
             yield from _or_failed("together", name, _one("together", name, searched, made))

@@ -84,7 +84,9 @@ def readers(results: Mapping[str, Records]) -> Iterator[str]:
     yield "| reader | mutations | refused | escaped | slow |"
     yield "|---|--:|--:|--:|--:|"
     for name, record in results.get("fuzz", {}).items():
-        yield _row(name, f"{record['tries']:,}", f"{record['refused']:,}", *map(record.get, BAD[2::2]))
+        yield _row(
+            name, f"{record['tries']:,}", f"{record['refused']:,}", *map(record.get, BAD[2::2])
+        )
 
 
 def _of(results: Mapping[str, Records], part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

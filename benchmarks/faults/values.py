@@ -24,6 +24,8 @@ OF_RUNS = frozenset(
     )
 )
 """Keys that tell of a run and not of what it came to: moments, durations, what was spent."""
+OF_ATTEMPTS = (":counts:kept", ":cells:kept")
+"""Ends of places that tell how much of it an earlier run had done (elsewhere `kept` is a name)."""
 NOT_COMPARED = (".html", ".csv", ".lock", ".xml", ".md", ".tex", ".png", ".svg")
 """Pages and copies of tables; they have to be there."""
 PLAIN = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
@@ -64,7 +66,9 @@ def differences(one: Values, other: Values, apart: Collection[str] = ()) -> list
     return sorted(
         name
         for name in {*a, *b}
-        if name not in apart and (name not in a or name not in b or not _same(a[name], b[name]))
+        if name not in apart
+        and not name.endswith(OF_ATTEMPTS)
+        and (name not in a or name not in b or not _same(a[name], b[name]))
     )
 
 
@@ -188,7 +192,9 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=CLOSE)
     if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE) or one != one and other != other
+        return (
+            math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE) or one != one and other != other
+        )
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(v, other[k]) for k, v in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
