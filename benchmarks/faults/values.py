@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sqlite3
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -24,8 +25,8 @@ OF_RUNS = frozenset(
     )
 )
 """Keys that tell of a run and not of what it came to: moments, durations, what was spent."""
-OF_ATTEMPTS = (":counts:kept", ":cells:kept")
-"""Ends of places that tell how much of it an earlier run had done (elsewhere `kept` is a name)."""
+OF_ATTEMPTS = re.compile(r":counts:kept$|:cells:kept$|index\.json:recipes:\d+:added$")
+"""Places that tell what an earlier run had done, and of commits, of which there may be more."""
 NOT_COMPARED = (".html", ".csv", ".lock", ".xml", ".md", ".tex", ".png", ".svg")
 """Pages and copies of tables; they have to be there."""
 PLAIN = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
@@ -67,7 +68,7 @@ def differences(one: Values, other: Values, apart: Collection[str] = ()) -> list
         name
         for name in {*a, *b}
         if name not in apart
-        and not name.endswith(OF_ATTEMPTS)
+        and not OF_ATTEMPTS.search(name)
         and (name not in a or name not in b or not _same(a[name], b[name]))
     )
 
@@ -145,7 +146,7 @@ def _index(folder: Path) -> Any:
     snapshot = index.snapshot()
     vectors = {view.id: np.asarray(snapshot.vectors[i]) for i, view in enumerate(snapshot.views)}
     rows = sorted(([row[n] for n in ("id", "doc_id", "kind", "text")] for row in columns), key=str)
-    return rows, vectors, [r.record() | {"bytes": 0} for r in index.remedies()]
+    return rows, vectors, [r.record() | {"bytes": 0, "added": 0} for r in index.remedies()]
 
 
 def _vectors(folder: Path) -> Any:
@@ -192,9 +193,8 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=CLOSE)
     if isinstance(one, float) and isinstance(other, float):
-        return (
-            math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE) or one != one and other != other
-        )
+        near = math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+        return near or (one != one and other != other)
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(_same(v, other[k]) for k, v in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
