@@ -11,13 +11,13 @@ from argus.reports.section import Section, table
 
 def section(folder: Path, blend: BlendSummary) -> Section:
     """Build it from the summary alone."""
-    columns = ["search", "MiB more", "ms a query", "times the vectors alone"]
+    columns = ["search", "KiB more", "ms a query", "times the vectors alone"]
     judged = blend["parts"][0]["ndcg10"] is not None
     if judged:
         columns += ["nDCG@10", "difference (95%)", "R@10"]
     rows = []
     for part in blend["parts"]:
-        row = [part["part"], f"{part['bytes'] / 2**20:.1f}"]
+        row = [part["part"], f"{part['bytes'] / 1024:,.0f}"]
         row += [f"{part['milliseconds']:.2f}", f"{part['times_dense']:.2f}"]
         if judged:
             ndcg, recall = part["ndcg10"], part["recall10"]

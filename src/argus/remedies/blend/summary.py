@@ -104,7 +104,7 @@ def headline(summary: BlendSummary) -> Iterator[str]:
     )
     yield from _left_out(summary)
     parts = summary["parts"]
-    stored = (f"{p['part'][2:]} {p['bytes'] / 2**20:.1f} MiB" for p in parts[1:] if p["bytes"])
+    stored = (f"{p['part'][2:]} {p['bytes'] / 1024:,.0f} KiB" for p in parts[1:] if p["bytes"])
     yield f"stored: {', '.join(stored) or 'nothing more'}"
     yield "median search: " + ", ".join(f"{p['part']} {p['milliseconds']:.2f} ms" for p in parts)
     yield from (_gain(part) for part in parts[1:] if part["ndcg10"] is not None)
