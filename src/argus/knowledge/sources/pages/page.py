@@ -70,7 +70,7 @@ def without_marks(text: str) -> str:
 
     In time that grows with its length: for a closing that is absent, it looks once.
     """
-    kept: list[str] = []
+    pieces: list[str] = []
     end = at = 0
     absent: set[str] = set()
     while mark := _MARK.search(text, at):
@@ -80,9 +80,9 @@ def without_marks(text: str) -> str:
             absent.add(closing)
             at = mark.start() + 1
             continue
-        kept.append(text[end : mark.start()])
+        pieces.append(text[end : mark.start()])
         end = at = close + len(closing)
-    return "".join([*kept, text[end:]])
+    return "".join([*pieces, text[end:]])
 
 
 def clean(parts: Iterable[str]) -> str:
