@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from benchmarks.faults.fuzz import fuzzed_apart
 from benchmarks.faults.readers import READERS
 from benchmarks.faults.shim import Fault
 from benchmarks.faults.states import LONG, States, commands, states
-from benchmarks.faults.strikes import moments, strike_command, whole
+from benchmarks.faults.strikes import Tally, moments, strike_command, whole
 from benchmarks.faults.table import RESULTS, write_table
 from benchmarks.faults.together import met, pairs, searched, twice
 
@@ -34,12 +34,14 @@ def main() -> None:
     parser.add_argument("--tries", type=int, default=100, help="moments of a kill, per command")
     parser.add_argument("--mutations", type=int, default=10_000, help="per reader")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="commands or readers whose name holds this")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="commands or readers whose name holds one of these"
+    )
     settings = parser.parse_args()
     parts = settings.parts or list(PARTS)
     if "fuzz" in parts:
         for reader in READERS:
-            if settings.only in reader.name:
+            if _chosen(reader.name, settings):
                 first = settings.mutations * (settings.seed - 1)
                 told = fuzzed_apart(reader, first, first + settings.mutations)
                 _keep("fuzz", reader.name, told.record(), settings)
@@ -50,38 +52,70 @@ def main() -> None:
     write_table()
 
 
-def _struck(
-    made: States, parts: list[str], settings: argparse.Namespace
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    chosen = [name for name in commands() if settings.only in name]
-    for name in chosen:
-        most = max(2, settings.tries // 10) if name in LONG else settings.tries
-        undisturbed = whole(made, name) if {"kills", "disk"} & set(parts) else None
-        for part, faults in (("kills", (Fault.KILL, Fault.TERM)), ("disk", (Fault.FULL,))):
-            for fault in faults if part in parts and undisturbed is not None else ():
-                writes = undisturbed.filling if fault is Fault.FULL else undisturbed.writes
-                share = max(2, most // 4) if fault is Fault.TERM else most
-                at = moments(writes, share, settings.seed)
-                tally = strike_command(made, name, fault, at, undisturbed)
-                yield part, f"{name}, {fault.name.lower()}", tally.record()
+def _chosen(name: str, settings: argparse.Namespace) -> bool:
+    return any(part in name for part in settings.only)
+
+
+Figures = Iterator[tuple[str, str, dict[str, Any]]]
+"""Part of the campaign, what was tried, and what became of it."""
+
+
+def _struck(made: States, parts: list[str], settings: argparse.Namespace) -> Figures:
+    for name in commands():
+        if not _chosen(name, settings):
+            continue
+        if {"kills", "disk"} & set(parts):
+            yield from _or_failed("kills", name, _command(made, name, parts, settings))
         if "together" in parts:
-            yield "together", name, twice(made, name).record()
+            yield from _or_failed("together", name, _one("together", name, twice, made, name))
     if "together" in parts:
         for one, other in pairs():
-            if settings.only in one or settings.only in other:
-                yield "together", f"{one} | {other}", met(made, one, other).record()
-        if settings.only in "argus search":
-            yield "together", "8 searches | index add | index compact", searched(made).record()
+            if _chosen(one, settings) or _chosen(other, settings):
+                name = f"{one} | {other}"
+                yield from _or_failed(
+                    "together", name, _one("together", name, met, made, one, other)
+                )
+        if _chosen("argus search", settings):
+            name = "8 searches | index add | index compact"
+            yield from _or_failed("together", name, _one("together", name, searched, made))
+
+
+def _command(made: States, name: str, parts: list[str], settings: argparse.Namespace) -> Figures:
+    """Strike one command at its writes."""
+    most = max(2, settings.tries // 10) if name in LONG else settings.tries
+    undisturbed = whole(made, name)
+    for part, faults in (("kills", (Fault.KILL, Fault.TERM)), ("disk", (Fault.FULL,))):
+        for fault in faults if part in parts else ():
+            writes = undisturbed.filling if fault is Fault.FULL else undisturbed.writes
+            share = max(2, most // 4) if fault is Fault.TERM else most
+            at = moments(writes, share, settings.seed)
+            tally = strike_command(made, name, fault, at, undisturbed)
+            yield part, f"{name}, {fault.name.lower()}", tally.record()
+
+
+def _one(part: str, name: str, tried: Callable[..., Tally], *told: Any) -> Figures:
+    yield part, name, tried(*told).record()
+
+
+def _or_failed(part: str, name: str, figures: Figures) -> Figures:
+    """Pass figures on; where the harness itself fails, that is a record, and the rest goes on."""
+    try:
+        yield from figures
+    except Exception as error:
+        yield part, name, {"failed": str(error)[-1500:] or repr(error)}
 
 
 def _keep(part: str, name: str, record: dict[str, Any], settings: argparse.Namespace) -> None:
     """Write a record at once: a campaign takes hours."""
-    print(f"{part}: {name}: {json.dumps(record)}", flush=True)
+    print(f"{utc_now()} {part}: {name}: {json.dumps(record)}", flush=True)
     lock = Path(tempfile.gettempdir()) / "argus-faults.lock"
     with waiting_for(lock, busy="the results are being written"):
         results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
         about = {"seed": settings.seed, "finished": utc_now()}
-        results.setdefault("result", {}).setdefault(part, {})[name] = record | about
+        records = results.setdefault("result", {}).setdefault(part, {})
+        records[name] = record | about
+        if "failed" not in record:
+            records.pop(name.rpartition(", ")[0], None)  # that it could not be run, of before
         results |= {"finished": utc_now(), "environment": describe_environment()}
         with replacing(RESULTS) as temporary:
             temporary.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")

@@ -21,11 +21,13 @@ READ_ONLY = (
     "argus authority lint",
 )  # fmt: skip
 """Commands that write nothing; the rest are tried."""
+ELSEWHERE = ("argus serve",)
+"""Does not end by itself: tests/service/jobs kills it while jobs run."""
 LONG = ("argus demo", "argus reproduce", "argus suite", "argus audit")
 """Commands whose example takes long; with fewer tries."""
 
 
-LARGE = ("fairseq", "student", "task", "docs", "docs.db")
+LARGE = ("fairseq", "student", "docs", "docs.db")
 """Inputs that are copied for those commands alone that name them."""
 
 
@@ -49,6 +51,9 @@ class States:
             earlier = self.after(FOLLOWS[name]) if name in FOLLOWS else self.home / "files"
             folder = self.home / "before" / name.replace(" ", "-")
             prepare(name, folder, earlier, collection("fb15k237"))
+            for large in self._large(name):  # what comes before may have done without
+                if not (folder / large).exists():
+                    _copy(self.home / "files" / large, folder / large)
             self.made[name] = folder
         return self.made[name]
 
@@ -65,9 +70,9 @@ class States:
 
     def restore(self, name: str) -> None:
         """Have the folder of the command as it is before it."""
-        before, line = self.of(name), EXAMPLES[name]  # which may run what comes before it
+        before = self.of(name)  # which may run what comes before it
         shutil.rmtree(self.run, ignore_errors=True)
-        large = [folder for folder in LARGE if f"{folder}/" not in line]
+        large = set(LARGE) - set(self._large(name))
         shutil.copytree(before, self.run, ignore=shutil.ignore_patterns(*large))
 
     def start(self, name: str, fault: int = 0, n: int = 0) -> Outcome:
@@ -81,7 +86,18 @@ class States:
                 self._words[name] = arguments(name, self.url)
         return self._words[name]
 
+    def _large(self, name: str) -> list[str]:
+        """Return the large inputs that a command's example names."""
+        return [large for large in LARGE if f" {large}/" in EXAMPLES[name].replace(":", " ")]
+
     _words: dict[str, list[str]] = field(default_factory=dict)
+
+
+def _copy(source: Path, place: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, place)
+    else:
+        shutil.copyfile(source, place)
 
 
 @contextmanager
@@ -102,5 +118,5 @@ def states(home: Path) -> Iterator[States]:
 
 def commands() -> list[str]:
     """Return the commands that write, in the order of their groups, long ones last."""
-    names = [name for name in EXAMPLES if name not in READ_ONLY]
+    names = [name for name in EXAMPLES if name not in (*READ_ONLY, *ELSEWHERE)]
     return sorted(names, key=lambda name: name in LONG)

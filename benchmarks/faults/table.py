@@ -1,54 +1,120 @@
-"""The table of docs/reliability.md, made of benchmarks/results/faults.json."""
+"""The tables of docs/results/reliability.md, and their sums in docs/reliability.md.
+
+Both are made of benchmarks/results/faults.json.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parents[1] / "results" / "faults.json"
-PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+DOCS = Path(__file__).parents[2] / "docs"
+SUMS, TABLES = DOCS / "reliability.md", DOCS / "results" / "reliability.md"
 BEGIN, END = "<!-- begin: python -m benchmarks.faults -->", "<!-- end -->"
-HEAD = "| test | of | tries | lost | wrong | escaped | slow or left |"
-WORDS = {
-    "kills": "killed at a write",
-    "disk": "disk full from a write on",
+PARTS = {
+    "kill": "killed at a write (SIGKILL)",
+    "term": "ended at a write (SIGTERM)",
+    "full": "disk full from a write on",
     "together": "two at once",
     "fuzz": "damaged input",
 }
+BAD = ("lost", "wrong", "escaped", "left", "slow")
+Records = Mapping[str, Mapping[str, Any]]
 
 
 def write_table() -> None:
-    """Put the table of all figures there are into the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n{table()}{END}{after}", encoding="utf-8")
-
-
-def table() -> str:
-    """Return a row per command and fault, and per reader."""
+    """Put the tables of all figures that there are into both pages."""
     results: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text("utf-8"))["result"]
-    rows = [
-        "| test | of | tries | lost | wrong | escaped | slow or left |",
-        "|---|---|--:|--:|--:|--:|--:|",
-    ]
-    for part, words in WORDS.items():
-        records = results.get(part, {})
-        if not records:
-            continue
-        rows.append(_row(f"**{words}**", f"all {len(records)}", _summed(records)))
-        rows += [_row("", f"`{name}`", record) for name, record in records.items()]
-    return "\n".join(rows) + "\n"
+    _put(SUMS, sums(results))
+    _put(TABLES, [*commands(results), *readers(results)])
 
 
-def _summed(records: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
-    names = ("tries", "lost", "wrong", "escaped", "left", "slow")
-    return {name: sum(record.get(name, 0) for record in records.values()) for name in names}
+def sums(results: Mapping[str, Records]) -> Iterator[str]:
+    """Yield a row for each kind of fault."""
+    yield "| fault | of | tries | lost | wrong | escaped | left | slow |"
+    yield "|---|---|--:|--:|--:|--:|--:|--:|"
+    for part, words in PARTS.items():
+        records = [r for name, r in _of(results, part) if r.get("tries")]
+        if records:
+            of = f"{len(records)} {'readers' if part == 'fuzz' else 'commands'}"
+            yield _row(words, of, f"{_sum(records, 'tries'):,}", *(_sum(records, b) for b in BAD))
 
 
-def _row(test: str, of: str, record: Mapping[str, Any]) -> str:
-    other = record.get("left", 0) + record.get("slow", 0)
-    figures = (record.get(name, 0) for name in ("tries", "lost", "wrong", "escaped"))
-    return f"| {test} | {of} | {' | '.join(f'{n:,}' for n in figures)} | {other} |"
+def commands(results: Mapping[str, Records]) -> Iterator[str]:
+    """Yield a row for each command: its writes, its tries by fault, and what became of them."""
+    yield "## Commands"
+    yield ""
+    yield "| command | writes | kill | term | full | lost | wrong | escaped | left |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    by_command: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for fault in ("kill", "term", "full"):
+        for name, record in _of(results, fault):
+            by_command.setdefault(name.rpartition(", ")[0], {})[fault] = record
+    silent = [name for name, faults in by_command.items() if not _sum(faults.values(), "tries")]
+    for name, faults in by_command.items():
+        if name not in silent:
+            tries = (faults.get(f, {}).get("tries", "") for f in ("kill", "term", "full"))
+            figures = (_sum(faults.values(), bad) for bad in BAD[:4])
+            writes = max(record["writes"] for record in faults.values())
+            yield _row(f"`{name.removeprefix('argus ')}`", f"{writes:,}", *tries, *figures)
+    if silent:
+        yield ""
+        yield f"Changed no file: {_listed(silent)}."
+    failed = [name for name, record in results.get("kills", {}).items() if "failed" in record]
+    if failed:
+        yield ""
+        yield f"Could not be run whole, and so not struck: {_listed(failed)}."
+    met = results.get("together", {})
+    if met:
+        yield ""
+        yield "| two at once | tries | lost | wrong | escaped | left |"
+        yield "|---|--:|--:|--:|--:|--:|"
+        for name, record in met.items():
+            yield _row(f"`{name}`", *(record.get(key, 0) for key in ("tries", *BAD[:4])))
+    yield ""
+
+
+def readers(results: Mapping[str, Records]) -> Iterator[str]:
+    """Yield a row for each reader."""
+    yield "## Readers"
+    yield ""
+    yield "| reader | mutations | refused | escaped | slow |"
+    yield "|---|--:|--:|--:|--:|"
+    for name, record in results.get("fuzz", {}).items():
+        yield _row(
+            name, f"{record['tries']:,}", f"{record['refused']:,}", *map(record.get, BAD[2::2])
+        )
+
+
+def _of(results: Mapping[str, Records], part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the records of one kind of fault by their names."""
+    held = {"kill": "kills", "term": "kills", "full": "disk"}.get(part, part)
+    for name, record in results.get(held, {}).items():
+        if held == part or name.endswith(f", {part}"):
+            yield name, record
+
+
+def _put(page: Path, lines: Iterable[str]) -> None:
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    body = "\n".join(lines).rstrip("\n")
+    page.write_text(f"{before}{BEGIN}\n{body}\n{END}{after}", encoding="utf-8")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _sum(records: Iterable[Mapping[str, Any]], name: str) -> int:
+    return sum(record.get(name, 0) for record in records)
+
+
+def _row(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+if __name__ == "__main__":
+    write_table()

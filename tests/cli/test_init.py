@@ -92,6 +92,16 @@ def test_a_file_that_is_there_stays(argus, files):
     assert (files / "argus.toml").read_text() == "mine = 1\n"
 
 
+def test_the_same_again_is_done(argus, files):
+    """A run that was killed once its file was written ends well when it is run again."""
+    assert argus("init", "--corpus", "docs.jsonl").code == 0
+    text = (files / "argus.toml").read_text()
+    ran = argus("init", "--corpus", "docs.jsonl")
+    assert ran.code == 0 and "written: argus.toml" in ran.out
+    ran = argus("init", "--corpus", "docs.jsonl", "--title-field", "name")
+    assert ran.code == 2 and (files / "argus.toml").read_text() == text
+
+
 def test_without_documents_and_terminal_it_says_so(argus, files):
     ran = argus("init")
     assert ran.code == 2 and "no documents are named" in ran.err

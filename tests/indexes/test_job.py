@@ -94,6 +94,27 @@ def test_an_addition_that_was_killed_is_finished_by_the_same_command(minilm, tmp
     assert wider.summary["views"] == 6
 
 
+def test_a_deletion_that_was_killed_is_told_and_leaves_nothing_half_written(
+    minilm, tmp_path, monkeypatch
+):
+    from argus.indexes import job
+
+    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
+    doc_id = next(iter(TEXTS))
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(job, "end_deletion", killed)
+        with pytest.raises(KeyboardInterrupt):
+            delete_documents(index, [doc_id])
+    half = index / "views.lance" / "_versions" / ".tmpjItOjv"  # the name that a kill left
+    half.write_bytes(b"half")
+    assert delete_documents(index, [doc_id]).summary["views"] == len(TEXTS) - 1
+    assert not half.exists()
+
+
 def test_vectors_of_ones_own_that_are_there_have_to_be_the_same(minilm, tmp_path):
     file, more = tmp_path / "v.npy", [Document("sun", "The sun is a star.")]
     index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path

@@ -26,3 +26,15 @@ def test_what_the_store_raises_names_folder_and_deed(tmp_path, error):
         storage(tmp_path / "i", "adding views"),
     ):
         raise error("no space left, /build/lance/writer/structural.rs:258:9\nRust backtrace")
+
+
+def test_the_next_writer_removes_what_a_killed_one_left_half_written(tmp_path):
+    """The names are those that kills of `argus index build` left behind."""
+    vectors = np.eye(2, dtype=np.float32)
+    index = ViewIndex.create(tmp_path / "i", fingerprint="f", dim=2)
+    index.add([View("a", "a", "original", "t")], vectors[:1])
+    for name in ("data/.tmpbWzLOF", "_transactions/.tmpWPkxoH"):
+        (tmp_path / "i" / "views.lance" / name).write_bytes(b"half")
+    index.add([View("b", "b", "original", "t")], vectors[1:])
+    assert not list(tmp_path.rglob(".tmp*"))
+    assert [row["id"] for row in ViewIndex.open(tmp_path / "i").rows().to_pylist()] == ["a", "b"]

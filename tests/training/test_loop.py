@@ -2,6 +2,9 @@
 
 import dataclasses
 import math
+import os
+import resource
+import signal
 
 import pytest
 import torch
@@ -276,3 +279,20 @@ def test_pace_changes_nothing_that_is_described():
     assert hurried.described() == LoopConfig().described()
     assert "evaluate_every" not in LoopConfig().described()
     assert LoopConfig(evaluate_every=3).described()["evaluate_every"] == 3
+
+
+def test_a_kill_while_the_best_weights_are_written_leaves_no_file_of_its_own(tmp_path):
+    checkpoint = Checkpoint(tmp_path, "k")
+    weights = dict(Network().named_parameters())
+    child = os.fork()
+    if child == 0:  # the system kills it where a file grows past the bound
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (256, 256))
+        checkpoint.save_best(weights)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGXFSZ
+    assert not (tmp_path / BEST).exists()
+    checkpoint.save_best(weights)
+    assert [path.name for path in tmp_path.iterdir()] == [BEST]
+    checkpoint.load_best(dict(Network().named_parameters()))

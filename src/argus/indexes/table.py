@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +144,10 @@ class Checked:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Hold the index's lock; ArgusError when another process, or thread, writes to it."""
+    """Hold the index's lock; ArgusError when another process, or thread, writes to it.
+
+    What LanceDB left half written when it was killed is removed: who holds the lock writes alone.
+    """
     busy = (
         f"{path} is being written to by another run; wait for it and run this again. "
         "Nothing was changed."
@@ -159,6 +162,9 @@ def writing(path: Path) -> Iterator[None]:
             where=path,
         ) from error
     with lock:
+        for leftover in (path / f"{NAME}.lance").rglob(".tmp*"):
+            with suppress(OSError):
+                leftover.unlink()
         yield
 
 

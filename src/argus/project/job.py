@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 from argus.data.artifacts import replacing
 from argus.data.fields import FieldNames
@@ -29,10 +30,9 @@ def start_project(
 
     parts: the documents at least. What does not work when it is tried is told in the result, and
     the file is written all the same: it is mended there. Raises InputError where no documents are
-    named, and for a file that is there, unless it is to be replaced.
+    named, and for a file that is there with other settings, unless it is to be replaced.
     """
     config = config or ProjectConfig()
-    check_place(config)
     if parts.corpus is None:
         raise InputError(
             "no documents are named",
@@ -44,11 +44,14 @@ def start_project(
         parts, columns or FieldNames(), asking or AskingConfig(),
         as_config(encoder or EncoderConfig()),
     )  # fmt: skip
+    text = written(tables(answers), config.to.name)
+    if not _holds(config.to, text):
+        check_place(config)
     trial = Trial(parts, answers.columns, answers.asking, answers.encoder)
     checks = tuple(trial.checks()) if config.check else ()
     config.to.parent.mkdir(parents=True, exist_ok=True)
     with replacing(config.to) as temporary:
-        temporary.write_text(written(tables(answers), config.to.name), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
     result = ProjectResult(config.to, checks, "")
     command = "doctor" if result.bad else "exposure"
     following = shlex.join(["argus", command, "--config", str(config.to)])
@@ -64,3 +67,8 @@ def check_place(config: ProjectConfig) -> None:
             fix="Edit it, name another with --to, or write over it with --replace.",
             where=config.to,
         )
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Whether a file has this text: a run that was ended after it was written is run again."""
+    return path.is_file() and path.read_bytes() == text.encode()

@@ -180,12 +180,12 @@ class Checkpoint:
 
     def save_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
         """Write the weights as the best so far."""
-        from safetensors.torch import save_file
+        from safetensors.torch import save  # its save_file leaves files of its own after a kill
 
         self.folder.mkdir(parents=True, exist_ok=True)
+        tensors = {name: p.detach().cpu().contiguous() for name, p in weights.items()}
         with replacing(self.folder / BEST) as temporary:
-            tensors = {name: p.detach().cpu().contiguous() for name, p in weights.items()}
-            save_file(tensors, temporary)
+            temporary.write_bytes(save(tensors))
 
     def load_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
         """Set the weights to the best."""

@@ -127,6 +127,18 @@ def test_killed_it_changes_nothing_and_goes_on(built, minilm, monkeypatch, step)
     assert answers(built, minilm) == answers(built, minilm, result.remedy) != before
 
 
+def test_killed_at_its_report_it_was_not_there_already(built, minilm, monkeypatch):
+    def killed(*args, **options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job, "write_report", killed)
+        with pytest.raises(KeyboardInterrupt):
+            blend_index(built, encoder=minilm)
+    assert blend_index(built, encoder=minilm).summary["added"]
+    assert not blend_index(built, encoder=minilm).summary["added"]
+
+
 def type_of_numbers():
     from argus.indexes.prescribed import DocumentNumbers
 

@@ -63,6 +63,7 @@ STAGES = {
     "added": lambda: after(ViewIndex, "add"),
     "receipt": lambda: setattr(receipt, "write_receipt", die),
     "summary": lambda: after(ArtifactFolder, "write_section", lambda *a: a[2] == "remedy"),
+    "report": lambda: setattr(receipt, "write_report", die),
 }
 kb, tau, *indexes = sys.argv[1:]
 model = load_encoder(EncoderConfig(precision="float32")).encoder
@@ -79,7 +80,7 @@ for index in indexes:
 '''
 
 
-STAGES = ("making", "embedding", "adding", "added", "receipt", "summary")
+STAGES = ("making", "embedding", "adding", "added", "receipt", "summary", "report")
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def test_a_killed_repair_leaves_the_index_whole_and_goes_on(repairable, killed, 
     index = killed / stage
     whole, intact = undisturbed[stage != "embedding"]
     before, after = repairable.answers(repairable.built), repairable.answers(intact)
-    added = stage in ("added", "receipt", "summary")
+    added = stage in ("added", "receipt", "summary", "report")
     assert remedies(index) == ([whole.remedy] if added else [])
     assert repairable.answers(index) == (after if added else before)
     assert not (index / "remedies" / whole.remedy / "report.html").exists()

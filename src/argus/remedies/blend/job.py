@@ -103,12 +103,12 @@ def blend_index(
     summary = _blend(opened, questions)
     folder.write_section("summary.json", BLEND, summary)
     folder.write_section("manifest.json", BLEND, opened.record.manifest(summary["documents"]))
-    write_recorded(opened.home)
     report = write_report(folder.path)
     evaluation = evaluate_remedy(
         opened.index, opened.plan.remedy, queries, qrels,
         corpus=corpus, encoder=opened.encoder, out=folder.path,
     )  # fmt: skip
+    write_recorded(opened.home)
     return BlendResult(opened.plan.remedy, folder.path, report, opened.index, summary, evaluation)
 
 

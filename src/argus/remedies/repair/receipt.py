@@ -120,9 +120,9 @@ def settle(
         summary["judged_documents"] = summarise_judged(findings.moves, k)
     folder.write_section("summary.json", "remedy", summary)
     folder.write_section("manifest.json", "remedy", applied.record.manifest(summary["counts"]))
-    write_recorded(ArtifactFolder(index.path / REMEDIES / applied.remedy))
     report = write_report(folder.path)  # the receipt is readable whatever comes of the queries
     evaluation = None if questions is None else _evaluate(applied, questions)
+    write_recorded(ArtifactFolder(index.path / REMEDIES / applied.remedy))
     return RepairResult(applied.remedy, folder.path, report, index, summary, evaluation)
 
 

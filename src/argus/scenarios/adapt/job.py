@@ -140,13 +140,13 @@ def adapt_index(
     summary = _adapt(opened, questions, check_device(device))
     folder.write_section("summary.json", ADAPT, summary)
     folder.write_section("manifest.json", ADAPT, record.manifest(summary["needs"]))
-    write_recorded(home)
     report = write_report(folder.path)
     evaluation = None
     if summary["prescribed"]:
         evaluation = evaluate_remedy(
             views, opened.remedy, queries, qrels, corpus=corpus, encoder=model, out=folder.path
         )
+    write_recorded(home)
     return AdaptResult(opened.remedy, folder.path, report, views, summary, evaluation)
 
 

@@ -116,11 +116,11 @@ def add_scenarios(
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_section("summary.json", JOB, {**writer, **summary})
     folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
-    write_recorded(home)
     report = write_report(folder.path)
     judged = evaluate_remedy(
         opened, remedy, queries, qrels, corpus=corpus, encoder=model, out=folder.path
     )
+    write_recorded(home)
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
 
 

@@ -1,7 +1,12 @@
+import re
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from argus.knowledge.sources.pages.markdown import parse_markdown
-from argus.knowledge.sources.pages.page import Link, ParsedPage, with_front_matter
+from argus.knowledge.sources.pages.page import Link, ParsedPage, with_front_matter, without_marks
 from argus.knowledge.sources.pages.text import decode_text, parse_text, split_front_matter
 
 
@@ -102,3 +107,20 @@ def test_text_is_utf_8_or_says_by_a_mark_what_it_is():
     assert decode_text("\ufeffé".encode("utf-16-le")) == "é"
     assert decode_text(b"\xe9") is None
     assert decode_text(b"a\0b") is None
+
+
+MARKS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\[\^[^\]\s]{1,200}\]", re.DOTALL)
+
+
+@given(st.lists(st.sampled_from(["{", "}", "%", "[^", "]", "a", " ", "\n"]), max_size=30))
+def test_marks_are_those_of_the_plain_expression(signs):
+    text = "".join(signs)
+    assert without_marks(text) == MARKS.sub("", text)
+
+
+def test_openings_without_an_end_take_time_that_grows_with_the_text():
+    """70,000 letters among 3,000 braces: the plain expression takes seconds for each."""
+    text = "-" + "{" * 3_000 + "a" * 70_000 + "[^" * 3_000
+    begin = time.process_time()
+    assert without_marks(text) == text
+    assert time.process_time() - begin < 0.5

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-_MARKS = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\[\^[^\]\s]+\]", re.DOTALL)
+_MARK = re.compile(r"\{%|\{\{|\[\^[^\]\s]{1,200}\]")
+_CLOSING = {"{%": "%}", "{{": "}}"}
 _ATTRIBUTES = re.compile(r"\s*\{[:#.][^{}]*\}\s*$")
 _EMPTY_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -55,7 +56,7 @@ class Prose:
         """Take a piece of text as it stands."""
         self.parts.append(text)
         self.has_own_words = self.has_own_words or (
-            not in_link and _LETTER.search(_MARKS.sub("", text)) is not None
+            not in_link and _LETTER.search(without_marks(text)) is not None
         )
 
     def text(self) -> str:
@@ -64,9 +65,29 @@ class Prose:
         return text if self.has_own_words and _LETTER.search(text) else ""
 
 
+def without_marks(text: str) -> str:
+    """Return text without tags of templates and marks of footnotes.
+
+    In time that grows with its length: for a closing that is absent, it looks once.
+    """
+    pieces: list[str] = []
+    end = at = 0
+    absent: set[str] = set()
+    while mark := _MARK.search(text, at):
+        closing = _CLOSING.get(mark[0], "")
+        close = -1 if closing in absent else text.find(closing, mark.end())
+        if close < 0:
+            absent.add(closing)
+            at = mark.start() + 1
+            continue
+        pieces.append(text[end : mark.start()])
+        end = at = close + len(closing)
+    return "".join([*pieces, text[end:]])
+
+
 def clean(parts: Iterable[str]) -> str:
     """Return text without footnote marks, template tags, attribute lists and uneven space."""
-    text = _EMPTY_BRACKETS.sub("", _ATTRIBUTES.sub("", _MARKS.sub("", "".join(parts))))
+    text = _EMPTY_BRACKETS.sub("", _ATTRIBUTES.sub("", without_marks("".join(parts))))
     return " ".join(text.replace("\u00ad", "").replace("\u200b", "").split())
 
 
