@@ -144,3 +144,29 @@ def test_values_of_every_kind_come_back_as_they_were(files):
     result = package.start_project(parts, encoder="openai:x", config=config)
     assert result.exit_code == 0 and "argus exposure --config" in repr(result)
     assert tables(files, "a.toml")["exposure"]["corpus"] == 'a "quoted" \\ näme.jsonl'
+
+
+def test_every_table_has_the_fields_that_were_named(argus, files):
+    chunks = [{**row, "_id": f"{row['_id']}#0", "source": row["_id"]} for row in DOCUMENTS]
+    (files / "chunks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in chunks))
+    (files / "search.py").write_text(SEARCH.replace('"d01", "d00"', '"d01#0", "d00#0"'))
+    named = ("init", "--corpus", "chunks.jsonl", "--retriever", "search.py:search", *JUDGED)
+    ran = argus(*named, "--title-field", "title")
+    assert ran.code == 2 and "they judge what the field 'source' names" in ran.out, ran.out
+    assert "--parent-field source" in ran.out
+    ran = argus(*named, "--title-field", "title", "--parent-field", "source", "--replace")
+    assert ran.code == 0, ran.out
+    written = tables(files)
+    for command in ("doctor", "exposure", "evaluate"):
+        assert written[command]["parent-field"] == "source"
+        assert written[command]["title-field"] == "title"
+        assert argus(command, "--config", "argus.toml").code == 0
+
+
+def test_the_repair_of_a_store_has_the_fields_that_were_named(argus, files):
+    ran = argus(
+        "init", "--corpus", "qdrant:kb/docs", "--encoder", "all-MiniLM-L6-v2", "--title-field",
+        "heading", "--no-check",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert tables(files)["remedy"]["blend"]["title-field"] == "heading"

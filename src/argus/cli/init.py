@@ -75,7 +75,8 @@ def _asked_for(parts: ProjectParts, encoder: EncoderConfig) -> tuple[ProjectPart
     qrels = parts.qrels
     if queries is not None and qrels is None:
         qrels = _path(typer.prompt(JUDGEMENTS, default="", show_default=False))
-    return ProjectParts(corpus=corpus, retriever=retriever, queries=queries, qrels=qrels), encoder
+    parts = replace(parts, corpus=corpus, retriever=retriever, queries=queries, qrels=qrels)
+    return parts, encoder
 
 
 def _names_retriever(name: str) -> bool:

@@ -172,7 +172,8 @@ def _foreign(reading: Reading, agreement: Agreement, encoder: Embeds) -> InputEr
         f"its vectors are not what {encoder.fingerprint} makes of its texts (at best {agreement})",
         expected=f"the encoder that made them: a least cosine of {AGREEMENT}",
         fix="Name it with --encoder, with the prompt that documents had; or name how title and "
-        r"text were joined (--template '{title}\n{text}'), or their fields (--text-field).",
+        r"text were joined (--template '{title}\n{text}'), or their fields (--title-field, "
+        "--text-field).",
         where=reading.name,
     )
 

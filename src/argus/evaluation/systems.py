@@ -316,7 +316,8 @@ def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
             f"holds none of the {len({d for _, d in pairs}):,} relevant documents "
             f"({_some(d for _, d in pairs)}); its own are {_some(system.documents)}",
             expected="the corpus that was judged",
-            fix="Check that index (or corpus) and judgements belong together.",
+            fix="Check that index (or corpus) and judgements belong together; where it holds "
+            "chunks of what was judged, name the field of their document with --parent-field.",
             where=system.name,
         )
     without = {q for q, _ in absent}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.corpora.names import CorpusName, NamedCorpus
+from argus.data.fields import ParentField
 from argus.retrievers.config import NAMES, PANEL
 from argus.settings import Doc, Option, check_settings
 
@@ -25,6 +26,7 @@ class ProjectParts:
     ] = None  # fmt: skip
     queries: Annotated[Path | None, Doc("Questions that are known.")] = None
     qrels: Annotated[Path | None, Doc("Which documents answer them.")] = None
+    parent_field: ParentField = None
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -14,6 +14,7 @@ from argus.corpora.names import StoreCorpus, named
 from argus.corpora.opening import open_corpus
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
+from argus.data.payload import parent_ids
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Query
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
@@ -188,15 +189,26 @@ class Trial:
         return self._judged(text, relevant)
 
     def _judged(self, text: str, relevant: set[str]) -> HealthCheck:
-        ids = {document.id for document in self.documents}
+        parent = self.parts.parent_field
+        documents = [document.id for document in self.documents]
+        ids = set(documents if parent is None else parent_ids(self.documents, parent))
         lacking = sorted(relevant - ids)
-        if not ids or len(ids) in (READ, READ_OF_STORE) or not lacking:
+        if len(lacking) == len(relevant) and (name := self._field_of(relevant)) is not None:
+            text += f"; they judge what the field {name!r} names, not the {len(documents):,} chunks"
+            mend = f"Say so: --parent-field {name}."
+            return HealthCheck("questions", HealthState.BAD, text, mend)
+        if not ids or len(documents) in (READ, READ_OF_STORE) or not lacking:
             return HealthCheck("questions", HealthState.GOOD, text)
         text += f"; {len(lacking):,} of {len(relevant):,} relevant documents are not in the corpus"
         state = HealthState.BAD if len(lacking) == len(relevant) else HealthState.NOTE
         return HealthCheck(
             "questions", state, text, f"The first is {lacking[0]!r}: see --id-field."
         )
+
+    def _field_of(self, relevant: set[str]) -> str | None:
+        """Return the field of the documents that holds what is judged; None where none does."""
+        fields = ((n, v) for d in self.documents for n, v in d.metadata.items())
+        return next((name for name, value in fields if str(value) in relevant), None)
 
 
 def check_language_model(config: ChatConfig | LocalConfig) -> HealthCheck:

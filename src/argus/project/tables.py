@@ -73,7 +73,7 @@ def tables(answers: Answers) -> Iterator[Table]:
     yield Table(
         "exposure",
         ("Which documents do not come back, asked for by their titles and sentences?",),
-        {**_searched(answers), "out": REPORT},
+        {**_searched(answers), **_parents(answers), "out": REPORT},
     )
     yield from _repairs(answers)
     if answers.parts.queries is not None and answers.parts.qrels is not None:
@@ -90,6 +90,7 @@ def _everything(answers: Answers) -> Values:
     parts = answers.parts
     return {
         **_searched(answers),
+        **_parents(answers),
         **_path("queries", parts.queries),
         **_path("qrels", parts.qrels),
     }
@@ -116,7 +117,8 @@ def _repairs(answers: Answers) -> Iterator[Table]:
             key: value for key, value in _encoder(answers.encoder).items()
             if key not in ("device", "trust-remote-code", "batch", "concurrency")
         }  # fmt: skip
-        values = {"store": place, **encoder, **_opening(answers)}
+        joined = _changed(replace(answers.columns, id=None, coerce_ids=False))
+        values = {"store": place, **joined, **encoder, **_opening(answers)}
         says = ("Repair the store beside its documents: argus remedy blend. Undo: remedy rollback",)
         yield Table("remedy.blend", says, {**values, "out": REPORT})
         shared = {"store": place, **_opening(answers)}
@@ -149,6 +151,7 @@ def _judged(answers: Answers) -> Table:
     }  # fmt: skip
     if answers.parts.retriever is not None and answers.index is None:
         values |= {"retriever": [answers.parts.retriever], "corpus": _corpus(answers)}
+        values |= {**_changed(answers.columns), **_parents(answers)}
         values |= {**_changed(answers.asking), **_opening(answers)}
         if answers.searched_store is not None:
             values["encoder"] = answers.encoder.model
@@ -156,6 +159,11 @@ def _judged(answers: Answers) -> Table:
         index = answers.index or INDEX
         values["index"] = [f"{index}@original", index]
     return Table("evaluate", ("The judged questions.",), {**values, "out": JUDGED})
+
+
+def _parents(answers: Answers) -> Values:
+    field = answers.parts.parent_field
+    return {} if field is None else {"parent-field": field}
 
 
 def _corpus(answers: Answers) -> str:
