@@ -34,11 +34,10 @@ def _calibration(summary: JudgingSummary) -> figures.Figure:
     """Return the share that failed over predicted risk, by stratum."""
     points = []
     for one in _predicted(summary):
-        if (share := one["failed_share"]) is not None:
+        at, share = one.get("risk_mean"), one["failed_share"]
+        if at is not None and share is not None:
             low, high = wilson(share, one["judged"])
-            points.append(
-                figures.CalibrationPoint(one["risk_mean"], share, float(low), float(high))
-            )
+            points.append(figures.CalibrationPoint(at, share, float(low), float(high)))
     return figures.calibration(
         {"judged, with 95% interval": points}, [figures.BAND_COLOURS["high"]],
         "predicted risk", "share of judged that failed",
