@@ -12,7 +12,6 @@ from operator import itemgetter
 
 import pyarrow as pa
 
-from argus.data.payload import Value
 from argus.measures.slices import NONE, slice_names
 from argus.retrievability.concentration import gini
 from argus.traffic.figures.over_time import step_days
@@ -71,12 +70,12 @@ def _slices(book: LogBook, k: int) -> Iterator[tuple[str, str, _Part]]:
         values = dict(
             book.rows(f"SELECT s{i}, COUNT(*) FROM asks WHERE s{i} IS NOT NULL GROUP BY 1")
         )
-        names: dict[Value | None, str] = {None: NONE, **slice_names(values)[0]}
+        names, _ = slice_names(values)
         parts: dict[str, _Part] = {}
         for value, results, asks in book.rows(
             f"SELECT s{i}, results, COUNT(*) {_JOINED} GROUP BY 1, list"
         ):
-            parts.setdefault(names[value], _Part()).add(results, asks, k)
+            parts.setdefault(NONE if value is None else names[value], _Part()).add(results, asks, k)
         yield from ((name, part, own) for part, own in parts.items())
 
 
