@@ -127,6 +127,7 @@ def test_argus_toml_fills_in_what_the_results_do_not_name(folder, tmp_path, monk
     (tmp_path / "argus.toml").write_text(
         f'corpus = "{own}"\n[evaluate]\nqueries = "ask.jsonl"\nqrels = "judged.tsv"\n'
         '[authority.audit]\nrules = "rules.yaml"\nrecords = "laws.jsonl"\n'
+        '[index.build]\nout = "my-index"\n'
         '[remedy.scenarios]\nmodel = "writer"\nbase-url = "http://127.0.0.1:8000/v1"\n'
     )
     verdict = argus.read_verdict(folder)
@@ -140,6 +141,9 @@ def test_argus_toml_fills_in_what_the_results_do_not_name(folder, tmp_path, monk
     )
     for line in lines:
         parses(line)
+    (tmp_path / "my-index").mkdir()
+    (tmp_path / "my-index" / "index.json").write_text("{}")
+    assert Results.of(folder).places.blending == "argus remedy blend --index my-index"
 
 
 @pytest.mark.parametrize("text", ['corpus = "other.jsonl"\nqueries = "ask.jsonl"\n', "broken = "])

@@ -40,8 +40,8 @@ class Places:
 
     @property
     def beside(self) -> str:
-        """A folder for an index, beside the results."""
-        return str(self.folder / "index")
+        """A folder for an index: where argus.toml has one built, or beside the results."""
+        return self._set("out", "index.build", only=True) or str(self.folder / "index")
 
     @property
     def corpus(self) -> str:
@@ -151,7 +151,8 @@ class Places:
                 return str(names[-1]).partition("@")[0]
             if isinstance(config.get("index"), str):
                 return str(config["index"])
-        return None
+        named = self._set("out", "index.build", only=True)
+        return named if named and (Path(named) / INDEX_FILE).is_file() else None
 
     @property
     def encoder(self) -> list[str]:
