@@ -38,6 +38,13 @@ def test_a_log_of_another_shape_names_its_fields(tmp_path):
         run(path, tmp_path / "out", reading=argus.LogConfig(query_field="ask"))
 
 
+def test_a_web_servers_own_log_says_which_files_are_read(tmp_path):
+    path = tmp_path / "access.log"
+    path.write_text('127.0.0.1 - - [10/Oct/2026:13:55:36 -0700] "GET /search?q=wing" 200 2326\n')
+    with pytest.raises(NothingMeasured, match="JSON, JSON lines, CSV, TSV or Parquet"):
+        run(path, tmp_path / "out")
+
+
 def test_half_written_lines_cost_themselves_alone(tmp_path):
     path = tmp_path / "log.jsonl"
     good = json.dumps({"query": "a", "results": ["d1"]})

@@ -162,4 +162,5 @@ def test_a_gate_is_told_of_for_what_it_compares():
     from argus.runs.figures import TRACKED
     from argus.verdict.actions import COMPARED
 
-    assert set(TRACKED) == COMPARED
+    logs = {"traffic", "judging"}  # of the same search people ask other things: history tells them
+    assert set(TRACKED) - logs == COMPARED
