@@ -1,7 +1,7 @@
 """Reading 200,000 vectors of 384 with a payload from each local store, beside its client's loop.
 
 Of Qdrant's client in memory 50,000: each of its pages looks at every record. Of Milvus Lite, too,
-whose pages are slow.
+whose pages are slow: an hour of two cores goes to it.
 
 Bare is what the client does alone: the same pages, until each vector is an array and each payload a
 dictionary, which is what a person who reads it would want. Memory is what Python and numpy hold at

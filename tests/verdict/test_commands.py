@@ -58,7 +58,8 @@ SECTIONS = {
             {"system": "scenarios", "component": "M+E", "lambda": 0.7,
              "comparison": {"mean_difference": 0.2, "low": 0.1, "high": 0.3}}]}}},
     "a blend in a store": {"written": {
-        "remedy": "blend-1", "collection": "qdrant:http://127.0.0.1:6333/docs_argus"}},
+        "remedy": "blend-1", "store": "qdrant:http://127.0.0.1:6333/docs",
+        "collection": "qdrant:http://127.0.0.1:6333/docs_argus"}},
     "a log": {"traffic": {
         "k": 10, "superseded": None, "log": {"hash_only": False},
         "results": {"logged": 7, "answered": 0},

@@ -166,7 +166,7 @@ def _written(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | No
         return None
     return VerdictAction(
         f"Judge the store's own search against that with {section['remedy']}",
-        results.places.evaluating_blend(section["collection"]),
+        results.places.evaluating_blend(section["store"], section["collection"]),
         "what it gains on your questions is not known; nDCG@10 +0.034 on average over 6 other "
         "collections (docs/results.md, Blend)",
         0.034,

@@ -138,11 +138,10 @@ class Places:
     def _judged(self) -> list[str]:
         return ["--queries", self.queries, "--qrels", self.qrels]
 
-    def evaluating_blend(self, collection: str) -> str:
+    def evaluating_blend(self, store: str, collection: str) -> str:
         """Return the command that asks a store judged questions, and the blend written into it."""
-        before = ["--retriever", self.corpus if is_store(self.corpus) else self.store]
-        systems = [*before, "--retriever", f"{BLENDED}{collection}", *self.encoder_of_store]
-        asking = ["--corpus", self.corpus, *self.parents, *self._judged]
+        systems = ["--retriever", store, "--retriever", f"{BLENDED}{collection}"]
+        asking = [*self.encoder_of_store, "--corpus", store, *self.parents, *self._judged]
         return command("evaluate", *systems, *asking, "--out", f"{self.out}-judged")
 
     @property

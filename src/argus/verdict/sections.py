@@ -31,6 +31,7 @@ class WrittenSection(TypedDict):
     """Of records of a remedy, written into a store."""
 
     remedy: str
+    store: str
     collection: str
 
 
