@@ -15,6 +15,7 @@ from argus.errors import ArgusError
 from argus.http_retry import Pace
 from argus.progress import Advance, progress
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.forecast import forecast
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.protocol import Answers, AskLater, RetrievalError
 from argus.retrievers.python_file import first_line
@@ -110,7 +111,8 @@ class QuerySession:
             await self._ask_in_session(queries)
 
     async def _ask_in_session(self, queries: Sequence[Query]) -> None:
-        with progress("asking", len(queries)) as advance:
+        with progress("asking", len(queries)) as bar:
+            advance = forecast(self.retriever.name, len(queries), self._n_kept, bar)
             if isinstance(self.retriever, AnsweringMany) and self.config.per_minute is None:
                 queries = await self._ask_in_batches(self.retriever, queries, advance)
             pace, rest = _Turns(Pace(self.config.per_minute)), iter(queries)
