@@ -33,9 +33,11 @@ def forecast(name: str, n: int, kept: int, advance: Advance) -> Advance:
     def tell(more: int) -> None:
         nonlocal done, is_open
         advance(more)
+        if not is_open:
+            return
         done += more
         passed = time.monotonic() - start
-        if is_open and done >= FIRST and passed >= FIRST_S:
+        if done >= FIRST and passed >= FIRST_S:
             is_open = False
             left = (n - done) * passed / done
             if left >= LONG_S:

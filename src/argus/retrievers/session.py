@@ -63,8 +63,6 @@ class _Turns:
 
     async def next(self) -> None:
         """Return when a query may be sent."""
-        if self.pace.is_free:
-            return
         async with self.lock:
             await self.pace.turn()
 
@@ -149,7 +147,8 @@ class QuerySession:
         """Take the queries that nobody took, one after the other."""
         for query in rest:
             for attempt in range(1, ATTEMPTS + 1):
-                await turns.next()
+                if not turns.pace.is_free:
+                    await turns.next()
                 pause_s = await self._ask_one(query, is_last=attempt == ATTEMPTS)
                 if pause_s is None:
                     break
@@ -158,10 +157,14 @@ class QuerySession:
 
     async def _ask_one(self, query: Query, *, is_last: bool) -> float | None:
         """Ask once; return seconds to wait before the same query is asked again, None if not."""
-        limit = asyncio.timeout(self.config.timeout_s)
+        timeout_s = self.config.timeout_s
+        limit = None if timeout_s is None else asyncio.timeout(timeout_s)
         try:
-            async with limit:
+            if limit is None:  # a timeout that never comes costs, too
                 answer = await self.retriever.answer(query.text, self.k)
+            else:
+                async with limit:
+                    answer = await self.retriever.answer(query.text, self.k)
         except ArgusError:
             raise
         except RetrievalError as error:
@@ -169,8 +172,8 @@ class QuerySession:
                 return error.wait_s
             self._fail(query, str(error))
         except Exception as error:  # of a stranger's data: one query's trouble, not the job's
-            late = f"no answer in {self.config.timeout_s or 0:g} s"
-            self._fail(query, late if limit.expired() else raised(error))
+            is_late = limit is not None and limit.expired()
+            self._fail(query, f"no answer in {timeout_s:g} s" if is_late else raised(error))
         else:
             self._keep(query, answer)
         return None
