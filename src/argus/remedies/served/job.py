@@ -28,6 +28,7 @@ from argus.errors import ArgusError, InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.summary import DifferenceFigures
+from argus.indexes.retriever import IndexRetriever
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
@@ -43,11 +44,14 @@ from argus.remedies.served.moves import (
 )
 from argus.remedies.served.questions import ReceiptQuestions, receipt_questions
 from argus.remedies.served.summary import PROBES, ServedReceiptSummary, ServedState, headline
+from argus.remedies.writing.collection import SUFFIX
 from argus.reports import write_report
 from argus.retrievers.asking import all_opened, note_retrievers, require_known
+from argus.retrievers.blended.retriever import BlendedRetriever
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import note_of
-from argus.stores.spec import is_store
+from argus.stores.filters import conditions
+from argus.stores.spec import is_store, parse_store
 
 JOB = "served"
 TABLE = "receipt_served"
@@ -89,7 +93,7 @@ def served_receipt(
     *,
     before: Any = None,
     after: Any = None,
-    ranked_by: Path | str | None = None,
+    ranked_by: IndexRetriever | Path | str | None = None,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
     out: Path | str,
@@ -106,7 +110,8 @@ def served_receipt(
     them. What was asked before is not asked again, whatever is named, unless `fresh`; `after` is
     asked anew each time, but for a call that was stopped, which goes on. ranked_by: a repaired
     index that ranks the results of `after`, of `before` where there is none, as
-    `argus.BlendedRetriever` serves it. queries, qrels: judged
+    `argus.BlendedRetriever` serves it. Where `after` names a store's collection that Argus wrote a
+    repair into (NAME_argus), that repair is served. queries, qrels: judged
     questions; without any, titles and sentences of the documents ask for them. encoder: of the
     queries of stores. Raises InputError for bad input, for `after` without `before`, and where the
     questions are others than before; ArgusError where all queries failed.
@@ -128,7 +133,8 @@ def served_receipt(
         earlier = ask.now(BEFORE, before)
     if after is None and ranked_by is None:
         return _keep(folder, record, _begun(questions, config.k, earlier))
-    with _served(after if after is not None else before, ranked_by, encoder) as served:
+    then = after if after is not None else before
+    with _served(then, ranked_by, encoder, asking) as served:
         later = ask.now(AFTER, served)
     return _keep(folder, record, _compared(questions, config.k, earlier, later, folder))
 
@@ -142,25 +148,37 @@ def _check(before: Any, after: Any) -> None:
         )  # fmt: skip
 
 
-def _check_index(ranked_by: Path | str | None) -> None:
+def _check_index(ranked_by: IndexRetriever | Path | str | None) -> None:
     """Raise InputError for what is no index, before anything is asked."""
-    if ranked_by is not None:
+    if isinstance(ranked_by, str | Path):
         ViewIndex.open(index_folder(str(ranked_by)))
 
 
 @contextmanager
 def _served(
-    retriever: Any, ranked_by: Path | str | None, encoder: Encoder | EncoderConfig | str | None
+    retriever: Any,
+    ranked_by: IndexRetriever | Path | str | None,
+    encoder: Encoder | EncoderConfig | str | None,
+    asking: AskingConfig,
 ) -> Iterator[Any]:
-    """Yield what is asked after the repair: a retriever, or one whose results an index ranks."""
-    if ranked_by is None:
+    """Yield what is asked after the repair: a retriever, or what serves a repair over it."""
+    of_records = _holds_records(retriever)
+    if ranked_by is None and not of_records:
         yield retriever
         return
-    from argus.retrievers.blended.retriever import BlendedRetriever
-
-    of_store = encoder if is_store(str(retriever)) else None
-    with BlendedRetriever(retriever, ranked_by, encoder=of_store) as blended:
+    own: dict[str, Any] = {}
+    if of_records:
+        where = conditions(asking.where) or None
+        own = {"encoder": encoder, "opening": asking.opening, "where": where}
+    own["id_field"] = asking.id_field
+    with BlendedRetriever(retriever, ranked_by, **own) as blended:
         yield blended
+
+
+def _holds_records(retriever: Any) -> bool:
+    """Whether it names a collection that Argus made beside one of documents."""
+    name = str(retriever) if isinstance(retriever, str | Path) else ""
+    return is_store(name) and parse_store(name).collection.endswith(SUFFIX)
 
 
 def _no_before(folder: Path) -> InputError:
@@ -200,7 +218,10 @@ class _Asking:
         return asked
 
     def now(self, when: str, retriever: Any) -> _Asked:
-        """Ask; answers that come are kept until all are there, so that a killed call goes on."""
+        """Ask; what comes is kept until all is there: a call that was killed goes on.
+
+        A repair that Argus serves is called by its own name, not that of its class.
+        """
         answers_in = self.folder.path / f"{when}.sqlite"
         documents = self.questions.documents
         opened = all_opened([retriever], documents, self.asking, answers_in, self.encoder)
@@ -214,8 +235,9 @@ class _Asking:
             )
         ids = {document.id for document in documents}
         require_known(answers.run, ids, source.name)
+        name = retriever.name if isinstance(retriever, BlendedRetriever) else source.name
         state: ServedState = {
-            **note_of(source.name, answers),
+            **note_of(name, answers),
             "at": utc_now(),
             "queries": len(self.questions.queries),
             "unknown": sum(id_ not in ids for one in answers.run.values() for id_ in one),

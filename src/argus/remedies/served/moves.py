@@ -81,7 +81,7 @@ def _share(hits: npt.NDArray[np.bool_], n: int) -> ServedShare:
 def fallen(
     queries: Sequence[Query], qrels: Qrels, before: Run, after: Run, k: int
 ) -> list[FallenDocument]:
-    """Return the documents that left lists of queries that they are not relevant for, most first."""
+    """Return what left lists of queries that it is not relevant for, the most lists first."""
     left: Counter[str] = Counter()
     came: Counter[str] = Counter()
     for query in queries:
