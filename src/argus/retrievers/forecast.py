@@ -20,14 +20,16 @@ LONG_S = 60.0
 """What takes less is not worth a line."""
 
 
-def forecast(name: str, n: int, kept: int, advance: Advance) -> Advance:
+def forecast(name: str, n: int, n_kept: int, advance: Advance) -> Advance:
     """Say how many queries a retriever is asked; return `advance`, which also tells the pace.
 
-    n: queries that are asked. kept: those that were answered in an earlier run.
+    n: queries that are asked. n_kept: those that were answered in an earlier run.
     """
     if n < FEW:
         return advance
-    LOG.info("asking %s %s queries%s", name, f"{n:,}", f" ({kept:,} more are kept)" if kept else "")
+    LOG.info(
+        "asking %s %s queries%s", name, f"{n:,}", f" ({n_kept:,} more are kept)" if n_kept else ""
+    )
     start, done, is_open = time.monotonic(), 0, True
 
     def tell(more: int) -> None:

@@ -79,7 +79,7 @@ def _exposures(before: Results, after: Results) -> ExposureSides:
     first, second = before.exposure, after.exposure
     _same("exposure", "--k", first["k"], second["k"], after)
     drawn = [one["sample"]["drawn"] if "sample" in one else "all" for one in (first, second)]
-    _same("exposure", "--sample", *drawn, after)
+    _same("exposure", "--sample", drawn[0], drawn[1], after)
     return {
         "k": [first["k"], second["k"]],
         "never_retrieved": [first["never_retrieved"], second["never_retrieved"]],

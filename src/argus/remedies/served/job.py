@@ -27,12 +27,12 @@ from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
-from argus.evaluation.summary import DifferenceFigures
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record
+from argus.measures.significance import DifferenceFigures
 from argus.remedies.repair.receipt import check_judged
 from argus.remedies.served.config import ServedReceiptConfig
 from argus.remedies.served.moves import (
@@ -126,7 +126,7 @@ def served_receipt(
     record.encoder["fingerprint"] = NO_ENCODER
     record.open(folder)
     ask = _Asking(questions, config.k, asking, encoder, folder, record)
-    earlier = ask.kept(BEFORE)
+    earlier = ask.earlier(BEFORE)
     if earlier is None:
         if before is None:
             raise _no_before(folder.path)
@@ -201,13 +201,13 @@ class _Asking:
     folder: ArtifactFolder
     record: Record
 
-    def kept(self, when: str) -> _Asked | None:
+    def earlier(self, when: str) -> _Asked | None:
         """Return what was asked earlier. Raises InputError where that was something else."""
         path = self.folder / f"{when}.json"
         if not path.is_file():
             return None
-        asked = read_record(_Asked, self.folder.read_json(path.name), where=path)
-        if asked["questions"] != self.questions.identity(self.k):
+        answers = read_record(_Asked, self.folder.read_json(path.name), where=path)
+        if answers["questions"] != self.questions.identity(self.k):
             raise InputError(
                 f"other questions, documents or settings than {when} the repair",
                 expected="the same queries, judgements, corpus, --k, --sentences, --sample and "
@@ -215,7 +215,7 @@ class _Asking:
                 fix="Give what was given then, or begin anew in another --out.",
                 where=path,
             )
-        return asked
+        return answers
 
     def now(self, when: str, retriever: Any) -> _Asked:
         """Ask; what comes is kept until all is there: a call that was killed goes on.
@@ -242,16 +242,16 @@ class _Asking:
             "queries": len(self.questions.queries),
             "unknown": sum(id_ not in ids for one in answers.run.values() for id_ in one),
         }
-        asked: _Asked = {
+        answers_now: _Asked = {
             "questions": self.questions.identity(self.k),
             "state": state,
             "failed": dict(answers.failed),
             "run": answers.run,
         }
-        self.folder.write_json(f"{when}.json", asked)
+        self.folder.write_json(f"{when}.json", answers_now)
         for suffix in ("", "-wal", "-shm"):
             answers_in.with_name(answers_in.name + suffix).unlink(missing_ok=True)
-        return asked
+        return answers_now
 
 
 def _begun(questions: ReceiptQuestions, k: int, earlier: _Asked) -> ServedReceiptSummary:

@@ -7,7 +7,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.evaluation.summary import DifferenceFigures, change_of
+from argus.evaluation.summary import change_of
+from argus.measures.significance import DifferenceFigures
 from argus.retrievers.protocol import RetrieverNote, note_lines
 
 PROBES, JUDGED = "probes", "judged"
