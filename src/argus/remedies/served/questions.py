@@ -24,7 +24,7 @@ class ReceiptQuestions:
     """Queries with the documents that are relevant for them."""
 
     documents: Sequence[Document]
-    origin: Origin
+    origin: Origin | None
     queries: list[Query]
     qrels: Qrels
     asked_by: str
