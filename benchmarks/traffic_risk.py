@@ -68,8 +68,10 @@ def _table(log: Log, variant: str) -> Floats:
 def _variant(everything: Sequence[Log], variant: str) -> dict[str, Any]:
     """Return AUC by family and retriever, its interval, and calibration, of families left out."""
     z = {id(log): standing(_table(log, variant)).z for log in everything}
-    slopes = {f: _slope([g for g in everything if g.family != f], z) for f in _families(everything)}
-    final = _slope(everything, z)
+    slopes = {
+        f: mean_slope([g for g in everything if g.family != f], z) for f in families_of(everything)
+    }
+    final = mean_slope(everything, z)
     return {
         "question": _aucs(everything, z, pairs=False),
         "pair": _aucs(everything, z, pairs=True),
@@ -78,7 +80,7 @@ def _variant(everything: Sequence[Log], variant: str) -> dict[str, Any]:
     }
 
 
-def _families(everything: Sequence[Log]) -> list[str]:
+def families_of(everything: Sequence[Log]) -> list[str]:
     return list(dict.fromkeys(log.family for log in everything))
 
 
@@ -98,12 +100,12 @@ def _cases(log: Log, pairs: bool) -> tuple[Floats, Floats]:
     return np.arange(len(log.failed)), log.failed
 
 
-def _usable(labels: Floats) -> bool:
+def usable(labels: Floats) -> bool:
     return min(labels.sum(), (1 - labels).sum()) >= LEAST
 
 
 def _aucs(everything: Sequence[Log], z: dict[int, Floats], pairs: bool) -> dict[str, Any]:
-    logs_ = [log for log in everything if _usable(_cases(log, pairs)[1])]
+    logs_ = [log for log in everything if usable(_cases(log, pairs)[1])]
     own = {id(log): _one(log, z[id(log)], pairs) for log in logs_}
     rng = np.random.default_rng(SEED)
     drawn = {id(log): _bootstrap(log, z[id(log)], pairs, rng) for log in logs_}
@@ -159,12 +161,12 @@ def _interval(draws: Floats) -> dict[str, float]:
     return {"low": round(float(low), 4), "high": round(float(high), 4)}
 
 
-def _slope(some: Sequence[Log], z: dict[int, Floats]) -> Slope:
+def mean_slope(some: Sequence[Log], z: dict[int, Floats]) -> Slope:
     """Return the mean over families of each one's slope and intercept, and their deviations."""
     wide = Slope(0.0, 0.0, 10.0, 10.0)
     own = defaultdict(list)
     for log in some:
-        if _usable(log.failed):
+        if usable(log.failed):
             fitted = wide.corrected(z[id(log)], log.failed)
             own[log.family].append((fitted.intercept, fitted.slope))
     means = np.array([np.mean(v, axis=0) for v in own.values()])
@@ -252,7 +254,7 @@ def _mean(scores: Floats, groups: dict[str, tuple[str, ...]]) -> Floats:
 def _means(everything: Sequence[Log], score: Callable[[Log], Floats]) -> dict[str, float]:
     means = {}
     for pairs in (False, True):
-        some = [log for log in everything if _usable(_cases(log, pairs)[1])]
+        some = [log for log in everything if usable(_cases(log, pairs)[1])]
         values = {id(log): _one(log, score(log), pairs) for log in some}
         families = _by_family(some, values)
         means["pair" if pairs else "question"] = round(float(np.mean(list(families.values()))), 4)
@@ -262,8 +264,8 @@ def _means(everything: Sequence[Log], score: Callable[[Log], Floats]) -> dict[st
 def _learnt(everything: Sequence[Log], make: Callable[[], Any], values: dict[int, Floats]) -> Any:
     """Return predictions for each family of a model of the others; families and classes alike."""
     predicted = {}
-    for family in _families(everything):
-        others = [g for g in everything if g.family != family and _usable(g.failed)]
+    for family in families_of(everything):
+        others = [g for g in everything if g.family != family and usable(g.failed)]
         x = np.vstack([np.nan_to_num(values[id(g)]) for g in others])
         y = np.concatenate([g.failed for g in others])
         count = {f: sum(g.family == f for g in others) for f in FAMILIES.values()}

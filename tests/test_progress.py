@@ -1,6 +1,10 @@
 """Progress as lines: what a watcher reads, and what it leaves alone."""
 
 import json
+import os
+import re
+import subprocess
+import sys
 
 import pytest
 
@@ -27,6 +31,49 @@ def test_lines_say_where_a_step_stands_from_first_to_last(capfd, monkeypatch):
         ("reading", 0, None), ("embedding", 1, 3), ("embedding", 3, 3),
         ("\u00e9\u2026\n", 0, None), ("\u00e9\u2026\n", 7, None),
     ]  # fmt: skip
+
+
+SLOW = """
+import time
+from argus import progress
+progress.LOG_FIRST_S, progress.LOG_OFTEN_S = 0.05, 0.1
+{command}
+with progress.progress("embedding", 40, done=10) as advance:
+    for _ in range(30):
+        time.sleep(0.01)
+        advance(1)
+with progress.progress("reading", None) as advance:
+    time.sleep(0.06)
+    advance(1_000)
+with progress.progress("short", 3) as advance:
+    advance(3)
+"""
+
+
+def test_a_log_of_a_command_says_how_far_a_slow_step_is():
+    lines = _stderr("progress.write_into_logs()").splitlines()
+    assert re.fullmatch(r"argus: embedding: 1\d of 40, about \d+ s left", lines[0])
+    assert "argus: embedding: 40 of 40, in 0 s" in lines
+    assert "argus: reading: 1,000, 0 s so far" in lines
+    assert 4 <= len(lines) <= 8
+    assert not any("short" in line for line in lines)
+
+
+def test_a_python_caller_hears_nothing_however_slow_a_step_is():
+    assert _stderr("") == ""
+
+
+def test_a_log_can_be_quiet():
+    assert _stderr("progress.write_into_logs()", ARGUS_PROGRESS="quiet") == ""
+
+
+def _stderr(command: str, **environment: str) -> str:
+    code = SLOW.format(command=command)
+    ended = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, text=True,
+        capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    return ended.stderr
 
 
 @pytest.mark.parametrize(

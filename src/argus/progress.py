@@ -1,7 +1,8 @@
-"""One progress bar for all long work: with ETA on a terminal, silent in a pipe.
+"""One progress bar for all long work: with ETA on a terminal, a line now and then in a log.
 
+A log is the standard error of a command that is no terminal; a Python caller hears nothing there.
 For whoever runs Argus as a process and watches it: with `ARGUS_PROGRESS=lines` in the environment
-each step is a line of JSON on the standard error, terminal or not.
+each step is a line of JSON on the standard error, terminal or not; with `quiet` a log has none.
 """
 
 from __future__ import annotations
@@ -16,10 +17,14 @@ from contextlib import contextmanager
 from typing_extensions import TypedDict
 
 Advance = Callable[[int], None]
-VARIABLE, LINES = "ARGUS_PROGRESS", "lines"
-"""Environment variable that has progress written as lines, and its value for that."""
+VARIABLE, LINES, QUIET = "ARGUS_PROGRESS", "lines", "quiet"
+"""Environment variable that says how progress is written: as lines of JSON, not at all in logs."""
 OFTEN_S = 0.2
-"""Seconds between two lines of one step; its first and its last are always written."""
+"""Seconds between two lines of JSON of one step; its first and its last are always written."""
+LOG_FIRST_S, LOG_OFTEN_S = 10.0, 30.0
+"""Seconds until a step is worth a line in a log, and from there to the next."""
+_log = False
+"""Whether this process is a command, whose standard error may be a log."""
 
 
 class Step(TypedDict):
@@ -28,6 +33,12 @@ class Step(TypedDict):
     step: str
     done: int
     total: int | None
+
+
+def write_into_logs() -> None:
+    """Have slow steps of this process say how far they are where stderr is no terminal."""
+    global _log
+    _log = True
 
 
 def announce(step: str) -> None:
@@ -49,7 +60,7 @@ def remark(text: str) -> None:
 
 @contextmanager
 def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[Advance]:
-    """Yield `advance(n)`; draws on stderr, and only when stderr is a terminal.
+    """Yield `advance(n)`; draws on stderr where that is a terminal, or writes lines into a log.
 
     total: None where it is not known.
     """
@@ -60,7 +71,12 @@ def progress(description: str, total: int | None, *, done: int = 0) -> Iterator[
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda n: None
+        if not _log or os.environ.get(VARIABLE) == QUIET:
+            yield lambda n: None
+            return
+        log = _Log(description, total, done)
+        yield log.advance
+        log.end()
         return
     from rich.progress import (
         BarColumn,
@@ -119,6 +135,42 @@ def _lines(description: str, total: int | None, done: int) -> Iterator[Advance]:
 
     yield advance
     _write({"step": description, "done": done, "total": total})
+
+
+class _Log:
+    """A step of a command in a log: how far it is, now and then; its end, where it was slow."""
+
+    def __init__(self, step: str, total: int | None, done: int):
+        self._step, self._total, self._before, self._done = step, total, done, done
+        self._start, self._due_s = time.monotonic(), LOG_FIRST_S
+
+    def advance(self, n: int) -> None:
+        self._done += n
+        if (seconds := time.monotonic() - self._start) >= self._due_s:
+            self._due_s = seconds + LOG_OFTEN_S
+            self._write(self._outlook(seconds))
+
+    def end(self) -> None:
+        if self._due_s > LOG_FIRST_S:
+            self._write(f"in {_duration(time.monotonic() - self._start)}")
+
+    def _outlook(self, seconds: float) -> str:
+        here = self._done - self._before
+        if self._total is None or here <= 0:
+            return f"{_duration(seconds)} so far"
+        return f"about {_duration(seconds * max(self._total - self._done, 0) / here)} left"
+
+    def _write(self, rest: str) -> None:
+        whole = "" if self._total is None else f" of {self._total:,}"
+        sys.stderr.write(f"argus: {self._step}: {self._done:,}{whole}, {rest}\n")
+        sys.stderr.flush()
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{seconds / 3600:.1f} h"
 
 
 def _write(step: Step) -> None:

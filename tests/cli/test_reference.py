@@ -75,7 +75,7 @@ BY_VARIABLE = {
     "scenarios/needs/measuring.py": "need_risk need_risk_served",
     "scenarios/needs/slices.py": "needs_slices needs_served_slices",
     "suite/job.py": "",  # tables/NAME.parquet: the columns of the suite's own tables
-    "traffic/findings.py": "documents unmet over_time traffic_slices",
+    "traffic/findings.py": "documents unmet over_time served_by_part traffic_slices",
 }
 """Files that write tables under a name that a variable holds."""
 OF_THEMSELVES = {

@@ -57,7 +57,7 @@ def test_copies_that_cannot_be_reached_come_last(argus, minilm, tmp_path):
     vectors = minilm.encode_documents([d.text for d in documents])
     store = sqlite_vec(tmp_path / "copies", documents, vectors)
     ran = argus("remedy", "blend", "--store", store, "--encoder", "all-MiniLM-L6-v2")
-    *_, warning, _undo = ran.out.splitlines()
+    *_, warning, _search, _undo = ran.out.splitlines()
     assert re.match(r"WARNING: \d+ of 36 records cannot be reached .*unreached\.csv", warning)
 
 

@@ -11,6 +11,7 @@ from argus.errors import InputError
 from argus.runs import record_runs
 from argus.runs.folder import HISTORY, PARTIAL, damaged_in
 from argus.runs.run import MOST
+from tests.support.examples import write_rows
 from tests.support.words import ByWords, corpus
 
 LOST = ("alder-mill", "fir-tower", "ivy-mill", "elm-bridge", "elm-mill", "hazel-tower", "ivy-tower")
@@ -120,3 +121,35 @@ def test_of_very_many_items_the_same_part_is_kept_in_every_run(tmp_path):
     assert len(small) == 1000
     assert MOST / 4 < len(large) < MOST and MOST / 4 < len(larger) < MOST
     assert larger & {f"e{i}" for i in range(MOST + 1)} <= large
+
+
+def test_two_logs_are_compared_by_the_questions_of_both(tmp_path):
+    """What came and what people said, question by question, with a paired test."""
+    for day, lost in enumerate((0, 12)):
+        rows = [
+            {"query": f"question {i}", "results": [] if i < lost else ["d1"],
+             "feedback": "down" if i < lost else "up"}
+            for i in range(40 + day)
+        ]  # fmt: skip
+        log = tmp_path / f"day{day}.jsonl"
+        write_rows(log, rows)
+        config = argus.TrafficConfig(resamples=1_000, near=1)
+        argus.audit_traffic(log, out=tmp_path / "out", config=config)
+    before, after = argus.runs_in(tmp_path / "out")
+    assert (before.name, after.name) == ("000001-traffic", "000002-traffic")
+    assert before.record["means"] == {"something came back": 1, "good feedback": 1}
+    (change,) = argus.history([tmp_path / "out"]).summary["changes"]
+    for figure in change["figures"]:
+        assert (figure["verdict"], figure["common"], figure["test"]["harmed"]) == ("worse", 40, 12)
+    gate = argus.gate([tmp_path / "out"], argus.GateBounds(), baseline=before.place)
+    assert gate.exit_code == 1
+
+
+def test_a_table_that_another_job_wrote_since_is_left_to_it(tmp_path):
+    """A log and the demo's questions have tables of one name."""
+    expose(tmp_path / "out")
+    shutil.rmtree(tmp_path / "out" / HISTORY)
+    table = pq.read_table(tmp_path / "out" / "exposure.parquet")
+    names = ["other" if name == "id" else name for name in table.column_names]
+    pq.write_table(table.rename_columns(names), tmp_path / "out" / "exposure.parquet")
+    assert record_runs(tmp_path / "out") == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -35,6 +36,13 @@ def test_a_log_of_another_shape_names_its_fields(tmp_path):
     assert not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="no field 'ask'"):
         run(path, tmp_path / "out", reading=argus.LogConfig(query_field="ask"))
+
+
+def test_a_web_servers_own_log_says_which_files_are_read(tmp_path):
+    path = tmp_path / "access.log"
+    path.write_text('127.0.0.1 - - [10/Oct/2026:13:55:36 -0700] "GET /search?q=wing" 200 2326\n')
+    with pytest.raises(NothingMeasured, match="JSON, JSON lines, CSV, TSV or Parquet"):
+        run(path, tmp_path / "out")
 
 
 def test_half_written_lines_cost_themselves_alone(tmp_path):
@@ -209,6 +217,14 @@ def test_one_document_in_several_chunks_counts_once_and_scores_may_be_odd(tmp_pa
     assert documents is not None and [hub["asks"] for hub in documents["hubs"]] == [2, 2]
     assert result.summary["log"]["remarks"] == {"results that cannot be read": 1}
     assert result.documents.to_pylist()[0]["first"] == 2  # the best first, whatever the order
+
+
+def test_one_word_of_very_many_letters_costs_no_more_than_others(tmp_path):
+    """Numbers in questions were looked for in time that grew with the square of a word."""
+    rows = [{"query": f"{letter * 400_000} tail"} for letter in "ab"]
+    start = process_time()
+    summary = run(lines(tmp_path / "log.jsonl", *rows), tmp_path / "out")
+    assert summary["questions"]["different"] == 2 and process_time() - start < 30
 
 
 def test_a_half_character_is_replaced(tmp_path):

@@ -17,6 +17,7 @@ from argus.data.corpus import read_queries
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
+from argus.measures.slices import NONE
 from tests.support.examples import write_rows
 
 COLLECTIONS = ("cranfield", "hotpot100", "impliret_wknow_multi", "theoremqa_theorems", "wiki2")
@@ -140,6 +141,41 @@ def test_windows_are_compared_by_tests(tmp_path):
     )
     assert again.summary["windows"] == windows  # clocks that run backwards change no figure
     assert again.summary["log"]["backwards"] > 100
+
+
+def test_who_serves_is_told_by_slice_and_over_time(tmp_path):
+    """Of each part the hub and the documents that serve nobody, counted by hand."""
+    day = 86_400
+    rows = [
+        {"query": "a", "results": ["d1", "d2"], "team": "x", "time": BEGIN},
+        {"query": "b", "results": ["d1"], "team": "x", "time": BEGIN},
+        {"query": "c", "results": ["d3"], "team": "y", "time": BEGIN + 2 * day},
+        {"query": "d", "results": ["d3", "d1"], "time": BEGIN + 2 * day},
+        {"query": "e", "results": [], "team": "y"},
+        {"query": "f", "team": "y"},
+    ]
+    documents = [argus.Document(f"d{i}", f"text {i}", title=f"title {i}") for i in range(1, 6)]
+    result = argus.audit_traffic(
+        log_of(tmp_path / "log.jsonl", rows), out=tmp_path / "out", corpus=documents,
+        retriever=lambda query, k: [], reading=argus.LogConfig(by=("team",)),
+        config=argus.TrafficConfig(resamples=1_000, near=1),
+    )  # fmt: skip
+    table = pq.read_table(result.folder / "served_by_part.parquet").to_pylist()
+    parts = {(row["field"], row["part"]): row for row in table}
+    told = {
+        key: (row["asks"], row["different"], row["never"], row["hub"], row["hub_asks"])
+        for key, row in parts.items()
+    }
+    days = [key[1] for key in parts if key[0] == "time"]
+    assert told == {
+        ("team", "x"): (2, 2, 3, "d1", 2),
+        ("team", "y"): (3, 1, 4, "d3", 1),
+        ("team", NONE): (1, 2, 3, "d1", 1),
+        ("time", days[0]): (2, 2, 3, "d1", 2),
+        ("time", days[1]): (2, 2, 3, "d3", 2),
+    }
+    assert days[0] < days[1] and parts["team", "x"]["hub_label"] == "title 1"
+    assert "Who serves, part by part" in result.report.read_text("utf-8")
 
 
 def test_no_change_is_not_called_one():

@@ -59,6 +59,7 @@ SECTIONS = {
              "comparison": {"mean_difference": 0.2, "low": 0.1, "high": 0.3}}]}}},
     "a log": {"traffic": {
         "k": 10, "superseded": None, "log": {"hash_only": False},
+        "results": {"logged": 7, "answered": 0},
         "unmet": {"questions": 9, "largest": [
             {"words": "tide, moon", "questions": 4, "asks": 7,
              "examples": ["why 'spring' tide?"]}]}}},
@@ -114,8 +115,52 @@ def test_a_store_is_asked_and_blended_where_it_is(folder, what):
         parses(line)
 
 
+def test_argus_toml_fills_in_what_the_results_do_not_name(folder, tmp_path, monkeypatch):
+    """Questions, judgements, rules and a language model: no word in capitals is left of them."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    own = folder.parent / "docs.jsonl"
+    shutil.copy(manifest["exposure"]["inputs"]["corpus"]["file"], own)
+    manifest["exposure"]["inputs"]["corpus"]["file"] = str(own)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    monkeypatch.chdir(tmp_path)
+    assert "--queries QUERIES --qrels QRELS" in Results.of(folder).places.evaluating
+    (tmp_path / "argus.toml").write_text(
+        f'corpus = "{own}"\n[evaluate]\nqueries = "ask.jsonl"\nqrels = "judged.tsv"\n'
+        '[authority.audit]\nrules = "rules.yaml"\nrecords = "laws.jsonl"\n'
+        '[index.build]\nout = "my-index"\n'
+        '[remedy.scenarios]\nmodel = "writer"\nbase-url = "http://127.0.0.1:8000/v1"\n'
+    )
+    verdict = argus.read_verdict(folder)
+    lines = [action.command for action in verdict.actions]
+    lines += [command(Results.of(folder).places) for command in MEASURED_BY.values()]
+    assert any("--queries ask.jsonl --qrels judged.tsv" in line for line in lines)
+    assert any("--model writer --base-url http://127.0.0.1:8000/v1" in line for line in lines)
+    assert any("--records laws.jsonl --rules rules.yaml" in line for line in lines)
+    assert not any(
+        word in line for line in lines for word in ("QUERIES", "QRELS", "MODEL", "RULES")
+    )
+    for line in lines:
+        parses(line)
+    (tmp_path / "my-index").mkdir()
+    (tmp_path / "my-index" / "index.json").write_text("{}")
+    assert Results.of(folder).places.blending == "argus remedy blend --index my-index"
+
+
+@pytest.mark.parametrize("text", ['corpus = "other.jsonl"\nqueries = "ask.jsonl"\n', "broken = "])
+def test_the_settings_of_another_corpus_and_broken_ones_are_left_alone(
+    folder, tmp_path, monkeypatch, text
+):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["exposure"]["inputs"]["corpus"]["file"] = str(tmp_path / "docs.jsonl")
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "argus.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert Results.of(folder).places.queries == "QUERIES"
+
+
 def test_a_gate_is_told_of_for_what_it_compares():
     from argus.runs.figures import TRACKED
     from argus.verdict.actions import COMPARED
 
-    assert set(TRACKED) == COMPARED
+    logs = {"traffic", "judging"}  # of the same search people ask other things: history tells them
+    assert set(TRACKED) - logs == COMPARED

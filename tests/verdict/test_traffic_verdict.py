@@ -36,6 +36,29 @@ def test_a_log_says_to_judge_it_and_what_nobody_met(tmp_path):
     assert "Judge 50 real questions" in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
+def test_a_log_that_does_not_say_what_came_is_asked_first(tmp_path, monkeypatch):
+    _, log = files(tmp_path)
+    write_rows(log, [{"query": "how high is spring tide"}])
+    (tmp_path / "argus.toml").write_text('[exposure]\nretriever = "mine.py:Search"\n')
+    monkeypatch.chdir(tmp_path)
+    argus.audit_traffic(log, out=tmp_path / "out")
+    (action,) = read_verdict(tmp_path / "out").actions
+    assert action.title.startswith("Ask what answers")
+    assert f"argus traffic audit {log} --retriever mine.py:Search" in action.command
+    parses(action.command)
+
+
+def test_what_is_superseded_and_served_is_said_in_plain_words(tmp_path):
+    corpus, log = files(tmp_path)
+    edges = tmp_path / "edges.csv"
+    edges.write_text("superseder,superseded\ntide,bread\n")
+    write_rows(log, [{"query": f"question {i}", "results": ["bread"]} for i in range(6)])
+    config = argus.TrafficConfig(resamples=1_000, records=corpus, edges=edges)
+    argus.audit_traffic(log, out=tmp_path / "out", config=config)
+    answer = read_verdict(tmp_path / "out").answer
+    assert "6 of 6 asks were served something superseded by then" in answer
+
+
 def test_nothing_is_judged_of_which_no_text_is_kept(tmp_path):
     _, log = files(tmp_path)
     argus.audit_traffic(

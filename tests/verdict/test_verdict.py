@@ -149,6 +149,7 @@ def test_real_questions_come_first(exposed, tmp_path):
         "traffic": {
             "k": 10,
             "superseded": {"asks": stale},
+            "results": {"logged": 9, "answered": 0},
             "log": {"hash_only": False},
             "unmet": None,
         },

@@ -17,8 +17,7 @@ from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.health.config import ProjectParts
 from argus.project.config import ProjectConfig
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import http_file, is_index
-from argus.stores.spec import is_store
+from argus.retrievers.names import asks_store, http_file, is_index
 
 DOCUMENTS = (
     "Where are the documents? A file (JSONL, CSV, TSV, Parquet), a BEIR folder,\n"
@@ -69,7 +68,7 @@ def _asked_for(parts: ProjectParts, encoder: EncoderConfig) -> tuple[ProjectPart
         retriever = typer.prompt(SEARCH, default=default).strip()
         if not _names_retriever(retriever):
             encoder, retriever = replace(encoder, model=retriever), None
-    if (in_store or is_store(retriever or "")) and encoder.model == DEFAULT_MODEL:
+    if (in_store or asks_store(retriever or "")) and encoder.model == DEFAULT_MODEL:
         encoder = replace(encoder, model=typer.prompt(MADE_BY, default=DEFAULT_MODEL).strip())
     queries = parts.queries or _path(typer.prompt(QUESTIONS, default="", show_default=False))
     qrels = parts.qrels
@@ -82,7 +81,7 @@ def _asked_for(parts: ProjectParts, encoder: EncoderConfig) -> tuple[ProjectPart
 def _names_retriever(name: str) -> bool:
     """Whether an answer names a retriever, not a model."""
     is_python = name.endswith(".py") or ".py:" in name
-    return is_store(name) or is_index(name) or http_file(name) is not None or is_python
+    return asks_store(name) or is_index(name) or http_file(name) is not None or is_python
 
 
 def _path(text: str) -> Path | None:

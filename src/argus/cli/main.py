@@ -13,6 +13,7 @@ from argus.cli.groups import HELP, Entry, lazy_group
 from argus.errors import ArgusError
 from argus.extras import naming_extras
 from argus.hidden import without_known
+from argus.progress import write_into_logs
 from argus.version import __version__
 
 START = "Start here"
@@ -99,6 +100,7 @@ COLLECTED_EVERY = 10_000
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
     gc.set_threshold(COLLECTED_EVERY)
+    write_into_logs()
     try:
         with naming_extras():
             app()

@@ -56,7 +56,7 @@ def receipt(
 
     With --before alone the answers are kept in --out. Repair whatever is served: an index, a
     store, an analyser, a reranker. The same command with --after asks the same queries again.
-    A collection that argus remedy wrote into (NAME_argus) is asked as its repair is served.
+    What argus remedy blend wrote into a store is asked by the name blended:STORE.
 
     Writes receipt_served.parquet and .csv, summary.json, manifest.json and report.html.
     """

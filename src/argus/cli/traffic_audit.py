@@ -43,8 +43,8 @@ def audit(
     """Tell what people really ask, what came for it, and what nobody meets; no judgements needed.
 
     Mails, numbers of telephones, cards and accounts, and tokens are replaced before anything is
-    kept. Writes questions.parquet, documents, unmet and over_time (.parquet and .csv), with --by
-    traffic_slices, summary.json, manifest.json and report.html.
+    kept. Writes questions.parquet, documents, unmet, over_time and served_by_part (.parquet and
+    .csv), with --by traffic_slices, summary.json, manifest.json and report.html.
     """
     from argus.traffic.job import audit_traffic
 

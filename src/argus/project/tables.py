@@ -12,7 +12,7 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.health.config import ProjectParts
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import is_index
+from argus.retrievers.names import asks_store, is_index
 from argus.settings import settings_of
 from argus.stores.config import StoreConfig
 from argus.stores.spec import is_store
@@ -153,7 +153,7 @@ def _judged(answers: Answers) -> Table:
         values |= {"retriever": [answers.parts.retriever], "corpus": _corpus(answers)}
         values |= {**_changed(answers.columns), **_parents(answers)}
         values |= {**_changed(answers.asking), **_opening(answers)}
-        if answers.searched_store is not None:
+        if asks_store(answers.parts.retriever):
             values["encoder"] = answers.encoder.model
     else:
         index = answers.index or INDEX
@@ -184,7 +184,7 @@ def _opening(answers: Answers) -> Values:
     """Return how a store is opened, of the documents or of the search; both share the options."""
     store = answers.store
     opening = answers.asking.opening if store is None else store.opening
-    where = list(answers.asking.where) if answers.searched_store else []
+    where = list(answers.asking.where) if asks_store(answers.parts.retriever or "") else []
     values = _changed(opening if opening != StoreConfig() else answers.asking.opening)
     return {**values, **({"where": where} if where else {})}
 

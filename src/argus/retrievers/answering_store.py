@@ -1,22 +1,29 @@
-"""A vector store as a retriever: queries are embedded, and the store's own search answers them."""
+"""A vector store as a retriever: queries are embedded, and the store's own search answers them.
+
+Behind `blended:` stand the records that `argus remedy blend --store` wrote; then documents are
+ranked as the blend has it (`argus.retrievers.blended.records`), of sentences and hubs. BM25 needs
+an index beside it: that is `argus.BlendedRetriever`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from argus.data.provenance import content_hash
-from argus.data.types import Query, Run
+from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import ArgusError, EndpointRefusal, InputError
 from argus.indexes.correction import QueryCorrection
+from argus.retrievers.blended.records import BlendRecords, check_filter, open_records
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.correcting import CORRECTED, correction_of
+from argus.retrievers.names import BLENDED
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import Answer
@@ -34,6 +41,52 @@ ALIKE = 0.5
 TINY = 1e-12
 
 
+class Ranking(Protocol):
+    """Ranks documents of a store by vectors of queries."""
+
+    def rank(self, vectors: FloatArray, k: int) -> list[Hits]:
+        """Return at most k documents of each of (n, dim) queries, best first."""
+
+    @property
+    def warning(self) -> str | None:
+        """What is doubtful about what was answered so far."""
+
+
+@dataclass(frozen=True)
+class OwnSearch:
+    """The store's own search of its records."""
+
+    store: Store
+    matching: Filter | None
+    warning: str | None
+    """What is doubtful about asking it with this encoder."""
+
+    def rank(self, vectors: FloatArray, k: int) -> list[Hits]:
+        """Return at most k documents of each of (n, dim) queries, best first."""
+        return self.store.search(vectors, k, matching=self.matching)
+
+
+@dataclass(frozen=True)
+class BlendSearch:
+    """Documents, out of the records of a blend."""
+
+    records: BlendRecords
+
+    def rank(self, vectors: FloatArray, k: int) -> list[Hits]:
+        """Return at most k documents of each of (n, dim) queries, best first."""
+        return [list(scores.items()) for scores in self.records.search(vectors, k)]
+
+    @property
+    def warning(self) -> str | None:
+        """What the store did not give enough records for."""
+        if not self.records.uncertain:
+            return None
+        return (
+            f"{self.records.uncertain:,} queries may lack a document among the first: "
+            f"{self.records.store.name} gave too few records to be certain"
+        )
+
+
 @dataclass(frozen=True)
 class AnsweringStore:
     """Asks a store. A query that the encoder rejects, or the store, has failed.
@@ -41,16 +94,18 @@ class AnsweringStore:
     ids: of records whose documents are called otherwise.
     """
 
-    store: Store
+    ranking: Ranking
     encoder: Encoder
     name: str
     identity: str
-    matching: Filter | None = None
     ids: Mapping[str, str] = field(default_factory=dict, repr=False)
-    warning: str | None = None
-    """What is doubtful about asking it with this encoder."""
     correction: QueryCorrection | None = None
     blocking: Blocking = field(default_factory=Blocking, repr=False)
+
+    @property
+    def warning(self) -> str | None:
+        """What is doubtful about its answers, as far as it is known."""
+        return self.ranking.warning
 
     @property
     def takes_all(self) -> bool:
@@ -83,7 +138,7 @@ class AnsweringStore:
         vectors = np.asarray(self.encoder.encode_queries(texts), np.float32)
         if self.correction is not None:
             vectors = self.correction.apply(vectors)
-        return self.store.search(vectors, k, matching=self.matching)
+        return self.ranking.rank(vectors, k)
 
 
 @contextmanager
@@ -92,12 +147,16 @@ def open_answering_store(
     known: Known,
     config: AskingConfig,
     encoder: Encoder | EncoderConfig | str | None,
+    *,
+    is_blend: bool = False,
 ) -> Iterator[AnsweringStore]:
     """Open a store, and the encoder of its queries.
 
     known: the documents that are looked for; where the records' own ids are not theirs, their
-    fields and texts tell, or `config.id_field`. Raises InputError without an encoder, for one of
-    another dimension, and for a filter of fields or values that no record holds.
+    fields and texts tell, or `config.id_field`. is_blend: its records are those of a blend. Raises
+    InputError without an encoder, for one of another dimension, for a filter of fields or values
+    that no record holds, and for a blend of which there is no record, or more than one;
+    FingerprintMismatch for a blend that another encoder made.
     """
     if encoder is None:
         raise InputError(
@@ -118,26 +177,38 @@ def open_answering_store(
             parts.append(correction.identity)
         where = f" where {', '.join(config.where)}" if config.where else ""
         where += CORRECTED if correction is not None else ""
-        ids = _document_ids(opened, known, config.id_field)
         interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
         blocking = Blocking(config.timeout_s is not None, interrupt)
+        ranking: Ranking
+        if is_blend:
+            ranking, ids = _blend(opened, model, known, config.id_field, matching)
+        else:
+            ids = _document_ids(opened.iterate(PAGE), known, config.id_field, opened.name)
+            ranking = OwnSearch(opened, matching, _doubt(opened, model, known, ids))
+        kind = "blend" if is_blend else "store"
+        identity = content_hash(kind, opened.name, *parts).hex()
+        name = f"{BLENDED if is_blend else ''}{opened.name}{where}"
         try:
-            yield AnsweringStore(
-                opened,
-                model,
-                f"{opened.name}{where}",
-                content_hash("store", opened.name, *parts).hex(),
-                matching,
-                ids,
-                _doubt(opened, model, known, ids),
-                correction,
-                blocking,
-            )
+            yield AnsweringStore(ranking, model, name, identity, ids, correction, blocking)
         finally:
             blocking.finish()
 
 
-def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str, str]:
+def _blend(
+    store: Store, encoder: Encoder, known: Known, id_field: str | None, matching: Filter | None
+) -> tuple[BlendSearch, dict[str, str]]:
+    """Return the records of a store's blend, and ids of documents that are called otherwise."""
+    check_filter(matching or {})
+    records = open_records(store, None, matching, id_field=id_field)
+    records.check_encoder(encoder)
+    fields = records.numbers.fields
+    page = Records(list(fields), np.empty((len(fields), 0), np.float32), list(fields.values()))
+    return BlendSearch(records), _document_ids([page], known, None, store.name)
+
+
+def _document_ids(
+    pages: Iterable[Records], known: Known, id_field: str | None, store: str
+) -> dict[str, str]:
     """Return the document of every record whose own id is another.
 
     The first page with known documents tells where their ids stand: in the records' own ids, or in
@@ -148,7 +219,7 @@ def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str,
         return {}
     ids: dict[str, str] = {}
     are_own: bool | None = None if id_field is None else False
-    for page in store.iterate(PAGE):
+    for page in pages:
         if are_own is None:
             are_own = _are_own(page, known)
         if are_own:
@@ -157,7 +228,7 @@ def _document_ids(store: Store, known: Known, id_field: str | None) -> dict[str,
             ids |= _ids_of(page, known, id_field)
     if not ids and id_field is not None:
         raise InputError(
-            f"no record of {store.name} holds {id_field!r}",
+            f"no record of {store} holds {id_field!r}",
             expected="a field that holds the ids of documents",
             fix="Check the name; a field inside another is written with a dot.",
             where="--result-id",

@@ -14,7 +14,10 @@ from argus.stores.config import StoreConfig, Where, refuse_unread
 from argus.stores.spec import is_store
 
 PANEL = "Retriever"
-NAMES = "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION) or an index's folder"
+NAMES = (
+    "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended: before it for what "
+    "remedy blend wrote) or an index's folder"
+)
 """What --retriever takes, in its line of help."""
 
 DEEPER = 5

@@ -12,15 +12,37 @@ HTTP = "http:"
 """Before the file that describes an endpoint."""
 INDEX = "index:"
 """Before the path of an Argus index."""
+BLENDED = "blended:"
+"""Before the store that holds the records of a blend."""
 NAMED = (
-    "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION), or an Argus index (its folder, "
-    "or index:PATH@STATE)"
+    "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended:STORE for the records "
+    "of a blend), or an Argus index (its folder, or index:PATH@STATE)"
 )
 
 
 def is_index(name: str) -> bool:
     """Return whether a name is an index's: it says so, or a folder of that path holds one."""
     return name.startswith(INDEX) or (_folder(name) / INDEX_FILE).is_file()
+
+
+def blended_store(name: str) -> str | None:
+    """Return the store of `blended:STORE`; None for another name. InputError where it is none."""
+    if not name.startswith(BLENDED):
+        return None
+    store = name.removeprefix(BLENDED)
+    if not is_store(store):
+        raise InputError(
+            f"{shown(name)!r} names no store",
+            expected="blended:KIND:PLACE/COLLECTION, the collection that argus remedy blend wrote",
+            fix="Check the name; its receipt says it, and argus remedy list --store.",
+            where="--retriever",
+        )
+    return store
+
+
+def asks_store(name: str) -> bool:
+    """Return whether a name is a store's, or its blend's: then queries need an encoder."""
+    return is_store(name) or blended_store(name) is not None
 
 
 def http_file(name: str) -> Path | None:
@@ -37,8 +59,8 @@ def input_path(retriever: object) -> Path | None:
     name = str(retriever)
     if is_index(name):
         return _folder(name.removeprefix(INDEX))
-    if is_store(name):
-        place = Path(parse_store(name).place)
+    if is_store(store := blended_store(name) or name):
+        place = Path(parse_store(store).place)
         return place if place.exists() else None
     if endpoint := http_file(name):
         return endpoint
@@ -49,8 +71,9 @@ def input_path(retriever: object) -> Path | None:
 
 def check_named(name: str) -> None:
     """Raise InputError for a name that is none of a retriever; nothing is opened."""
-    if not is_index(name) and not is_store(name) and http_file(name) is None:
-        check_python_file(name)
+    if asks_store(name) or is_index(name) or http_file(name):
+        return
+    check_python_file(name)
 
 
 def check_python_file(name: str) -> None:

@@ -24,7 +24,7 @@ from argus.progress import announce
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
-from argus.retrievers.names import check_python_file, http_file, is_index
+from argus.retrievers.names import blended_store, check_python_file, http_file, is_index
 from argus.retrievers.protocol import Answers
 from argus.retrievers.python_retriever import (
     PythonRetriever,
@@ -133,6 +133,8 @@ def _opening(retriever: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
     if not isinstance(retriever, str | Path):
         return _object(retriever, inputs)
     name = str(retriever)
+    if blend := blended_store(name):
+        return _store(blend, inputs, is_blend=True)
     if is_index(name):
         return nullcontext(_index(name, inputs))
     if is_store(name):
@@ -170,11 +172,13 @@ def _answering(index: AnsweringIndex, inputs: _Inputs) -> Opened:
 
 
 @contextmanager
-def _store(store: Any, inputs: _Inputs) -> Iterator[Opened]:
+def _store(store: Any, inputs: _Inputs, *, is_blend: bool = False) -> Iterator[Opened]:
     from argus.retrievers.answering_store import open_answering_store
 
     known = Known.of(inputs.documents)
-    with open_answering_store(store, known, inputs.config, inputs.encoder) as source:
+    with open_answering_store(
+        store, known, inputs.config, inputs.encoder, is_blend=is_blend
+    ) as source:
         identity = content_hash(source.identity, _digest(inputs.documents)).hex()
         yield source, identity, replace(inputs.config, at_once=1)
 

@@ -20,7 +20,8 @@ DEPTH = 10
 class Tracked:
     """One job's table. id: its key, of several columns joined; settings: what must be alike.
 
-    read: from the table to the values of each figure, None where an item was not measured.
+    read: from the table to the values of each figure, None where an item was not measured. columns:
+    what of the table is read; all of it by default.
     """
 
     table: str
@@ -28,6 +29,7 @@ class Tracked:
     unit: str
     settings: tuple[str, ...]
     read: Callable[[pa.Table], dict[str, Values]]
+    columns: tuple[str, ...] | None = None
 
 
 def _column(table: pa.Table, name: str) -> list[float | None]:
@@ -86,6 +88,24 @@ def _authority(table: pa.Table) -> dict[str, Values]:
     }
 
 
+def _traffic(table: pa.Table) -> dict[str, Values]:
+    """Return of each question of a log whether anything came, and what people made of it."""
+    results, good, bad = (_column(table, name) for name in ("results", "good", "bad"))
+    signs = [(g or 0.0, b or 0.0) for g, b in zip(good, bad, strict=True)]
+    return {
+        "something came back": [None if n is None else float(n > 0) for n in results],
+        "good feedback": [g / (g + b) if g + b else None for g, b in signs],
+    }
+
+
+def _judging(table: pa.Table) -> dict[str, Values]:
+    failures = _column(table, "failure")
+    return {
+        "judged relevant in the top k": [None if v is None else 1 - v for v in failures],
+        "nDCG of what came": _column(table, "ndcg"),
+    }
+
+
 TRACKED: Mapping[str, Tracked] = {
     "audit": Tracked("retrievability", ("id",), "entities", ("k", "pool", "pooling"), _audit),
     "exposure": Tracked(
@@ -95,6 +115,15 @@ TRACKED: Mapping[str, Tracked] = {
     "questions": Tracked("questions", ("query_id",), "questions", (), _questions),
     "needs": Tracked("need_audit", ("id",), "documents", ("k", "rps", "pool"), _needs),
     "needs_served": Tracked("needs_served", ("id",), "documents", ("k",), _needs_served),
+    "traffic": Tracked(
+        "questions",
+        ("question",),
+        "questions",
+        ("k",),
+        _traffic,
+        ("question", "results", "good", "bad"),
+    ),
+    "judging": Tracked("judging", ("query_id",), "questions", ("k", "relevant_from"), _judging),
     "authority": Tracked("authority", ("superseded", "controlling"), "pairs", ("k",), _authority),
 }
 """By the name that a job has in summary.json."""

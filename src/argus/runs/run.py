@@ -109,6 +109,8 @@ def run_of_results(
     path = folder / f"{tracked.table}.parquet" if tracked else None
     if tracked is None or path is None or not path.is_file():
         return None
+    if not set(tracked.id) <= set(open_parquet(path, fix=WRITTEN).schema_arrow.names):
+        return None  # another job wrote a table of that name since
     items: dict[str, dict[str, float | None]] = {}
     try:
         for ids, table in _parts(path, tracked):
@@ -127,7 +129,7 @@ def _parts(path: Path, tracked: Tracked) -> Iterator[tuple[list[str], pa.Table]]
     n_rows, step = open_parquet(path, fix=WRITTEN).metadata.num_rows, 1
     while n_rows > MOST * step:
         step *= 2  # so that a part of a larger table lies within that of a smaller one
-    for batch in read_batches(path, rows=MOST, fix=WRITTEN):
+    for batch in read_batches(path, tracked.columns, rows=MOST, fix=WRITTEN):
         table = pa.Table.from_batches([batch])
         columns = [table[name].to_pylist() for name in tracked.id]
         ids = [" → ".join(map(str, row)) for row in zip(*columns, strict=True)]

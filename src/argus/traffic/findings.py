@@ -18,6 +18,7 @@ from argus.traffic.figures.documents import DocumentCounts
 from argus.traffic.figures.feedback import feedback_figures
 from argus.traffic.figures.outcomes import make_outcomes
 from argus.traffic.figures.over_time import over_time
+from argus.traffic.figures.parts import served_by_part
 from argus.traffic.figures.shares import share
 from argus.traffic.figures.slices import slice_shares
 from argus.traffic.figures.stale import StaleLists
@@ -65,6 +66,7 @@ class Findings:
             "documents": counts.table(labels, is_corpus, stale.counts if stale else Counter()),
             "unmet": demand_table(clusters),
             "over_time": over_time(book),
+            "served_by_part": served_by_part(book, config.k, labels, is_corpus),
         }
         summary: TrafficSummary = {
             "k": config.k,

@@ -141,7 +141,11 @@ def _first_question(reader: TrafficReader, folder: ArtifactFolder, record: Recor
     if not any(isinstance(one, Exchange) for one in probe):
         reasons = [f"{n:,} {reason}" for reason, n in probe.tally.skipped.items()]
         why = "; ".join(reasons) or "it is empty, or speaks of questions elsewhere"
-        raise NothingMeasured(f"question in {reader.log}", f"Left out: {why}.")
+        raise NothingMeasured(
+            f"question in {reader.log}",
+            f"Left out: {why}. Logs are JSON, JSON lines, CSV, TSV or Parquet (docs/traffic.md); "
+            "make one record of each question with its time and results.",
+        )
     record.open(folder)
     return folder.own(FILE)
 

@@ -15,7 +15,7 @@ from argus.traffic.unmet.demand import Unmet
 
 
 def section(folder: Path, summary: TrafficSummary) -> Section:
-    """Build it from the summary, over_time.parquet and traffic_slices.parquet."""
+    """Build it from the summary and its tables: over_time, served_by_part, traffic_slices."""
     tables = {"over_time": _over_time(folder)}
     plots = {}
     if (documents := summary["documents"]) is not None:
@@ -26,6 +26,7 @@ def section(folder: Path, summary: TrafficSummary) -> Section:
         tables["traffic_hubs"] = table(
             {"document": "text", "asks": "count", "share of asks": "share"}, rows
         )
+        tables["served_by_part"] = _parts(folder)
         if documents["lorenz"]:
             plots["traffic_lorenz"] = figures.lorenz(documents["lorenz"], documents["gini"])
     if summary["unmet"] is not None:
@@ -84,6 +85,25 @@ def _windows(windows: Windows) -> Table:
             ]
         )  # fmt: skip
     return table(columns, rows)
+
+
+def _parts(folder: Path) -> Table:
+    path = folder / "served_by_part.parquet"
+    rows = read_table(path).to_pylist() if path.is_file() else []  # results of before
+    columns = {
+        "by": "text", "part": "text", "asks": "count", "documents that came": "count",
+        "serve nobody there": "count", "Gini": "share", "largest hub": "text",
+        "in asks": "share",
+    }  # fmt: skip
+    values: list[list[object]] = [
+        [
+            row["field"], row["part"], row["asks"], row["different"], row["never"], row["gini"],
+            naming(row["hub_label"], row["hub"]) if row["hub"] else None,
+            row["hub_asks"] / row["asks"],
+        ]
+        for row in rows[:MAX_ROWS]
+    ]  # fmt: skip
+    return table(columns, values, total=len(rows))
 
 
 def _over_time(folder: Path) -> Table:

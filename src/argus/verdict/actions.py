@@ -108,8 +108,7 @@ def _scenarios(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | 
     if not _was_searched(results) or "scenarios" in results.sections:
         return None
     where = ["--index", places.index] if places.index else ["--corpus", places.corpus]
-    model = ["--model", "MODEL", "--base-url", "URL", "--estimate"]
-    writing = command("remedy", "scenarios", *where, *model)
+    writing = command("remedy", "scenarios", *where, *places.language_model, "--estimate")
     section = results.section("ablation", AblationSection)
     if section is None:
         return VerdictAction(
@@ -187,8 +186,8 @@ def _split(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None
     return VerdictAction(
         f"Split the {window['texts_cut']:,} documents that are longer than the model reads",
         command(
-            "exposure", "--corpus", places.corpus, "--parent-field", "FIELD", *places.encoder,
-            "--out", f"{places.out}-chunks",
+            "exposure", "--corpus", places.corpus, "--parent-field", places.parent_field,
+            *places.encoder, "--out", f"{places.out}-chunks",
         ),
         f"measured here: {share:.1%} of all tokens are in no vector. What splitting gains was not "
         "measured",
@@ -239,6 +238,13 @@ def _judge(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction |
     section, places = results.section("traffic", TrafficSection), results.places
     if section is None or section["log"]["hash_only"] or counts[c.BY_NEED].source == c.JUDGE:
         return None
+    came = section["results"]
+    if not came["logged"] + came["answered"]:
+        return VerdictAction(
+            "Ask what answers: the log does not say what came",
+            command("traffic", "audit", places.log, *places.answering, "--out", places.out),
+            "what came is judged, and tells which questions nobody met",
+        )
     return VerdictAction(
         "Judge 50 real questions: how often they fail, with an interval",
         command(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from argus.data.manifest import ManifestSection
 from argus.stores.spec import is_store
+from argus.verdict.project import Project
 
 PREFIX = "sentence-transformers:"
 """Of the fingerprints of encoders that `--encoder` takes by their name."""
@@ -23,10 +24,14 @@ def command(*words: object) -> str:
 
 @dataclass(frozen=True)
 class Places:
-    """What the jobs of a folder read, by name; a word in capitals where none did."""
+    """What the jobs of a folder read, by name, else what argus.toml names.
+
+    A word in capitals where neither does.
+    """
 
     folder: Path
     manifest: dict[str, ManifestSection]
+    project: Project = field(default_factory=Project)
 
     @property
     def out(self) -> str:
@@ -35,20 +40,20 @@ class Places:
 
     @property
     def beside(self) -> str:
-        """A folder for an index, beside the results."""
-        return str(self.folder / "index")
+        """A folder for an index: where argus.toml has one built, or beside the results."""
+        return self._set("out", "index.build", only=True) or str(self.folder / "index")
 
     @property
     def corpus(self) -> str:
         """The corpus: a file, or a store; one that `reach` read is a corpus if it keeps texts."""
         reached = self.store if self.store.partition(":")[0] != "faiss" else "STORE"
         own = self._input("corpus") or self._input("records")
-        return own or (reached if reached != "STORE" else "CORPUS")
+        return own or (reached if reached != "STORE" else self._set("corpus") or "CORPUS")
 
     @property
     def records(self) -> str:
         """Records with types and times: those that were read, or the corpus if it is a file."""
-        records = self._input("records") or self.corpus
+        records = self._input("records") or self._set("records", "authority") or self.corpus
         return "RECORDS" if is_store(records) else records
 
     @property
@@ -57,18 +62,45 @@ class Places:
         if "reach" in self.manifest:
             return str(self.manifest["reach"]["config"].get("store", "STORE"))
         corpus = self._input("corpus") or ""
-        return corpus if is_store(corpus) else "STORE"
+        return corpus if is_store(corpus) else self._set("store", "reach", only=True) or "STORE"
 
     @property
     def queries(self) -> str:
         """Judged questions."""
-        named = self._input("queries")
+        named = self._input("queries") or self._set("queries", "evaluate")
         return named or self._beir("queries") or "QUERIES"
 
     @property
     def qrels(self) -> str:
         """Their judgements."""
-        return self._input("qrels") or self._beir("qrels/test", ".tsv") or "QRELS"
+        named = self._input("qrels") or self._set("qrels", "evaluate")
+        return named or self._beir("qrels/test", ".tsv") or "QRELS"
+
+    @property
+    def log(self) -> str:
+        """The log of questions that was read."""
+        return self._input("log") or "LOG"
+
+    @property
+    def language_model(self) -> list[str]:
+        """Options that name a language model to write scenarios."""
+        model = self._set("model", "remedy.scenarios", "scenarios")
+        if model is None:
+            return ["--model", "MODEL", "--base-url", "URL"]
+        url = self._set("base-url", "remedy.scenarios", only=True) or self._set("llm-base-url")
+        return ["--model", model, *(["--base-url", url] if url else [])]
+
+    @property
+    def parent_field(self) -> str:
+        """The field of a chunk that names its document."""
+        return self._set("parent-field") or "FIELD"
+
+    @property
+    def answering(self) -> list[str]:
+        """Options that name what answers: the retriever that argus.toml names, and the corpus."""
+        retriever = self.retriever or self._set("retriever")
+        asking = [] if retriever is None else ["--retriever", retriever]
+        return [*asking, "--corpus", self.corpus]
 
     @property
     def retriever(self) -> str | None:
@@ -119,7 +151,8 @@ class Places:
                 return str(names[-1]).partition("@")[0]
             if isinstance(config.get("index"), str):
                 return str(config["index"])
-        return None
+        named = self._set("out", "index.build", only=True)
+        return named if named and (Path(named) / INDEX_FILE).is_file() else None
 
     @property
     def encoder(self) -> list[str]:
@@ -129,7 +162,8 @@ class Places:
             if fingerprint.startswith(PREFIX):
                 name = fingerprint.removeprefix(PREFIX).partition("@")[0].partition(" ")[0]
                 return [] if name.rpartition("/")[2] == DEFAULT else ["--encoder", name]
-        return []
+        named = self._set("encoder")
+        return [] if named is None else ["--encoder", named]
 
     @property
     def encoder_of_store(self) -> list[str]:
@@ -143,7 +177,10 @@ class Places:
         """Options that say what supersedes what."""
         if edges := self._input("edges"):
             return ["--edges", edges]
-        return ["--rules", self._input("rules") or "RULES"]
+        rules = self._input("rules") or self._set("rules", "authority")
+        if rules is None and (edges := self._set("edges", "authority")):
+            return ["--edges", edges]
+        return ["--rules", rules or "RULES"]
 
     def _input(self, name: str) -> str | None:
         return next(self._inputs(name), None)
@@ -152,6 +189,15 @@ class Places:
         for section in self.manifest.values():
             if name in section["inputs"]:
                 yield section["inputs"][name]["file"]
+
+    def _set(self, name: str, *commands: str, only: bool = False) -> str | None:
+        """Return what argus.toml sets an option to, where it speaks of this corpus.
+
+        only: of these commands alone, where others mean something else by the name.
+        """
+        if not self.project.is_of(self._input("corpus")):
+            return None
+        return self.project.value(name, *commands, only=only)
 
     def _beir(self, stem: str, ending: str = ".jsonl") -> str | None:
         """Return a file of the corpus' own folder, as BEIR collections have them."""

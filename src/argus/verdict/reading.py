@@ -11,6 +11,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.manifest import MANIFEST, ManifestSection
 from argus.data.records import read_record
 from argus.verdict.places import Places
+from argus.verdict.project import Project
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +36,7 @@ class Results:
             job: read_record(ManifestSection, section, where=folder / MANIFEST, section=job)
             for job, section in files.read_json(MANIFEST).items()
         }
-        return cls(folder, files.read_json(SUMMARY), Places(folder, manifest))
+        return cls(folder, files.read_json(SUMMARY), Places(folder, manifest, Project.here()))
 
     def section(self, name: str, kind: type[T]) -> T | None:
         """Return a job's section as what is read of it; None where it did not run."""

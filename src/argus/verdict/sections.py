@@ -248,11 +248,19 @@ class UnmetDemand(TypedDict):
     largest: list[LargestDemand]
 
 
+class ResultsOfLog(TypedDict):
+    """Asks of which it is known what came: from the log, and by asking."""
+
+    logged: int
+    answered: int
+
+
 class TrafficSection(TypedDict):
     """Of `argus traffic`."""
 
     k: int
     log: TrafficLog
+    results: ResultsOfLog
     superseded: StaleAsks | None
     unmet: UnmetDemand | None
 

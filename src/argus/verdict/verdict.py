@@ -28,6 +28,7 @@ LACKING = {
 SERVED = {
     "argus authority audit": "answer in place of what replaced them",
     "argus authority lint": "were served something superseded",
+    "argus traffic": "were served something superseded by then",
 }
 """What is said of what is superseded, by the command that counted."""
 

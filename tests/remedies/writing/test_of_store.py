@@ -191,7 +191,7 @@ def test_a_receipt_of_what_the_store_serves_before_and_after(home, wiki2, tmp_pa
     assert "after" not in receipt(before=home.spec).summary
     home.blend()
     place, _, collection = home.spec.rpartition("/")
-    written = f"{place}/{collection}_argus"
+    written = f"blended:{place}/{collection}_argus"
     summary = receipt(after=written).summary
     assert summary["after"]["unknown"] == 0 and summary["after"]["failed"] == 0
     assert summary["compared"] == summary["before"]["queries"] >= 12

@@ -55,6 +55,7 @@ TABLES = {
     "documents (argus traffic)": "traffic.figures.documents:SCHEMA",
     "unmet": "traffic.unmet.demand:demand_table",
     "over_time": "traffic.figures.over_time:SCHEMA",
+    "served_by_part": "traffic.figures.parts:SCHEMA",
     "judging": "traffic.judging.figures:judging_table",
     "entities (argus kb build)": "data.kb_tables:ENTITIES",
     "relations (argus kb build)": "data.kb_tables:RELATIONS",

@@ -44,14 +44,14 @@ from argus.remedies.served.moves import (
 )
 from argus.remedies.served.questions import ReceiptQuestions, receipt_questions
 from argus.remedies.served.summary import PROBES, ServedReceiptSummary, ServedState, headline
-from argus.remedies.writing.collection import SUFFIX
 from argus.reports import write_report
 from argus.retrievers.asking import all_opened, note_retrievers, require_known
 from argus.retrievers.blended.retriever import BlendedRetriever
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import BLENDED
 from argus.retrievers.protocol import note_of
 from argus.stores.filters import conditions
-from argus.stores.spec import is_store, parse_store
+from argus.stores.spec import is_store
 
 JOB = "served"
 TABLE = "receipt_served"
@@ -110,8 +110,7 @@ def served_receipt(
     them. What was asked before is not asked again, whatever is named, unless `fresh`; `after` is
     asked anew each time, but for a call that was stopped, which goes on. ranked_by: a repaired
     index that ranks the results of `after`, of `before` where there is none, as
-    `argus.BlendedRetriever` serves it. Where `after` names a store's collection that Argus wrote a
-    repair into (NAME_argus), that repair is served. queries, qrels: judged
+    `argus.BlendedRetriever` serves it. queries, qrels: judged
     questions; without any, titles and sentences of the documents ask for them. encoder: of the
     queries of stores. Raises InputError for bad input, for `after` without `before`, and where the
     questions are others than before; ArgusError where all queries failed.
@@ -161,24 +160,18 @@ def _served(
     encoder: Encoder | EncoderConfig | str | None,
     asking: AskingConfig,
 ) -> Iterator[Any]:
-    """Yield what is asked after the repair: a retriever, or what serves a repair over it."""
-    of_records = _holds_records(retriever)
-    if ranked_by is None and not of_records:
+    """Yield what is asked after the repair: a retriever, or an index that ranks its results."""
+    if ranked_by is None:
         yield retriever
         return
-    own: dict[str, Any] = {}
-    if of_records:
+    own: dict[str, Any] = {"id_field": asking.id_field}
+    store = str(retriever).removeprefix(BLENDED)
+    if isinstance(retriever, str | Path) and is_store(store):  # its records, with the index's BM25
         where = conditions(asking.where) or None
-        own = {"encoder": encoder, "opening": asking.opening, "where": where}
-    own["id_field"] = asking.id_field
+        own |= {"encoder": encoder, "opening": asking.opening, "where": where}
+        retriever = store
     with BlendedRetriever(retriever, ranked_by, **own) as blended:
         yield blended
-
-
-def _holds_records(retriever: Any) -> bool:
-    """Whether it names a collection that Argus made beside one of documents."""
-    name = str(retriever) if isinstance(retriever, str | Path) else ""
-    return is_store(name) and parse_store(name).collection.endswith(SUFFIX)
 
 
 def _no_before(folder: Path) -> InputError:

@@ -23,6 +23,7 @@ from argus.remedies.writing.records import RemedyRecords
 from argus.remedies.writing.summary import Delivered, WrittenSummary, headline
 from argus.remedies.writing.write import write
 from argus.reports import write_report
+from argus.retrievers.names import BLENDED
 from argus.stores.protocol import Payload
 from argus.stores.writable import REMEDY, WritableStore
 
@@ -48,13 +49,18 @@ class WrittenResult(Result):
         return headline(self.summary)
 
     def last_lines(self) -> Iterator[str]:
-        """Yield one line where records that were asked for did not come back, and how to undo."""
+        """Yield what of the records did not come back, how to search with them, and how to undo."""
         reached = self.summary["reach"]["reached"]
         if missing := reached["asked"] - reached["reached"]:
             yield (
                 f"WARNING: {missing:,} of {reached['asked']:,} records cannot be reached by their "
                 f"own vectors: {self.folder / self.remedy / 'unreached.csv'} names them, and why"
             )
+        collection = self.summary["collection"]
+        yield (
+            f"To search with it: --retriever {BLENDED}{collection} in every command that has one, "
+            f"argus.BlendedRetriever({collection!r}, encoder=...) in Python"
+        )
         yield f"To undo it: {self.undo}"
 
 

@@ -13,13 +13,15 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray
-from argus.errors import InputError
+from argus.encoders import Encoder
+from argus.errors import FingerprintMismatch, InputError
 from argus.progress import progress
 from argus.retrievers.blended.cosines import Cosines, Float64Array, cosines_of
 from argus.retrievers.blended.fields import ENCODER, FIELDS, PARENT, PENALTY, REMEDY, SCALE
@@ -116,6 +118,14 @@ class BlendRecords:
         self.matching = {REMEDY: self.remedy, **self.where}
         self._count()
 
+    def check_encoder(self, encoder: Encoder) -> None:
+        """Raise FingerprintMismatch where another encoder made their vectors."""
+        stored = self.numbers.encoder
+        if stored not in (None, encoder.fingerprint):
+            raise FingerprintMismatch(
+                Path(self.store.name), stored=str(stored), given=encoder.fingerprint
+            )
+
     def refresh(self) -> None:
         """Read the numbers again: after another run of the remedy, or changes of documents."""
         self.numbers = read_records(self.store, self.remedy, self.id_field)[1]
@@ -200,6 +210,15 @@ class BlendRecords:
         is_shown = np.array([document in shown for document in self.numbers.document], bool)
         self.bound = Bound.of(self.numbers, is_shown)
         self.total = int(is_shown.sum())
+
+
+def check_filter(where: Mapping[str, Any]) -> None:
+    """Raise InputError for a filter of fields that the remedy wrote itself."""
+    if ours := FIELDS.intersection(where):
+        raise InputError(
+            f"a filter of {', '.join(sorted(ours))}", expected="fields of your own documents",
+            fix="Leave it out; remedy= names the remedy.", where="where",
+        )  # fmt: skip
 
 
 def open_records(

@@ -17,17 +17,16 @@ from typing import TYPE_CHECKING, Any
 
 from argus.data.types import Document, Query, Run
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
-from argus.errors import FingerprintMismatch, InputError
+from argus.errors import InputError
 from argus.indexes.correction import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
 from argus.indexes.spec import IndexSpec
 from argus.indexes.views import ORIGINAL
 from argus.retrievers.blended.candidates import open_candidates
-from argus.retrievers.blended.fields import FIELDS
 from argus.retrievers.blended.pages import Passage, langchain_pages, llama_nodes, passages
 from argus.retrievers.blended.ranking import CandidateRanking, Ranked, Ranking, RecordRanking
-from argus.retrievers.blended.records import MOST, PAGE, open_records
+from argus.retrievers.blended.records import MOST, PAGE, check_filter, open_records
 from argus.settings import TOP_K
 from argus.stores.config import StoreConfig
 from argus.stores.errors import check_dimension
@@ -135,11 +134,7 @@ class BlendedRetriever:
             exact=own["exact"],
             most=most,
         )
-        stored = records.numbers.encoder
-        if stored not in (None, encoder.fingerprint):
-            raise FingerprintMismatch(
-                Path(store.name), stored=str(stored), given=encoder.fingerprint
-            )
+        records.check_encoder(encoder)
         correction = own["correction"]
         if isinstance(correction, str | Path):
             correction = read_correction(find_correction(Path(correction)))
@@ -317,11 +312,7 @@ def _check_asked(store: Store, own: Mapping[str, Any]) -> None:
             fix="Leave it out, and give a larger most= where results are told to be uncertain.",
             where=store.name,
         )  # fmt: skip
-    if ours := FIELDS.intersection(own["where"] or ()):
-        raise InputError(
-            f"a filter of {', '.join(sorted(ours))}", expected="fields of your own documents",
-            fix="Leave it out; remedy= names the remedy.", where="where",
-        )  # fmt: skip
+    check_filter(own["where"] or {})
 
 
 def _check(source: Any, index: object, own: Mapping[str, Any], *, is_records: bool) -> None:

@@ -28,11 +28,16 @@ empty_of, bad_of, unopened_of, stale_of: asks of which that is known.
 """
 
 
-def over_time(book: LogBook) -> pa.Table:
-    """Return one row per step of time that has asks; an outcome is null where it is not known."""
+def step_days(book: LogBook) -> int:
+    """Return the days of a step."""
     first, last = book.one("SELECT MIN(at), MAX(at) FROM asks")
     span = ((last or 0) - (first or 0)) / DAY_S
-    days = next((step for step in STEPS if span / step <= MOST_STEPS), STEPS[-1])
+    return next((step for step in STEPS if span / step <= MOST_STEPS), STEPS[-1])
+
+
+def over_time(book: LogBook) -> pa.Table:
+    """Return one row per step of time that has asks; an outcome is null where it is not known."""
+    days = step_days(book)
     columns = ", ".join(f"SUM({name}), COUNT({name})" for name in OUTCOMES)
     rows = book.rows(
         f"SELECT CAST(at / {DAY_S * days} AS INTEGER), COUNT(*), {columns} FROM outcomes "

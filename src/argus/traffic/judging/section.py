@@ -31,33 +31,16 @@ def _predicted(summary: JudgingSummary) -> list[StratumFigures]:
 
 
 def _calibration(summary: JudgingSummary) -> figures.Figure:
-    """Return the share that failed over predicted risk, by stratum; on the line both are equal."""
-    line = {"color": "#8a93a0", "width": 1.5, "dash": "dash"}
-    traces: list[figures.Figure] = [
-        {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": line,
-         "name": "as predicted", "hoverinfo": "skip"}
-    ]  # fmt: skip
-    points = [
-        (one["risk_mean"], share, one["judged"])
-        for one in _predicted(summary)
-        if (share := one["failed_share"]) is not None
-    ]
-    for at, share, judged in points:
-        low, high = wilson(share, judged)
-        traces.append(
-            {"type": "scatter", "mode": "lines", "x": [at, at], "showlegend": False,
-             "y": [round(float(low), 4), round(float(high), 4)], "hoverinfo": "skip",
-             "line": {"color": figures.BAND_COLOURS["high"], "width": 2}}
-        )  # fmt: skip
-    traces.append(
-        {"type": "scatter", "mode": "markers", "x": [at for at, _, _ in points],
-         "y": [share for _, share, _ in points], "name": "judged, with 95% interval",
-         "marker": {"color": figures.BAND_COLOURS["high"], "size": 9},
-         "hovertemplate": "predicted %{x:.2f}: %{y:.2f} failed<extra></extra>"}
-    )  # fmt: skip
-    return figures.framed(
-        traces, "predicted risk", "share of judged that failed", {"showlegend": True},
-        xrange=[0, 1], yrange=[0, 1],
+    """Return the share that failed over predicted risk, by stratum."""
+    points = []
+    for one in _predicted(summary):
+        at, share = one.get("risk_mean"), one["failed_share"]
+        if at is not None and share is not None:
+            low, high = wilson(share, one["judged"])
+            points.append(figures.CalibrationPoint(at, share, float(low), float(high)))
+    return figures.calibration(
+        {"judged, with 95% interval": points}, [figures.BAND_COLOURS["high"]],
+        "predicted risk", "share of judged that failed",
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ BANDS, ROWS = 16, 4
 MOST_PARTS = 2_000
 """Words and pairs of one question that are compared: longer ones by these."""
 MOST_IN_BAND = 200
-_NUMBER = re.compile(r"\w*\d\w*")
+_WORD = re.compile(r"\w+")
 _PRIME = np.uint64((1 << 61) - 1)
 
 
@@ -37,7 +37,7 @@ def find_alike(questions: Sequence[LookedAt], least: float) -> int:
     if least >= 1:
         return 0
     parts = [_parts(one.text or "") for one in questions]
-    numbers = [frozenset(_NUMBER.findall((one.text or "").casefold())) for one in questions]
+    numbers = [_numbers(one.text or "") for one in questions]
     order = sorted(range(len(questions)), key=lambda i: (-questions[i].asks, questions[i].id))
     bands, n = _bands(parts), 0
     buckets: dict[tuple[int, bytes, frozenset[str]], list[int]] = defaultdict(list)
@@ -58,6 +58,12 @@ def _share(one: frozenset[str], other: frozenset[str]) -> float:
     """Return which part of what either has both share (Jaccard)."""
     both = len(one & other)
     return both / (len(one) + len(other) - both)
+
+
+def _numbers(text: str) -> frozenset[str]:
+    """Return the words that hold a digit, in time that grows with the text, however long a word."""
+    own = _WORD.findall(text.casefold())
+    return frozenset(word for word in own if any(map(str.isdigit, word)))
 
 
 def _parts(text: str) -> frozenset[str]:

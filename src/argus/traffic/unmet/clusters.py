@@ -87,7 +87,8 @@ def names(
     """Return what each group is called: its words by class-based tf-idf (Grootendorst, 2022).
 
     W(t, c) = tf(t, c) · log(1 + A / f(t)): A the mean number of words of a class, f over all
-    classes, of which the questions outside of all groups are one.
+    classes, of which the questions outside of all groups are one. Of words that several questions
+    of the group have: what stands in one alone is not what they have in common.
     """
     classes = [Counter(t for i in group for t in own[i] if t not in common) for group in groups]
     rest = Counter(term for words in others for term in words if term not in common)
@@ -95,7 +96,8 @@ def names(
     mean = sum(frequency.values()) / max(1, len(classes) + bool(rest))
     called = []
     for group, counts in zip(groups, classes, strict=True):
-        weights = {term: n * log(1 + mean / frequency[term]) for term, n in counts.items()}
+        shared = {term: n for term, n in counts.items() if n > 1} or counts
+        weights = {term: n * log(1 + mean / frequency[term]) for term, n in shared.items()}
         best = sorted(weights, key=lambda term: (-weights[term], term))[:most]
         surfaces = [Counter(own[i][t] for i in group if t in own[i]).most_common(1) for t in best]
         called.append(", ".join(surface[0][0] for surface in surfaces if surface))
