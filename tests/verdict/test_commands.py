@@ -57,6 +57,8 @@ SECTIONS = {
             {"system": "documents", "component": None, "lambda": None, "comparison": None},
             {"system": "scenarios", "component": "M+E", "lambda": 0.7,
              "comparison": {"mean_difference": 0.2, "low": 0.1, "high": 0.3}}]}}},
+    "a blend in a store": {"written": {
+        "remedy": "blend-1", "collection": "qdrant:http://127.0.0.1:6333/docs_argus"}},
     "a log": {"traffic": {
         "k": 10, "superseded": None, "log": {"hash_only": False},
         "results": {"logged": 7, "answered": 0},
@@ -113,6 +115,31 @@ def test_a_store_is_asked_and_blended_where_it_is(folder, what):
     assert (places.corpus, places.records) == (store, "RECORDS")
     for line in (places.blending, *(command(places) for command in MEASURED_BY.values())):
         parses(line)
+
+
+def test_a_blend_in_a_store_is_judged_and_not_recommended_again(folder):
+    """Against the store's own search, of chunks folded as before; whoever asks it has it."""
+    store, file = "qdrant:http://127.0.0.1:6333/docs", folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    manifest["exposure"]["inputs"]["corpus"]["file"] = store
+    manifest["exposure"]["config"] |= {"retrievers": [store], "parent_field": "page.url"}
+    file.write_text(json.dumps(manifest))
+    summary = folder / "summary.json"
+    summary.write_text(json.dumps(json.loads(summary.read_text()) | SECTIONS["a blend in a store"]))
+    commands = [action.command for action in argus.read_verdict(folder).actions]
+    assert not any("remedy blend" in line for line in commands)
+    judging = f"argus evaluate --retriever {store} --retriever blended:{store}_argus --encoder "
+    assert next(line for line in commands if line.startswith(judging)).count(
+        f"--corpus {store} --parent-field page.url --queries "
+    )
+    del manifest["exposure"]["config"]["parent_field"]
+    manifest["exposure"]["config"]["retrievers"] = [f"blended:{store}_argus"]
+    file.write_text(json.dumps(manifest))
+    summary.write_text(
+        json.dumps({k: v for k, v in json.loads(summary.read_text()).items() if k != "written"})
+    )
+    lines = [action.command for action in argus.read_verdict(folder).actions]
+    assert lines and not any("remedy blend" in line for line in lines)
 
 
 def test_argus_toml_fills_in_what_the_results_do_not_name(folder, tmp_path, monkeypatch):

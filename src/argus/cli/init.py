@@ -17,7 +17,8 @@ from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.health.config import ProjectParts
 from argus.project.config import ProjectConfig
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import asks_store, http_file, is_index
+from argus.retrievers.names import http_file, is_index
+from argus.stores.spec import asks_store
 
 DOCUMENTS = (
     "Where are the documents? A file (JSONL, CSV, TSV, Parquet), a BEIR folder,\n"

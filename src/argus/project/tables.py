@@ -12,10 +12,10 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.health.config import ProjectParts
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import asks_store, is_index
+from argus.retrievers.names import is_index
 from argus.settings import settings_of
 from argus.stores.config import StoreConfig
-from argus.stores.spec import is_store
+from argus.stores.spec import asks_store, is_store
 
 REPORT, INDEX, JUDGED = "argus-report", "argus-index", "argus-judged"
 """Folders that the commands write."""

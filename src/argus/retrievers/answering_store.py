@@ -23,7 +23,6 @@ from argus.retrievers.blended.records import BlendRecords, check_filter, open_re
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.correcting import CORRECTED, correction_of
-from argus.retrievers.names import BLENDED
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import Answer
@@ -31,6 +30,7 @@ from argus.stores.errors import check_dimension
 from argus.stores.filters import conditions, typed
 from argus.stores.opening import open_store
 from argus.stores.protocol import Filter, Hits, Interruptible, Records, Store
+from argus.stores.spec import BLENDED
 
 PAGE = 1000
 """Records read at a time."""

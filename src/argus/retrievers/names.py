@@ -6,14 +6,12 @@ from pathlib import Path
 
 from argus.errors import InputError
 from argus.indexes.header import FILE as INDEX_FILE
-from argus.stores.spec import is_store, parse_store, shown
+from argus.stores.spec import asks_store, blended_store, is_store, parse_store, shown
 
 HTTP = "http:"
 """Before the file that describes an endpoint."""
 INDEX = "index:"
 """Before the path of an Argus index."""
-BLENDED = "blended:"
-"""Before the store that holds the records of a blend."""
 NAMED = (
     "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended:STORE for the records "
     "of a blend), or an Argus index (its folder, or index:PATH@STATE)"
@@ -23,26 +21,6 @@ NAMED = (
 def is_index(name: str) -> bool:
     """Return whether a name is an index's: it says so, or a folder of that path holds one."""
     return name.startswith(INDEX) or (_folder(name) / INDEX_FILE).is_file()
-
-
-def blended_store(name: str) -> str | None:
-    """Return the store of `blended:STORE`; None for another name. InputError where it is none."""
-    if not name.startswith(BLENDED):
-        return None
-    store = name.removeprefix(BLENDED)
-    if not is_store(store):
-        raise InputError(
-            f"{shown(name)!r} names no store",
-            expected="blended:KIND:PLACE/COLLECTION, the collection that argus remedy blend wrote",
-            fix="Check the name; its receipt says it, and argus remedy list --store.",
-            where="--retriever",
-        )
-    return store
-
-
-def asks_store(name: str) -> bool:
-    """Return whether a name is a store's, or its blend's: then queries need an encoder."""
-    return is_store(name) or blended_store(name) is not None
 
 
 def http_file(name: str) -> Path | None:

@@ -24,7 +24,7 @@ from argus.progress import announce
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
-from argus.retrievers.names import blended_store, check_python_file, http_file, is_index
+from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.protocol import Answers
 from argus.retrievers.python_retriever import (
     PythonRetriever,
@@ -33,7 +33,7 @@ from argus.retrievers.python_retriever import (
 )
 from argus.retrievers.results import Known
 from argus.retrievers.session import Answering, AskingLoop, QuerySession
-from argus.stores.spec import is_store
+from argus.stores.spec import blended_store, is_store
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig

@@ -16,6 +16,8 @@ EXAMPLES = (
     "pgvector:postgresql://USER@HOST/DATABASE/TABLE, lancedb:FOLDER/docs, milvus:FILE.db/docs, "
     "faiss:FILE.index, sqlite-vec:FILE.db/TABLE"
 )
+BLENDED = "blended:"
+"""Before the store that holds the records of a blend."""
 
 
 _USER = re.compile(r"//(?P<user>[^/?#\s]*|[^/\s:@]*:(?!\d+/)\S*)@")
@@ -102,3 +104,23 @@ def scrubbed(message: str, hidden: Sequence[str]) -> str:
     for secret in hidden:
         message = message.replace(secret, "***")
     return shown(message)
+
+
+def blended_store(name: str) -> str | None:
+    """Return the store of `blended:STORE`; None for another name. InputError where it is none."""
+    if not name.startswith(BLENDED):
+        return None
+    store = name.removeprefix(BLENDED)
+    if not is_store(store):
+        raise InputError(
+            f"{shown(name)!r} names no store",
+            expected="blended:KIND:PLACE/COLLECTION, the collection that argus remedy blend wrote",
+            fix="Check the name; its receipt says it, and argus remedy list --store.",
+            where="--retriever",
+        )
+    return store
+
+
+def asks_store(name: str) -> bool:
+    """Return whether a name is a store's, or its blend's: then queries need an encoder."""
+    return is_store(name) or blended_store(name) is not None

@@ -249,8 +249,9 @@ SOURCES: dict[str, tuple[Source, ...]] = {
 MEASURED_BY: dict[str, Callable[[Places], str]] = {
     BY_ITSELF: lambda p: command("reach", p.store, "--out", p.out),
     BY_ITS_WORDS: lambda p: command(
-        "exposure", "--corpus", p.corpus,
-        *(p.encoder if p.retriever is None else ["--retriever", p.retriever]), "--out", p.out,
+        "exposure",
+        *(["--corpus", p.corpus, *p.encoder] if p.retriever is None else p.answering),
+        *p.parents, "--out", p.out,
     ),
     BY_NEED: lambda p: p.evaluating,
     SUPERSEDED: lambda p: command(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from argus.data.manifest import ManifestSection
-from argus.stores.spec import is_store
+from argus.stores.spec import BLENDED, asks_store, is_store
 from argus.verdict.project import Project
 
 PREFIX = "sentence-transformers:"
@@ -100,7 +100,17 @@ class Places:
         """Options that name what answers: the retriever that argus.toml names, and the corpus."""
         retriever = self.retriever or self._set("retriever")
         asking = [] if retriever is None else ["--retriever", retriever]
-        return [*asking, "--corpus", self.corpus]
+        encoder = self.encoder_of_store if retriever and asks_store(retriever) else []
+        return [*asking, *encoder, "--corpus", self.corpus]
+
+    @property
+    def parents(self) -> list[str]:
+        """Options that name the documents of chunks, where a job or argus.toml does."""
+        for section in self.manifest.values():
+            if field := section["config"].get("parent_field"):
+                return ["--parent-field", str(field)]
+        field = self._set("parent-field")
+        return [] if field is None else ["--parent-field", field]
 
     @property
     def retriever(self) -> str | None:
@@ -114,15 +124,26 @@ class Places:
     @property
     def evaluating(self) -> str:
         """The command that asks judged questions; it makes an index where there is nothing."""
-        asking = ["--queries", self.queries, "--qrels", self.qrels, "--out", self.out]
+        asking = [*self.parents, *self._judged, "--out", self.out]
         if self.retriever is not None:
-            system = ["--retriever", self.retriever, "--corpus", self.corpus]
-            return command("evaluate", *system, *asking)
+            return command("evaluate", *self.answering, *asking)
         if self.index is None and is_store(self.corpus):
             system = ["--retriever", self.corpus, *self.encoder_of_store, "--corpus", self.corpus]
             return command("evaluate", *system, *asking)
+        asking = [*self._judged, "--out", self.out]
         evaluating = command("evaluate", "--index", self.index or self.beside, *asking)
         return evaluating if self.index else f"{self.indexing} && {evaluating}"
+
+    @property
+    def _judged(self) -> list[str]:
+        return ["--queries", self.queries, "--qrels", self.qrels]
+
+    def evaluating_blend(self, collection: str) -> str:
+        """Return the command that asks a store judged questions, and the blend written into it."""
+        before = ["--retriever", self.corpus if is_store(self.corpus) else self.store]
+        systems = [*before, "--retriever", f"{BLENDED}{collection}", *self.encoder_of_store]
+        asking = ["--corpus", self.corpus, *self.parents, *self._judged]
+        return command("evaluate", *systems, *asking, "--out", f"{self.out}-judged")
 
     @property
     def blending(self) -> str:

@@ -27,6 +27,13 @@ class ReachSection(TypedDict):
     broken: dict[str, int]
 
 
+class WrittenSection(TypedDict):
+    """Of records of a remedy, written into a store."""
+
+    remedy: str
+    collection: str
+
+
 class ProbeKind(TypedDict):
     """Of probes of one kind."""
 

@@ -8,8 +8,9 @@ from argus.data.types import Document, Query
 from argus.errors import FingerprintMismatch, InputError
 from argus.retrievers.blended.records import open_records
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import asks_store, input_path
+from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
+from argus.stores.spec import asks_store
 from tests.support.blended import UnitWords, defined, numbered, payload, queries, same_ranking
 from tests.support.blended_stores import LOCAL
 

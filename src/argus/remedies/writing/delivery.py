@@ -23,8 +23,8 @@ from argus.remedies.writing.records import RemedyRecords
 from argus.remedies.writing.summary import Delivered, WrittenSummary, headline
 from argus.remedies.writing.write import write
 from argus.reports import write_report
-from argus.retrievers.names import BLENDED
 from argus.stores.protocol import Payload
+from argus.stores.spec import BLENDED
 from argus.stores.writable import REMEDY, WritableStore
 
 JOB = "written"
