@@ -32,7 +32,8 @@ class ServedShare(TypedDict):
     """(query, relevant document) pairs in the top k.
 
     found: pairs whose document is in the top k.
-    low, high: 95% Wilson interval of their share, over queries or documents, whichever are fewer.
+    share: these as a share of all pairs.
+    low, high: 95% Wilson interval of that share, over queries or documents, whichever are fewer.
     """
 
     found: int
