@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.retrievers.names import asks_store, http_file
+from argus.retrievers.names import http_file
 from argus.settings import Doc, Ge, Gt, Option, check_settings
 from argus.stores.config import StoreConfig, Where, refuse_unread
+from argus.stores.spec import asks_store
 
 PANEL = "Retriever"
 NAMES = (

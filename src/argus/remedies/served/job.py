@@ -48,10 +48,9 @@ from argus.reports import write_report
 from argus.retrievers.asking import all_opened, note_retrievers, require_known
 from argus.retrievers.blended.retriever import BlendedRetriever
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.names import BLENDED
 from argus.retrievers.protocol import note_of
 from argus.stores.filters import conditions
-from argus.stores.spec import is_store
+from argus.stores.spec import BLENDED, is_store
 
 JOB = "served"
 TABLE = "receipt_served"
