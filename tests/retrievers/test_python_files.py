@@ -71,3 +71,15 @@ def test_what_a_function_imports_counts_too(tmp_path):
         with opened(str(file), kept_in=tmp_path / "answers.sqlite") as source:
             counts.append(source.ask(QUERY, 2).kept)
     assert counts == [0, 1, 0]
+
+
+def test_what_a_file_prints_is_no_result(tmp_path, capsys):
+    """The standard output is the command's own: `--json` stays JSON."""
+    file = tmp_path / "loud.py"
+    file.write_text(
+        "print('imported')\ndef retrieve(query, k):\n    print('looking')\n    return ['d']\n"
+    )
+    with opened(str(file)) as source:
+        assert source.search(QUERY, 1) == {"q": {"d": 1.0}}
+    heard = capsys.readouterr()
+    assert heard.out == "" and heard.err == "imported\nlooking\n"

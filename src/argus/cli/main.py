@@ -84,6 +84,9 @@ def root(
     if version:
         typer.echo(f"argus {__version__}")
         raise typer.Exit()
+    from argus.cli.remarks import show_remarks
+
+    show_remarks()
 
 
 TRACEBACK = "ARGUS_TRACEBACK"

@@ -15,6 +15,7 @@ from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import app as app
 from argus.cli.remedy import print_estimate, show_remedy
 from argus.cli.remedy_queries import queries
+from argus.cli.remedy_receipt import receipt
 from argus.cli.remedy_write import write
 from argus.corpora.names import NamedCorpus
 from argus.data.fields import FieldNames
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from argus.scenarios.profiles.job import ProfileResult
 
 app.command()(queries)
+app.command()(receipt)
 app.command()(write)
 HOME = "scenarios"
 """Folder of an index for the profiles of its documents."""

@@ -222,10 +222,14 @@ def change(summary: EvaluationSummary) -> str:
     """Return what a change did to judged questions, in one line: before and after were measured."""
     name = summary["headline"]
     difference = (summary["comparison"] or {})[name]
+    return change_of(f"{difference['queries']:,} judged questions, {name}", difference)
+
+
+def change_of(what: str, difference: DifferenceFigures) -> str:
+    """Return a mean before and after in one line; what: queries and measure, in words."""
     return (
-        f"{difference['queries']:,} judged questions, {name}: {difference['mean_before']:.3f} → "
-        f"{difference['mean_after']:.3f} ({_difference(difference)}); "
-        f"{_improved_and_harmed(difference)}"
+        f"{what}: {difference['mean_before']:.3f} → {difference['mean_after']:.3f} "
+        f"({_difference(difference)}); {_improved_and_harmed(difference)}"
     )
 
 

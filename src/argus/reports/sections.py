@@ -55,6 +55,7 @@ SECTIONS: dict[str, Home] = {
     "remedy": Home("Repair", "argus.remedies.repair.section"),
     "blend": Home("Blend", "argus.remedies.blend.section"),
     "written": Home("Written", "argus.remedies.writing.section"),
+    "served": Home("Served", "argus.remedies.served.section"),
     "repair": Home("Chosen repair", "argus.repair.section"),
     "adapt": Home("Queries corrected", "argus.scenarios.adapt.section"),
     "scenarios": Home("Scenarios", "argus.scenarios.profiles.section"),

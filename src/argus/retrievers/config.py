@@ -11,7 +11,7 @@ from argus.errors import InputError
 from argus.retrievers.names import http_file
 from argus.settings import Doc, Ge, Gt, Option, check_settings
 from argus.stores.config import StoreConfig, Where, refuse_unread
-from argus.stores.spec import is_store
+from argus.stores.spec import asks_store
 
 PANEL = "Retriever"
 NAMES = (
@@ -70,7 +70,7 @@ class AskingConfig:
 def check_store_settings(retrievers: Sequence[object], asking: AskingConfig) -> None:
     """Raise InputError for how a store is asked or opened, where no retriever can be one."""
     named = [str(r) for r in retrievers if isinstance(r, str | Path)]
-    if len(named) == len(retrievers) and not any(map(is_store, named)):
+    if len(named) == len(retrievers) and not any(map(asks_store, named)):
         refuse_unread(asking.opening, asking.where)
         if asking.correction is not None and not any(map(http_file, named)):
             raise InputError(

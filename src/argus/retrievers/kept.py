@@ -40,6 +40,7 @@ class KeptAnswers:
         self.path, self._lock = path, threading.Lock()
         self._identity = absorb(hashlib.blake2b(digest_size=16), identity)
         self._rows: list[tuple[str, int, dict[str, float]]] = []
+        self._keys: dict[tuple[str, int], str] = {}  # of what was looked for, and is not there
         self._written = 0.0
         try:
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
@@ -69,8 +70,9 @@ class KeptAnswers:
             self._write()
             for start in range(0, len(texts), READ_AT_ONCE):
                 keys = {self._key(text, k): text for text in texts[start : start + READ_AT_ONCE]}
-                rows = self._rows_of(keys)
-                answers |= {keys[key]: dict(parse_json(answer)) for key, answer in rows}
+                for key, answer in self._rows_of(keys):
+                    answers[keys.pop(key)] = dict(parse_json(answer))
+                self._keys |= {(text, k): key for key, text in keys.items()}
         return answers
 
     def _rows_of(self, keys: Collection[str]) -> list[tuple[str, str]]:
@@ -105,6 +107,8 @@ class KeptAnswers:
         self._rows, self._written = [], time.monotonic()
 
     def _key(self, text: str, k: int) -> str:
+        if (key := self._keys.pop((text, k), None)) is not None:
+            return key
         return absorb(self._identity.copy(), text, str(k)).hexdigest()
 
     def _unusable(self, error: sqlite3.Error) -> ArgusError:

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+    redirect_stdout,
+)
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +26,11 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.protocol import Answers
-from argus.retrievers.python_retriever import named_in_file, python_retriever
+from argus.retrievers.python_retriever import (
+    PythonRetriever,
+    named_in_file,
+    python_retriever,
+)
 from argus.retrievers.results import Known
 from argus.retrievers.session import Answering, AskingLoop, QuerySession
 from argus.stores.spec import blended_store, is_store
@@ -58,6 +70,8 @@ class OpenRetriever:
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
         """Ask every query: each is answered or failed. Raises ArgusError where it is given up."""
         with ExitStack() as stack:
+            if isinstance(self.source, PythonRetriever) and self.identity:  # out of a file
+                stack.enter_context(redirect_stdout(sys.stderr))  # what it prints is no result
             earlier = None
             if self.kept_in is not None and self.identity:
                 earlier = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
@@ -171,8 +185,10 @@ def _store(store: Any, inputs: _Inputs, *, is_blend: bool = False) -> Iterator[O
 
 @contextmanager
 def _file(name: str, inputs: _Inputs) -> Iterator[Opened]:
-    with named_in_file(name) as (thing, identity):
-        source = python_retriever(thing, inputs.documents, name, inputs.config)
+    with ExitStack() as stack:
+        with redirect_stdout(sys.stderr):
+            thing, identity = stack.enter_context(named_in_file(name))
+            source = python_retriever(thing, inputs.documents, name, inputs.config)
         parts = (str(inputs.config.id_field), _digest(inputs.documents))
         yield source, content_hash(identity, *parts).hex(), inputs.config
 

@@ -64,6 +64,8 @@ class PythonRetriever:
             threaded = self.in_threads and not self.call.is_async
             work = partial(_collected, call)
             answer = await in_a_thread(work) if threaded else work()
+            if type(answer) is list:  # most are; to ask what else it is costs as much as the rest
+                return answer
             return _listed(await answer) if inspect.isawaitable(answer) else answer
         except (Exception, SystemExit) as error:  # not our own timeout, which cancels
             raise RetrievalError(raised(error)) from error
@@ -172,7 +174,8 @@ def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
 
 def _collected(call: Callable[[], Any]) -> Any:
     """Make a call and run a generator to its end: that is where its work is done."""
-    return _listed(call())
+    answer = call()
+    return answer if type(answer) is list else _listed(answer)
 
 
 def _listed(answer: Any) -> Any:

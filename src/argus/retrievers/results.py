@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Integral, Real
-from operator import gt
 from typing import Any
 from uuid import UUID
 
@@ -76,16 +75,19 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
 
 
 def _pairs(answer: Any) -> dict[str, float] | None:
-    """Return a list of ids and falling scores as it is: most are, and are not looked at each."""
-    if type(answer) is not list or set(map(type, answer)) != {tuple}:
+    """Return a list of ids and falling scores as it is: most are, and need no second look."""
+    if type(answer) is not list:
         return None
-    if set(map(len, answer)) != {2}:
-        return None
-    ids, scores = zip(*answer, strict=True)
-    if set(map(type, ids)) != {str} or set(map(type, scores)) != {float}:
-        return None
-    falling = all(map(gt, scores, scores[1:])) and all(map(math.isfinite, scores))
-    return dict(answer) if falling and len(set(ids)) == len(ids) else None
+    above = math.inf
+    for item in answer:
+        if type(item) is not tuple or len(item) != 2:
+            return None
+        id_, score = item
+        if type(id_) is not str or type(score) is not float or not above > score > -math.inf:
+            return None
+        above = score
+    pairs = dict(answer)
+    return pairs if len(pairs) == len(answer) else None
 
 
 def items_of(

@@ -15,6 +15,7 @@ from argus.errors import ArgusError
 from argus.http_retry import Pace
 from argus.progress import Advance, progress
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.forecast import forecast
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.protocol import Answers, AskLater, RetrievalError
 from argus.retrievers.python_file import first_line
@@ -62,8 +63,6 @@ class _Turns:
 
     async def next(self) -> None:
         """Return when a query may be sent."""
-        if self.pace.is_free:
-            return
         async with self.lock:
             await self.pace.turn()
 
@@ -110,7 +109,8 @@ class QuerySession:
             await self._ask_in_session(queries)
 
     async def _ask_in_session(self, queries: Sequence[Query]) -> None:
-        with progress("asking", len(queries)) as advance:
+        with progress("asking", len(queries)) as bar:
+            advance = forecast(self.retriever.name, len(queries), self._n_kept, bar)
             if isinstance(self.retriever, AnsweringMany) and self.config.per_minute is None:
                 queries = await self._ask_in_batches(self.retriever, queries, advance)
             pace, rest = _Turns(Pace(self.config.per_minute)), iter(queries)
@@ -147,7 +147,8 @@ class QuerySession:
         """Take the queries that nobody took, one after the other."""
         for query in rest:
             for attempt in range(1, ATTEMPTS + 1):
-                await turns.next()
+                if not turns.pace.is_free:
+                    await turns.next()
                 pause_s = await self._ask_one(query, is_last=attempt == ATTEMPTS)
                 if pause_s is None:
                     break
@@ -156,10 +157,14 @@ class QuerySession:
 
     async def _ask_one(self, query: Query, *, is_last: bool) -> float | None:
         """Ask once; return seconds to wait before the same query is asked again, None if not."""
-        limit = asyncio.timeout(self.config.timeout_s)
+        timeout_s = self.config.timeout_s
+        limit = None if timeout_s is None else asyncio.timeout(timeout_s)
         try:
-            async with limit:
+            if limit is None:  # a timeout that never comes costs, too
                 answer = await self.retriever.answer(query.text, self.k)
+            else:
+                async with limit:
+                    answer = await self.retriever.answer(query.text, self.k)
         except ArgusError:
             raise
         except RetrievalError as error:
@@ -167,8 +172,8 @@ class QuerySession:
                 return error.wait_s
             self._fail(query, str(error))
         except Exception as error:  # of a stranger's data: one query's trouble, not the job's
-            late = f"no answer in {self.config.timeout_s or 0:g} s"
-            self._fail(query, late if limit.expired() else raised(error))
+            is_late = limit is not None and limit.expired()
+            self._fail(query, f"no answer in {timeout_s:g} s" if is_late else raised(error))
         else:
             self._keep(query, answer)
         return None

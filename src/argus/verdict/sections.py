@@ -64,6 +64,7 @@ class ExposureFigures(TypedDict):
     sentence: ProbeKind
     documents: Counted
     never_retrieved: int
+    sample: NotRequired[dict[str, int | float]]
 
 
 class ExposureSection(ExposureFigures):

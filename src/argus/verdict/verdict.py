@@ -75,7 +75,7 @@ def _explanations(results: Results) -> Iterator[str]:
     if audit is not None and audit["mean_rps"] is not None and exposure is not None:
         low = audit["share_below_0.33"] or 0.0
         yield (
-            f"“{exposure['never_retrieved']:,} of {exposure['documents']['total']:,} never come "
+            f"“{exposure['never_retrieved']:,} of {_counted(exposure):,} never come "
             f"back” and “{low:.1%} blind spots” are two questions. The first counts documents that "
             f"none of all queries brought into the top {exposure['k']}: one lucky query is enough "
             f"to leave it. The second counts entities that fewer than a third of their related "
@@ -90,3 +90,9 @@ def _explanations(results: Results) -> Iterator[str]:
             f"{both} reachability, and cannot tell which real questions fail: AUC 0.50 to 0.52 on "
             "16 judged collections, where 0.50 is chance."
         )
+
+
+def _counted(exposure: ExposureSection) -> int:
+    """Return of how many documents it is told whether they come back: of a sample, the drawn."""
+    counts = exposure["documents"]
+    return counts["measured"] if "sample" in exposure else counts["total"]

@@ -145,3 +145,108 @@ def test_a_killed_run_asks_only_the_rest(tmp_path):
     assert len(asked) == 10 and len(set(asked)) == 9  # the fifth twice, of 9 probes
     assert result.summary["probes_failed"] == 0 and result.summary["retriever"]["kept"] == 4
     assert list(result.headline())[-1].startswith("4 of 9 answers are kept")
+
+
+def own_words(query, corpus, k):
+    """Rank by shared words; of every third document the words are lost."""
+    words = set(query.lower().split())
+    scored = [
+        (d["_id"], float(len(words & set(f"{d['title']} {d['text']}".lower().split()))))
+        for d in corpus
+        if not d["_id"].endswith(("0", "3", "6", "9"))
+    ]
+    return sorted(scored, key=lambda pair: -pair[1])[:k]
+
+
+MANY = [
+    Document(f"d{i:03}", f"Number w{i} stands here alone. The word v{i} is its second.", f"T{i}")
+    for i in range(200)
+]
+
+
+def sample_of(n, out, retriever=own_words, **settings):
+    config = argus.ExposureConfig(k=5, sample=n, **settings)
+    return argus.exposure(MANY, retriever=retriever, out=out, config=config)
+
+
+def test_a_sample_asks_for_few_documents_in_the_whole_corpus(tmp_path):
+    sizes = set()
+
+    def counted(query, corpus, k):
+        sizes.add(len(corpus))
+        return own_words(query, corpus, k)
+
+    whole, part = sample_of(None, tmp_path / "all"), sample_of(60, tmp_path / "60", counted)
+    assert sizes == {200} and part.summary["queries"] == 180 and "sample" not in whole.summary
+    sample = part.summary["sample"]
+    assert (sample["drawn"], sample["of"], sample["asked"]) == (60, 200, 60)
+    rows = {row["id"]: row for row in part.table.to_pylist()}
+    of_all = {row["id"]: row for row in whole.table.to_pylist()}
+    drawn = {id_ for id_, row in rows.items() if row["state"] == "measured"}
+    assert len(drawn) == 60
+    for id_, row in rows.items():
+        if id_ in drawn:  # what is told of one is what an audit of all tells
+            same = ("title_rank", "sentence_rank", "own_probes", "retrieved_by_own")
+            assert [row[name] for name in same] == [of_all[id_][name] for name in same]
+        else:
+            assert (row["reason"], row["never_retrieved"]) == ("not drawn", None)
+    missed = sum(row["retrieved_by_own"] == 0 for row in of_all.values()) / 200
+    assert sample["missed_low"] < missed < sample["missed_high"]
+    for kind in ("title", "sentence"):
+        low, high = part.summary[kind]["low"], part.summary[kind]["high"]
+        assert low < whole.summary[kind]["success_at_k"] < high
+    lines = list(part.headline())
+    assert lines[0].startswith("a sample: 60 of 200 documents, drawn at random")
+    assert not any("Gini" in line for line in lines)
+    assert "<b>A sample:</b> 60 of 200 documents" in part.report.read_text()
+
+
+def test_sentences_of_one_document_are_one_draw(tmp_path):
+    summary = sample_of(60, tmp_path).summary
+    of_titles, of_sentences = summary["title"], summary["sentence"]
+    assert (of_titles["probes"], of_sentences["probes"]) == (60, 120)
+    assert of_titles["success_at_k"] == of_sentences["success_at_k"]
+    assert of_titles["low"] == of_sentences["low"]  # 120 sentences of 60 documents are 60 draws
+
+
+def test_the_draw_is_of_ids_and_seed(tmp_path):
+    def drawn(documents, seed, out):
+        config = argus.ExposureConfig(k=5, sample=20, seed=seed)
+        probes = argus.export_probes(documents, out, config=config)
+        return {id_ for judged in probes.qrels.values() for id_ in judged}
+
+    first = drawn(MANY, 0, tmp_path / "a")
+    assert len(first) == 20 and drawn(MANY[::-1], 0, tmp_path / "b") == first
+    assert drawn(MANY, 1, tmp_path / "c") != first
+
+
+def test_a_sample_of_chunks_is_one_of_their_documents(tmp_path):
+    chunks = [Document(d.id, d.text, d.title, {"of": d.id[:3]}) for d in MANY]
+    config = argus.ExposureConfig(k=5, sample=4, parent_field="of")
+    result = argus.exposure(chunks, retriever=own_words, out=tmp_path, config=config)
+    assert result.summary["parents"]["sample"]["drawn"] == 4
+    assert result.summary["sample"]["drawn"] == 40
+    measured = [r for r in result.table.to_pylist() if r["state"] == "measured"]
+    assert len({row["parent"] for row in measured}) == 4 and len(measured) == 40
+    assert "4 of 20 documents" in next(result.headline())
+
+
+def test_a_sample_that_is_the_corpus_is_no_sample(tmp_path):
+    assert "sample" not in sample_of(200, tmp_path).summary
+
+
+def test_a_sample_passes_the_gate_by_what_was_drawn(tmp_path):
+    result = sample_of(60, tmp_path)
+    share = result.summary["never_retrieved"] / 60
+    assert 0.2 < share < 0.6
+    for most, passes in ((share + 0.01, True), (share - 0.01, False)):
+        bounds = argus.GateBounds(max_never_retrieved_share=most)
+        outcomes = argus.gate([tmp_path], bounds).outcomes
+        assert [str(one.verdict) for one in outcomes] == ["pass" if passes else "fail"]
+
+
+def test_samples_of_two_sizes_are_not_compared(tmp_path):
+    for name, n in (("a", 20), ("b", None)):
+        sample_of(n, tmp_path / name)
+    with pytest.raises(InputError, match=r"--sample 20 and --sample all"):
+        argus.compare_folders(tmp_path / "a", tmp_path / "b", out=tmp_path / "c")

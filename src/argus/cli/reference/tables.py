@@ -18,6 +18,7 @@ TABLES = {
     "diagnosis": "remedies.diagnosis.job:risk_table",
     "receipt": "remedies.repair.receipt:receipt_table",
     "receipt_judged": "remedies.repair.receipt_judged:JudgedRow",
+    "receipt_served": "remedies.served.summary:ServedRow",
     "synthesis": "remedies.repair.synthesize:SynthesisRow",
     "repair_questions": "repair.trial_table:SCHEMA",
     "unreached": "reach.summary:UnreachedRecord",

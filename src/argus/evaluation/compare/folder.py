@@ -23,11 +23,18 @@ AuditFigures = TypedDict(
 """What is compared of an audit's summary."""
 
 
+class SampleSize(TypedDict):
+    """Of the documents that were drawn to be asked for."""
+
+    drawn: int
+
+
 class ExposureFigures(TypedDict):
     """What is compared of the summary of exposure."""
 
     k: int
     never_retrieved: int
+    sample: NotRequired[SampleSize]
 
 
 class EntityRow(TypedDict):

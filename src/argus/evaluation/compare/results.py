@@ -78,13 +78,15 @@ def _audits(before: Results, after: Results) -> AuditSides:
 def _exposures(before: Results, after: Results) -> ExposureSides:
     first, second = before.exposure, after.exposure
     _same("exposure", "--k", first["k"], second["k"], after)
+    drawn = [one["sample"]["drawn"] if "sample" in one else "all" for one in (first, second)]
+    _same("exposure", "--sample", drawn[0], drawn[1], after)
     return {
         "k": [first["k"], second["k"]],
         "never_retrieved": [first["never_retrieved"], second["never_retrieved"]],
     }
 
 
-def _same(job: str, option: str, first: int, second: int, after: Results) -> None:
+def _same(job: str, option: str, first: object, second: object, after: Results) -> None:
     """Raise InputError where a job was measured at two settings."""
     if first != second:
         raise InputError(

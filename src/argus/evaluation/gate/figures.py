@@ -93,10 +93,13 @@ def never_retrieved(exposure: Value) -> Figure:
     """Share of the documents with text that no query brought back."""
     counts, documents = exposure["documents"], exposure["never_retrieved"].count()
     failed, reasons = counts["failed"].count(), counts["reasons"]
-    unread = failed + (reasons["no text"].count() if "no text" in reasons else 0)
+    unknown = ("no text", "not drawn")  # the second where a sample was asked for
+    unread = failed + sum(reasons[why].count() for why in unknown if why in reasons)
     n = counts["total"].count() - unread
     if n < 0:
-        raise counts["total"].wrong(f"at least {unread}, those that failed or have no text")
+        raise counts["total"].wrong(
+            f"at least {unread}, those that failed, or have no text, or were not drawn"
+        )
     if documents > n > 0:
         raise exposure["never_retrieved"].wrong(f"at most {n}, the documents with text")
     value = documents / n if n else None

@@ -15,6 +15,10 @@ class ExposureConfig:
 
     k: TopK = TOP_K
     sentences: Annotated[int, Ge(0), Doc("Sentences held out per document.")] = 2
+    sample: Annotated[
+        int | None, Ge(1),
+        Doc("Ask for so many documents, drawn at random, in the whole corpus; default: for all."),
+    ] = None  # fmt: skip
     seed: Seed = 0
     parent_field: ParentField = None
     by: By = ()

@@ -40,6 +40,8 @@ class Searches:
     """The target's vector as this probe sees it: the document, or what is left of it."""
     without_sentence: dict[int, str]
     failed: list[FailedProbe]
+    drawn: IntArray | None
+    """Rows of the documents that are asked for; None: all."""
 
 
 def embed_documents(
@@ -82,6 +84,7 @@ def embed_probes(
             FailedProbe(str(kind[i]), int(target[i]), why)
             for i, why in _reasons(kind, probes, rests).items()
         ],
+        drawn=plain.drawn,
     )
 
 

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from argus.data.types import Document, IntArray, State, StateCounts, count_states
 from argus.measures import wilson
 from argus.reports.section import SideBySide
+from argus.retrievability.exposure.drawing import NOT_DRAWN
 from argus.retrievability.exposure.probes import (
     BEYOND,
     SENTENCE,
@@ -32,6 +33,7 @@ from argus.retrievability.exposure.summary import (
     Hub,
     KindFigures,
     ParentFigures,
+    SampleFigures,
     SuccessInterval,
 )
 
@@ -115,6 +117,8 @@ class Searched:
     without_sentence: Mapping[int, str]
     """Row to why there is no sentence to ask with."""
     failed: Sequence[FailedProbe]
+    drawn: IntArray | None = None
+    """Rows of the documents that were asked for; None: all."""
 
     def failed_of(self, kind: str) -> dict[int, str]:
         """Return row to the first reason why a probe of this kind was not answered."""
@@ -216,12 +220,24 @@ class Findings:
         out[[i for rows in self._failed.values() for i in rows]] = True
         return np.asarray(out & (self.exposure.own_probes == 0))
 
+    @cached_property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """Documents of which it is told whether they come back: drawn, and answered, (n,)."""
+        drawn = self.searched.drawn
+        if drawn is None:
+            return np.asarray(~self.unanswered)
+        out = np.zeros(len(self.unanswered), bool)
+        out[drawn] = True
+        return np.asarray(out & ~self.unanswered)
+
     def _row(self, document: Document, i: int) -> Row:
         exposure = self.exposure
         title, sentence = int(exposure.title_rank[i]), float(exposure.sentence_rank[i])
         reasons = self._without(document, i)
         deeper = [name for name, rank in ((TITLE, title), (SENTENCE, sentence)) if rank >= BEYOND]
         reasons += [f"by its {name} not in the top {exposure.k}" for name in deeper]
+        if i in self._not_drawn:
+            reasons = [NOT_DRAWN]
         state = State.MEASURED if exposure.own_probes[i] > 0 else State.NOT_APPLICABLE
         row: Row = {
             "id": document.id,
@@ -234,7 +250,13 @@ class Findings:
             "state": str(State.FAILED if self.unanswered[i] else state),
             "reason": "; ".join(reasons),
         }
-        return row if self.unanswered[i] else {**row, "never_retrieved": bool(exposure.never[i])}
+        return {**row, "never_retrieved": bool(exposure.never[i])} if self.known[i] else row
+
+    @cached_property
+    def _not_drawn(self) -> frozenset[int]:
+        drawn = self.searched.drawn
+        everything = frozenset(range(len(self.searched.documents)))
+        return frozenset() if drawn is None else everything - frozenset(drawn.tolist())
 
     def _without(self, document: Document, i: int) -> list[str]:
         """Return why a document was not asked for by its title, or by a sentence."""
@@ -316,22 +338,43 @@ class Findings:
         """Return the figures of the report."""
         exposure, k, n = self.exposure, self.exposure.k, len(self.searched.documents)
         lists = len(self.probes.text)
-        return {
+        figures: ExposureFindings = {
             "k": k,
             "documents": self._counts(),
             "queries": lists,
             "probes_failed": len(self.searched.failed),
-            "title": _with_interval(success(self.probes, TITLE, k=k)),
-            "sentence": _with_interval(success(self.probes, SENTENCE, k=k)),
-            "never_retrieved": int(exposure.never[~self.unanswered].sum()),
-            "never_retrieved_by_others": int(
-                (exposure.retrieved_by_others[~self.unanswered] == 0).sum()
-            ),
+            "title": self._success(TITLE),
+            "sentence": self._success(SENTENCE),
+            "never_retrieved": int(exposure.never[self.known].sum()),
+            "never_retrieved_by_others": int((exposure.retrieved_by_others[self.known] == 0).sum()),
             "concentration": exposure.concentration(),
             "expected_by_chance": round(lists * min(k, n) / n, 1),
             "hubs": self._hubs(lists),
             "titled": sum(bool(d.title.strip()) for d in self.searched.documents),
         }
+        if (drawn := self.searched.drawn) is not None:
+            figures["sample"] = self._sample(drawn)
+        return figures
+
+    def _success(self, kind: str) -> KindFigures:
+        """Return the success of a kind of probe; of a sample, documents are what was drawn."""
+        figures = success(self.probes, kind, k=self.exposure.k)
+        n = figures["probes"]
+        if self.searched.drawn is not None:
+            n = len(np.unique(self.probes.target[self.probes.kind == kind]))
+        return _with_interval(figures, n)
+
+    def _sample(self, drawn: IntArray) -> SampleFigures:
+        """Return how many of the drawn documents none of their own probes brings back."""
+        own, by_own = self.exposure.own_probes[drawn], self.exposure.retrieved_by_own[drawn]
+        n, missed = int((own > 0).sum()), int(((own > 0) & (by_own == 0)).sum())
+        figures: SampleFigures = {
+            "drawn": len(drawn), "of": len(self.searched.documents), "asked": n, "missed": missed,
+        }  # fmt: skip
+        if n:
+            low, high = wilson(missed / n, n)
+            figures |= {"missed_low": float(low), "missed_high": float(high)}
+        return figures
 
     def _counts(self) -> StateCounts:
         states = self.table["state"].to_pylist()
@@ -354,10 +397,11 @@ class Findings:
         ]
 
 
-def _with_interval(figures: Success) -> KindFigures:
+def _with_interval(figures: Success, n: int) -> KindFigures:
+    """Add the interval. n: what was drawn: probes, or documents with several probes each."""
     interval: SuccessInterval = {}
     if figures["success_at_k"] is not None:
-        low, high = wilson(figures["success_at_k"], figures["probes"])
+        low, high = wilson(figures["success_at_k"], n)
         interval = {"low": float(low), "high": float(high)}
     return {**figures, **interval}
 

@@ -125,6 +125,7 @@ def fold_findings(
         _failures(parents, searched.failures),
         {int(of[row]): why for row, why in searched.without_sentence.items()},
         [FailedProbe(p.kind, _parent(of, p.target), p.reason) for p in searched.failed],
+        None if searched.drawn is None else np.unique(of[searched.drawn]),
     )
     exposure = summarise_probes(folded, len(parents.ids), k=k)
     findings = Findings(parents.documents(corpus), of_documents, folded, exposure)

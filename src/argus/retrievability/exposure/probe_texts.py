@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from argus.data.types import Document, IntArray, Query
 from argus.jobs.workspace import require_some
 from argus.retrievability.exposure.config import ExposureConfig
+from argus.retrievability.exposure.drawing import drawn_rows
 from argus.retrievability.exposure.probes import QUERY, SENTENCE, TITLE
 from argus.retrievability.sentences import HeldOut, hold_out
 
@@ -27,6 +28,8 @@ class ProbeTexts:
     """Those that ask, with what is left of their documents."""
     without_sentence: dict[int, str]
     """Row to why no sentence of the document asks for it."""
+    drawn: IntArray | None = None
+    """Rows of the documents that are asked for; None: all."""
 
 
 def probe_texts(
@@ -34,10 +37,18 @@ def probe_texts(
 ) -> ProbeTexts:
     """Return titles, then sentences, then the real queries, which are of no document.
 
+    With `config.sample` titles and sentences are of the documents that are drawn.
+
     Raises NothingMeasured where there is nothing to ask with.
     """
-    titled = [row for row, d in enumerate(documents) if d.title.strip()]
-    sentences, without = hold_out(documents, per_document=config.sentences, seed=config.seed)
+    drawn = drawn_rows(documents, config)
+    rows = range(len(documents)) if drawn is None else drawn.tolist()
+    titled = [row for row in rows if documents[row].title.strip()]
+    taken, reasons = hold_out(
+        [documents[row] for row in rows], per_document=config.sentences, seed=config.seed
+    )
+    sentences = [replace(one, position=rows[one.position]) for one in taken]
+    without = {rows[place]: why for place, why in reasons.items()}
     texts = [documents[row].title for row in titled]
     texts += [s.sentence for s in sentences] + [q.text for q in queries]
     require_some(
@@ -46,5 +57,5 @@ def probe_texts(
         "Name the field of titles with --title-field; a sentence needs another beside it.",
     )
     kind = np.array([TITLE] * len(titled) + [SENTENCE] * len(sentences) + [QUERY] * len(queries))
-    rows = titled + [s.position for s in sentences] + [-1] * len(queries)
-    return ProbeTexts(kind, np.array(rows, np.int64), texts, sentences, without)
+    target = titled + [s.position for s in sentences] + [-1] * len(queries)
+    return ProbeTexts(kind, np.array(target, np.int64), texts, sentences, without, drawn)

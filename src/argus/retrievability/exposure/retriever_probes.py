@@ -35,6 +35,8 @@ class PlainProbes:
     documents: list[Document]
     """Those that have text, ordered by id; `target` names their rows."""
     without_sentence: dict[int, str]
+    drawn: IntArray | None = None
+    """Rows of the documents that are asked for; None: all."""
 
     @property
     def qrels(self) -> Qrels:
@@ -57,7 +59,9 @@ def probe_queries(
     plain = probe_texts(usable, queries, config)
     ids = [usable[row].id for row in plain.target if row >= 0] + [query.id for query in queries]
     probes = _with_ids(plain.kind.tolist(), list(zip(ids, plain.texts, strict=True)))
-    return PlainProbes(probes, plain.kind, plain.target, usable, plain.without_sentence)
+    return PlainProbes(
+        probes, plain.kind, plain.target, usable, plain.without_sentence, plain.drawn
+    )
 
 
 def _with_ids(kinds: Sequence[str], pairs: Sequence[tuple[str, str]]) -> list[Query]:
@@ -102,7 +106,7 @@ def rank_probes(
         FailedProbe(str(plain.kind[i]), int(plain.target[i]), answers.failed[plain.queries[i].id])
         for i in np.flatnonzero(~answered)
     ]
-    searched = Searched(plain.documents, failures, plain.without_sentence, lost)
+    searched = Searched(plain.documents, failures, plain.without_sentence, lost, plain.drawn)
     return RankedProbes(queries, probes, searched, strange, longest)
 
 

@@ -66,6 +66,11 @@ def _brief(summary: ExposureSummary) -> str:
 def _come_back(summary: ExposureFindings, unit: str) -> str:
     total = f"{summary['documents']['total']:,}{unit}"
     never = f"{summary['never_retrieved']:,} of {total} never come back"
+    if (sample := summary.get("sample")) is not None:
+        never = (
+            f"{sample['missed']:,} of {sample['asked']:,}{unit} that were drawn of "
+            f"{sample['of']:,} are missed by every probe of their own"
+        )
     shares = [
         _share(summary["sentence"], "a sentence of their own"),
         _share(summary["title"], "their title"),

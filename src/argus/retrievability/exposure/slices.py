@@ -30,7 +30,7 @@ def shares_by_slice(findings: Findings, slicings: Sequence[Slicing]) -> list[Sli
 
 def _shares(findings: Findings, slicings: Sequence[Slicing], unit: str) -> list[SliceShare]:
     """Return the shares of one kind of thing; slicings: of what was searched."""
-    probes, known = findings.probes, np.flatnonzero(~findings.unanswered)
+    probes, known = findings.probes, np.flatnonzero(findings.known)
     names = {TITLE: "their title", SENTENCE: "a sentence of their own"}
     trials = []
     for kind, name in names.items():

@@ -46,6 +46,31 @@ class Hub(TypedDict):
     share: float
 
 
+class SampleInterval(TypedDict, total=False):
+    """95% Wilson interval of the share that is missed; absent where no document was asked for.
+
+    missed_low, missed_high: 95% Wilson interval of `missed` among `asked`.
+    """
+
+    missed_low: float
+    missed_high: float
+
+
+class SampleFigures(SampleInterval):
+    """The documents that were drawn to be asked for, in the whole corpus.
+
+    drawn: documents that were drawn.
+    of: documents that they were drawn from, those with text.
+    asked: drawn documents that a probe of their own asked for.
+    missed: of these, documents that none of their own probes brings into the top k.
+    """
+
+    drawn: int
+    of: int
+    asked: int
+    missed: int
+
+
 class ExposureFindings(TypedDict):
     """What the probes tell of the documents.
 
@@ -59,6 +84,8 @@ class ExposureFindings(TypedDict):
     expected_by_chance: lists in which chance alone puts a document.
     hubs: documents that come back for most probes of others.
     titled: documents that could be retrieved and have a title; the others have no title probe.
+    sample: the documents that were drawn, where not all are asked for. Then intervals are over
+    documents, and `never_retrieved` counts drawn ones, by the lists that there are.
     """
 
     k: int
@@ -73,6 +100,7 @@ class ExposureFindings(TypedDict):
     expected_by_chance: float
     hubs: list[Hub]
     titled: int
+    sample: NotRequired[SampleFigures]
 
 
 class ParentFigures(ExposureFindings):
@@ -145,6 +173,21 @@ def headline(summary: ExposureSummary) -> Iterator[str]:
     """Yield how often documents come back, and how many never do; chunks and their documents."""
     parents = summary.get("parents")
     left_in = "retriever" in summary
+    if "sample" in summary:
+        yield from _of_sample(summary, parents, left_in)
+    else:
+        yield from _of_all(summary, parents, left_in)
+    yield from untitled(summary, "chunks" if parents else "documents")
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
+    if facts := summary.get("retriever"):
+        yield from _of_retriever(facts, summary)
+
+
+def _of_all(
+    summary: ExposureSummary, parents: ParentFigures | None, left_in: bool
+) -> Iterator[str]:
+    """Yield what every document was asked for."""
     yield from _found(summary, "chunks " if parents else "", left_in)
     never = f"{summary['never_retrieved']:,} of {summary['documents']['total']:,}"
     gini = f"Gini {summary['concentration']['gini']:.2f}"
@@ -154,11 +197,40 @@ def headline(summary: ExposureSummary) -> Iterator[str]:
         yield from _found(parents, "documents ", left_in)
         of_parents = f"{parents['never_retrieved']:,} of {parents['documents']['total']:,}"
         yield f"never retrieved: {never} chunks; {of_parents} documents, by any chunk; {gini}"
-    yield from untitled(summary, "chunks" if parents else "documents")
-    if slices := summary.get("slices"):
-        yield from slice_lines(slices)
-    if facts := summary.get("retriever"):
-        yield from _of_retriever(facts, summary)
+
+
+def _of_sample(
+    summary: ExposureSummary, parents: ParentFigures | None, left_in: bool
+) -> Iterator[str]:
+    """Yield what the drawn documents tell of all: no Gini, since few lists are uneven by chance."""
+    own = parents or summary
+    yield sample_line(own.get("sample"))
+    yield from _found(summary, "chunks " if parents else "", left_in)
+    yield from _missed(summary, "chunks" if parents else "documents")
+    if parents is not None:
+        yield from _found(parents, "documents ", left_in)
+        yield from _missed(parents, "documents, by any chunk")
+
+
+def sample_line(sample: SampleFigures | None) -> str:
+    """Return what a sample is of; empty where all documents were asked for."""
+    if sample is None:
+        return ""
+    return (
+        f"a sample: {sample['drawn']:,} of {sample['of']:,} documents, drawn at random, were asked "
+        "for in the whole corpus; 95% intervals say what holds for all"
+    )
+
+
+def _missed(summary: ExposureFindings, unit: str) -> Iterator[str]:
+    """Yield how many of the drawn documents their own probes all miss."""
+    sample = summary.get("sample")
+    if sample is not None and "missed_low" in sample:
+        yield (
+            f"missed by every probe of their own: {sample['missed']:,} of {sample['asked']:,} "
+            f"{unit}: {sample['missed'] / sample['asked']:.1%} "
+            f"({sample['missed_low']:.1%} to {sample['missed_high']:.1%})"
+        )
 
 
 def _found(summary: ExposureFindings, unit: str, left_in: bool) -> Iterator[str]:
@@ -169,9 +241,13 @@ def _found(summary: ExposureFindings, unit: str, left_in: bool) -> Iterator[str]
     )
     for figures, by in kinds:
         if figures["probes"]:
+            interval = ""
+            if "sample" in summary:
+                interval = f"{figures['low']:.1%} to {figures['high']:.1%}; "
             yield (
                 f"{unit}found by {by}, top {summary['k']}: {figures['success_at_k']:.1%} "
-                f"(first: {figures['success_at_1']:.1%}) of {figures['probes']:,} probes"
+                f"({interval}first: {figures['success_at_1']:.1%}) "
+                f"of {figures['probes']:,} probes"
             )
 
 

@@ -60,7 +60,9 @@ def search_probes(
     queries = ProbeQueries(searches.vectors, searches.target, searches.stand_in, hidden)
     ranks, parts = search_in_parts(exact, queries, folder, engine)
     probes = Probes(searches.kind, searches.target, searches.text, ranks.rank, ranks.top)
-    searched = Searched(index.documents, index.failures, searches.without_sentence, searches.failed)
+    searched = Searched(
+        index.documents, index.failures, searches.without_sentence, searches.failed, searches.drawn
+    )
     lists = None
     if groups is not None and hidden is not None and ranks.group_rank is not None:
         in_siblings = int((hidden.of > 0).sum())

@@ -1,0 +1,1 @@
+"""The receipt of a repair, by what is served: a retriever is asked before and after."""
