@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -301,6 +301,20 @@ def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
     return replace(judged, queries=queries, qrels=qrels, failed=failures)
 
 
+def require_gold(qrels: Qrels, documents: Collection[str], where: str = "--qrels") -> None:
+    """Raise InputError where a corpus holds none of the documents that are relevant."""
+    relevant = {id_ for grades in qrels.values() for id_, grade in grades.items() if grade > 0}
+    if relevant.isdisjoint(documents):
+        raise InputError(
+            f"holds none of the {len(relevant):,} relevant documents ({_some(relevant)}); its own "
+            f"are {_some(documents)}",
+            expected="the corpus that was judged",
+            fix="Check that index (or corpus) and judgements belong together; where it holds "
+            "chunks of what was judged, name the field of their document with --parent-field.",
+            where=where,
+        )
+
+
 def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
     """Count relevant documents that the index does not hold; None where that is not known.
 
@@ -311,15 +325,7 @@ def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
         return None
     pairs = [(q, d) for q in judged.queries for d in judged.relevant(q)]
     absent = [(q, d) for q, d in pairs if d not in system.documents]
-    if len(absent) == len(pairs):
-        raise InputError(
-            f"holds none of the {len({d for _, d in pairs}):,} relevant documents "
-            f"({_some(d for _, d in pairs)}); its own are {_some(system.documents)}",
-            expected="the corpus that was judged",
-            fix="Check that index (or corpus) and judgements belong together; where it holds "
-            "chunks of what was judged, name the field of their document with --parent-field.",
-            where=system.name,
-        )
+    require_gold(judged.qrels, system.documents, where=system.name)
     without = {q for q, _ in absent}
     reachable = {q for q, d in pairs if d in system.documents}
     documents = sorted({d for _, d in absent})

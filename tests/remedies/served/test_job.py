@@ -181,3 +181,43 @@ def test_an_index_ranks_what_a_retriever_returns(tmp_path):
     assert result.summary["found_after"]["found"] == len(questions)
     assert result.summary["found_before"]["found"] < len(questions) / 2
     assert "fixed" in result.summary["after"]["name"]
+
+
+CHUNKS = [
+    Document(f"{document.id}#{i}", text, document.title, metadata={"page": document.id})
+    for document in DOCUMENTS
+    for i, text in enumerate(document.text.split(". "))
+]
+
+
+def of_chunks(out, **settings):
+    served = {query: [f"{id_}#1" for id_ in ids] for query, ids in LISTS.items()}
+    repaired = {query: [f"{id_}#0" for id_ in ids] for query, ids in REPAIRED.items()}
+    return argus.served_receipt(
+        CHUNKS, queries=QUERIES, qrels=QRELS, out=out, before=serving(served),
+        after=serving(repaired), config=argus.ServedReceiptConfig(k=2, **settings),
+    )  # fmt: skip
+
+
+def test_a_document_is_found_by_any_of_its_chunks(tmp_path):
+    summary = of_chunks(tmp_path / "chunks", parent_field="page").summary
+    whole = receipt(tmp_path / "whole", before=serving(LISTS), after=serving(REPAIRED)).summary
+    for key in ("moves", "found_before", "found_after", "difference", "neighbours"):
+        assert summary[key] == whole[key]
+
+
+def test_judgements_of_documents_are_not_measured_over_chunks(tmp_path):
+    """All of them would be lost, before and after: no figure, but the option that is missing."""
+    with pytest.raises(InputError, match="holds none of the 3 relevant") as error:
+        of_chunks(tmp_path / "chunks")
+    assert "--parent-field" in str(error.value) and not (tmp_path / "chunks").exists()
+
+
+def test_probes_of_chunks_ask_for_their_documents(tmp_path):
+    everything = [chunk.id for chunk in CHUNKS]
+    result = argus.served_receipt(
+        CHUNKS, before=lambda query, k: everything[:k], out=tmp_path,
+        after=lambda query, k: everything[::-1][:k],
+        config=argus.ServedReceiptConfig(k=3, sentences=1, parent_field="page"),
+    )  # fmt: skip
+    assert {row["doc_id"] for row in result.table.to_pylist()} == {"tea", "coffee", "ska"}

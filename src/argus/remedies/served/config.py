@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from argus.data.fields import ParentField
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import TOP_K, Doc, Ge, Seed, TopK, check_settings
 
@@ -14,6 +15,7 @@ class ServedReceiptConfig:
     """How deep lists count, and which probes ask where no question is judged."""
 
     k: TopK = TOP_K
+    parent_field: ParentField = None
     sentences: Annotated[
         int, Ge(0), Doc("Without --queries: sentences of a document that ask.")
     ] = 2
@@ -30,5 +32,9 @@ class ServedReceiptConfig:
     def probes(self) -> ExposureConfig:
         """Which titles and sentences ask."""
         return ExposureConfig(
-            k=self.k, sentences=self.sentences, sample=self.sample, seed=self.seed
+            k=self.k,
+            sentences=self.sentences,
+            sample=self.sample,
+            seed=self.seed,
+            parent_field=self.parent_field,
         )

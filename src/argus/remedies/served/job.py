@@ -238,7 +238,7 @@ class _Asking:
             "questions": self.questions.identity(self.k),
             "state": state,
             "failed": dict(answers.failed),
-            "run": answers.run,
+            "run": self.questions.folded(answers.run),
         }
         self.folder.write_json(f"{when}.json", answers_now)
         for suffix in ("", "-wal", "-shm"):

@@ -11,8 +11,10 @@ from argus.corpora.names import Corpus
 from argus.corpora.stored import Origin
 from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
-from argus.data.types import Document, Qrels, Query
+from argus.data.types import Document, Qrels, Query, Run
 from argus.evaluation.judged import read_judged
+from argus.evaluation.parents import ParentFold
+from argus.evaluation.systems import require_gold
 from argus.jobs.workspace import read_documents
 from argus.remedies.served.config import ServedReceiptConfig
 from argus.remedies.served.summary import JUDGED, PROBES
@@ -31,6 +33,12 @@ class ReceiptQuestions:
     files: Mapping[str, Path]
     sample: list[int] | None = None
     """Documents that are asked for, and of how many; None: all."""
+    fold: ParentFold | None = None
+    """The document of every chunk, where `documents` are chunks."""
+
+    def folded(self, run: Run) -> Run:
+        """Return a run of documents, where it is one of their chunks."""
+        return run if self.fold is None else self.fold.run(run)
 
     def identity(self, k: int) -> str:
         """Return what tells them from other questions, or the same ones at another depth."""
@@ -48,20 +56,26 @@ def receipt_questions(
 ) -> ReceiptQuestions:
     """Return the judged questions; without any, titles and sentences of the documents.
 
-    Raises InputError where none can be measured, NothingMeasured where there is nothing to ask.
+    Chunks are folded to the documents that they are of, where `config.parent_field` names those.
+    Raises InputError where none can be measured, and where the corpus holds no relevant document;
+    NothingMeasured where there is nothing to ask.
     """
     documents, origin = read_documents(corpus, fields, None, None)
+    fold = ParentFold.of(config.parent_field, documents)
     if queries is not None and qrels is not None:
         judged = read_judged(queries, qrels).judged
         able = list(judged.queries.values())
         relevant = {query.id: judged.qrels[query.id] for query in able}
+        relevant = relevant if fold is None else fold.qrels(relevant)
+        require_gold(relevant, {d.id for d in documents} if fold is None else fold.parents)
         files = {
             name: Path(one)
             for name, one in (("queries", queries), ("qrels", qrels))
             if isinstance(one, str | Path)
         }
-        return ReceiptQuestions(documents, origin, able, relevant, JUDGED, files)
+        return ReceiptQuestions(documents, origin, able, relevant, JUDGED, files, fold=fold)
     ordered = sorted(documents, key=lambda document: document.id)
     probes = probe_queries(ordered, (), config.probes)
     sample = None if probes.drawn is None else [config.sample or 0, len(probes.documents)]
-    return ReceiptQuestions(documents, origin, probes.queries, probes.qrels, PROBES, {}, sample)
+    qrels_of = probes.qrels if fold is None else fold.qrels(probes.qrels)
+    return ReceiptQuestions(documents, origin, probes.queries, qrels_of, PROBES, {}, sample, fold)
