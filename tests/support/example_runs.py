@@ -31,6 +31,7 @@ FOLLOWS = {
     "argus remedy expand": "argus index build",
     "argus repair": "argus index build",
     "argus remedy blend": "argus index build",
+    "argus remedy receipt": "argus index build",
     "argus remedy list": "argus remedy expand",
     "argus remedy rollback": "argus remedy expand",
     "argus remedy export": "argus remedy expand",

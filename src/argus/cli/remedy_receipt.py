@@ -15,7 +15,7 @@ from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import Doc, Option
 
 
-@example("argus remedy receipt --before search.py:hybrid --corpus docs.jsonl --out receipt/")
+@example("argus remedy receipt --before index/ --corpus docs.jsonl --out receipt/")
 @with_blocks
 def receipt(
     *,
