@@ -152,13 +152,13 @@ class _Log:
 
     def end(self) -> None:
         if self._due_s > LOG_FIRST_S:
-            self._write(f"in {_duration(time.monotonic() - self._start)}")
+            self._write(f"in {_passed(time.monotonic() - self._start)}")
 
     def _outlook(self, seconds: float) -> str:
         here = self._done - self._before
         if self._total is None or here <= 0:
-            return f"{_duration(seconds)} so far"
-        return f"about {_duration(seconds * max(self._total - self._done, 0) / here)} left"
+            return f"{_passed(seconds)} so far"
+        return f"about {_passed(seconds * max(self._total - self._done, 0) / here)} left"
 
     def _write(self, rest: str) -> None:
         whole = "" if self._total is None else f" of {self._total:,}"
@@ -166,11 +166,18 @@ class _Log:
         sys.stderr.flush()
 
 
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 90 else f"{seconds / 3600:.1f} h"
+def duration(seconds: float) -> str:
+    """Return a time as people say it, with two figures: 2 min, 1 h 10 min, 3 h."""
+    minutes = max(1, round(seconds / 60))
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, rest = divmod(minutes, 60)
+    return f"{hours:,} h {rest} min" if rest and hours < 10 else f"{hours:,} h"
+
+
+def _passed(seconds: float) -> str:
+    """Return a time of a step, which may be short."""
+    return f"{seconds:.0f} s" if seconds < 90 else duration(seconds)
 
 
 def _write(step: Step) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 
-from argus.progress import Advance
+from argus.progress import Advance, duration
 
 LOG = logging.getLogger(__name__)
 FEW = 20
@@ -46,12 +46,3 @@ def forecast(name: str, n: int, n_kept: int, advance: Advance) -> Advance:
                 LOG.info("about %s more at the pace of the first %s", duration(left), f"{done:,}")
 
     return tell
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it, with two figures: 2 min, 1 h 10 min, 3 h."""
-    minutes = max(1, round(seconds / 60))
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, rest = divmod(minutes, 60)
-    return f"{hours:,} h {rest} min" if rest and hours < 10 else f"{hours:,} h"

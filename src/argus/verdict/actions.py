@@ -202,7 +202,7 @@ def _split(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None
     return VerdictAction(
         f"Split the {window['texts_cut']:,} documents that are longer than the model reads",
         command(
-            "exposure", "--corpus", places.corpus, "--parent-field", places.parent_field,
+            "exposure", "--corpus", places.corpus, "--parent-field", places.parent_field or "FIELD",
             *places.encoder, "--out", f"{places.out}-chunks",
         ),
         f"measured here: {share:.1%} of all tokens are in no vector. What splitting gains was not "

@@ -91,9 +91,10 @@ class Places:
         return ["--model", model, *(["--base-url", url] if url else [])]
 
     @property
-    def parent_field(self) -> str:
-        """The field of a chunk that names its document."""
-        return self._set("parent-field") or "FIELD"
+    def parent_field(self) -> str | None:
+        """The field of a chunk that names its document, where a job or argus.toml says it."""
+        fields = (section["config"].get("parent_field") for section in self.manifest.values())
+        return next((str(field) for field in fields if field), None) or self._set("parent-field")
 
     @property
     def answering(self) -> list[str]:
@@ -105,12 +106,8 @@ class Places:
 
     @property
     def parents(self) -> list[str]:
-        """Options that name the documents of chunks, where a job or argus.toml does."""
-        for section in self.manifest.values():
-            if field := section["config"].get("parent_field"):
-                return ["--parent-field", str(field)]
-        field = self._set("parent-field")
-        return [] if field is None else ["--parent-field", field]
+        """Options that name the documents of chunks, where anything does."""
+        return [] if self.parent_field is None else ["--parent-field", self.parent_field]
 
     @property
     def retriever(self) -> str | None:

@@ -50,7 +50,7 @@ from argus.retrievers.blended.retriever import BlendedRetriever
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import note_of
 from argus.stores.filters import conditions
-from argus.stores.spec import BLENDED, is_store
+from argus.stores.spec import asks_store, blended_store
 
 JOB = "served"
 TABLE = "receipt_served"
@@ -164,11 +164,11 @@ def _served(
         yield retriever
         return
     own: dict[str, Any] = {"id_field": asking.id_field}
-    store = str(retriever).removeprefix(BLENDED)
-    if isinstance(retriever, str | Path) and is_store(store):  # its records, with the index's BM25
+    if isinstance(retriever, str | Path) and asks_store(str(retriever)):
+        # its records, with the index's BM25
         where = conditions(asking.where) or None
         own |= {"encoder": encoder, "opening": asking.opening, "where": where}
-        retriever = store
+        retriever = blended_store(str(retriever)) or retriever
     with BlendedRetriever(retriever, ranked_by, **own) as blended:
         yield blended
 
