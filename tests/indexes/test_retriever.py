@@ -1,11 +1,14 @@
 """Retrievers over an index: what a hybrid search reads, and BM25 as it is kept."""
 
+import fcntl
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from argus.data import Document, View
+from argus.indexes import lexical
 from argus.indexes.answering import search_index
 from argus.indexes.correction import FILE as CORRECTION
 from argus.indexes.correction import QueryCorrection
@@ -113,6 +116,22 @@ def test_many_save_and_open_one_bm25_at_once(index, tmp_path):
         list(pool.map(save, range(40)))
     assert LexicalIndex.open(tmp_path / "words").search(["river"], 2).ids == [["a"]]
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_new_folder_that_another_takes_for_a_leftover_is_not_written_to(tmp_path, monkeypatch):
+    theirs = []
+
+    def opened(path, flags, really=os.open):
+        if not theirs:  # who removes leftovers looks between the making of the folder and its lock
+            theirs.append((really(path, flags), path))
+            fcntl.flock(theirs[0][0], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return really(path, flags)
+
+    monkeypatch.setattr(os, "open", opened)
+    folder, lock = lexical._new_beside(tmp_path / "words")
+    os.close(lock)
+    os.close(theirs[0][0])
+    assert folder.is_dir() and folder != theirs[0][1]
 
 
 def test_a_fresh_build_leaves_no_words_of_the_one_before(minilm, tmp_path):

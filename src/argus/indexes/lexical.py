@@ -305,11 +305,20 @@ def _new_beside(folder: Path) -> tuple[Path, int]:
         temporary.mkdir(parents=True)
         with contextlib.suppress(FileNotFoundError):  # taken for a leftover this moment
             descriptor = os.open(temporary, os.O_RDONLY)
-            with contextlib.suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if temporary.is_dir():
+            if _is_ours(descriptor) and temporary.is_dir():
                 return temporary, descriptor
             os.close(descriptor)
+
+
+def _is_ours(descriptor: int) -> bool:
+    """Lock a new folder; False where another holds it, who is about to remove it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks, on which nobody removes leftovers either
+        pass
+    return True
 
 
 def _remove_leftovers(home: Path) -> None:

@@ -11,6 +11,7 @@ from subprocess import SubprocessError
 from typing import TYPE_CHECKING, Any
 
 from argus.data.runs import ranking
+from argus.data.syntax import syntax_tree
 from argus.data.types import Qrels, Run
 from argus.errors import InputError
 
@@ -65,7 +66,11 @@ def _parsed(text: str) -> Measure:
     """
     from ir_measures.measures import registry
 
-    node = ast.parse(text, mode="eval").body
+    match syntax_tree(text.strip()).body:
+        case [ast.Expr(value=node)]:
+            pass
+        case _:
+            raise ValueError("expected one measure")
     params: dict[str, Any] = {}
     at: ast.expr | None = None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):

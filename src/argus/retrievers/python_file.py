@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 from argus.data.provenance import content_hash
+from argus.data.syntax import syntax_tree
 from argus.errors import InputError
 
 _MODULE = "_argus_retriever_"
@@ -99,7 +100,7 @@ def _with_neighbours(path: Path) -> list[Path]:
 def _imported(file: Path) -> set[str]:
     """Return the first parts of the names that a file imports."""
     try:
-        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+        nodes = list(ast.walk(syntax_tree(file.read_bytes())))
     except (SyntaxError, ValueError):  # a neighbour that only a function would import
         return set()
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
