@@ -22,7 +22,7 @@ NAMES = (
     "generative_quality", "generative_speed", "generative_failures", "failures_scale",
     "generative_cures", "generative_unigrams", "generative_tuning",
     "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "engine_long",
-    "plan_accuracy", "startup", "retriever_seam",
+    "plan_accuracy", "accelerator", "startup", "retriever_seam",
     "blend_quality", "blend_speed",
     "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
     "suite_reuse", "suite_tables", "report_page", "serve_documents", "serve_page",

@@ -9,8 +9,15 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query
 from argus.generative.decode import Seq2Seq
 from argus.generative.index import NgramIndex
+from argus.generative.index.job import build_ngrams
+from argus.generative.index.settings import NgramBuildConfig
+from argus.generative.training.config import GenerativeTrainConfig, learning
+from argus.generative.training.job import GenerativeTrainResult, train_generative
 from benchmarks.generative_quality import (
     DEMO_MINUTES,
+    SCRATCH,
+    TOKENIZER,
+    TRAINING,
     WIKI2_MINUTES,
     demo_model,
     kept_in,
@@ -49,3 +56,17 @@ def judged_demo(size: float) -> Judged:
     model = Seq2Seq.open(trained.model, index.vocabulary)
     qrels = read_qrels(corpus / "qrels" / "test.tsv")
     return Judged(trained.summary["steps"], model, {"titles": index}, questions, qrels)
+
+
+def untaught(name: str, minutes: float) -> tuple[NgramIndex, GenerativeTrainResult]:
+    """Return the index of a collection, and a model that was trained on its passages alone."""
+    home, corpus = kept_in(name), collection(name)
+    index = build_ngrams(
+        corpus, out=home / "index", config=NgramBuildConfig(tokenizer=TOKENIZER)
+    ).index
+    training = learning(SCRATCH, max_minutes=TRAINING * minutes)
+    trained = train_generative(
+        corpus, index=home / "index", out=home / "train",
+        config=GenerativeTrainConfig(training=training),
+    )  # fmt: skip
+    return index, trained

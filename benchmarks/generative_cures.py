@@ -8,15 +8,16 @@ from scratch has by default, without the mass of single tokens. `beams_30` is a 
 decodes as many hypotheses as backtracking.
 
 GENERATIVE_CURES_SIZE (1) scales the minutes of training and the questions: 0.2 takes ten minutes on
-a core, most of them training, which is kept.
+a core, most of them training, which is kept. GENERATIVE_CURES_ON names settings, apart by spaces.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from argus.data.types import Qrels, Query
@@ -42,43 +43,46 @@ SEARCHES = {
 
 @dataclass(frozen=True)
 class Setting:
-    """What is searched, and for what."""
+    """What is searched, and for what. steps: of the model's training."""
 
     index: NgramIndex
     model: Seq2Seq
     mode: Mode
     questions: Sequence[Query]
     qrels: Qrels
+    steps: int
     scoring: Scoring = PUBLISHED
 
 
 def run() -> dict[str, Any]:
-    return {"size": SIZE, **_wiki2(), **_demo()}
+    parts: dict[str, Any] = {"size": SIZE}
+    for name in ON:
+        parts[name] = _compared(SETTINGS[name]())
+        print(name, parts[name], flush=True)
+    return parts
 
 
-def _wiki2() -> dict[str, Any]:
+def _wiki2(part: str, **options: Any) -> Setting:
     judged = judged_wiki2(SIZE)
-    asked = judged.questions[: max(1, int(ASKED * SIZE))]
-    whole, texts = (
-        Setting(judged.indexes[part], judged.model, Mode.SEAL, asked, judged.qrels)
-        for part in ("titles", "texts")
-    )
-    return {
-        "wiki2_steps": judged.steps,
-        "wiki2_titles": _compared(whole),
-        "wiki2_texts": _compared(texts),
-        "wiki2_texts_unigrams_0": _compared(replace(texts, scoring=Scoring(unigrams=0))),
-    }
+    return Setting(
+        judged.indexes[part], judged.model, Mode.SEAL,
+        judged.questions[: max(1, int(ASKED * SIZE))], judged.qrels, judged.steps, **options,
+    )  # fmt: skip
 
 
-def _demo() -> dict[str, Any]:
+def _demo(mode: Mode) -> Setting:
     judged = judged_demo(SIZE)
     asked = judged.questions[: max(1, int(len(judged.questions) * SIZE))]
-    index, model, qrels = judged.indexes["titles"], judged.model, judged.qrels
-    return {
-        "demo_steps": judged.steps,
-        **{f"demo_{mode}": _compared(Setting(index, model, mode, asked, qrels)) for mode in Mode},
-    }
+    return Setting(judged.indexes["titles"], judged.model, mode, asked, judged.qrels, judged.steps)
+
+
+SETTINGS: dict[str, Callable[[], Setting]] = {
+    "wiki2_titles": partial(_wiki2, "titles"),
+    "wiki2_texts": partial(_wiki2, "texts"),
+    "wiki2_texts_unigrams_0": partial(_wiki2, "texts", scoring=Scoring(unigrams=0)),
+    **{f"demo_{mode}": partial(_demo, mode) for mode in Mode},
+}
+ON = os.environ.get("GENERATIVE_CURES_ON", " ".join(SETTINGS)).split()
 
 
 def _compared(setting: Setting) -> dict[str, Any]:
@@ -86,7 +90,7 @@ def _compared(setting: Setting) -> dict[str, Any]:
     plain = searches["plain"]["ms_per_question"]
     for figures in searches.values():
         figures["cost"] = round(figures["ms_per_question"] / plain, 2)
-    return {"questions": len(setting.questions), **searches}
+    return {"steps": setting.steps, "questions": len(setting.questions), **searches}
 
 
 def _searched(setting: Setting, decoding: Decoding) -> dict[str, Any]:

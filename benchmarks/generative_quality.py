@@ -44,6 +44,8 @@ HELD_OUT, ASKED = 300, 200
 WIKI2_MINUTES, DEMO_MINUTES = 25.0, 15.0
 TOKENIZER = "bpe:8000"
 SCRATCH = "scratch"
+TRAINING = float(os.environ.get("GENERATIVE_TRAINING", "1"))
+"""Share of the minutes that models learn: on a GPU a minute has more steps."""
 PUBLISHED = Scoring().for_model(scratch=False)
 
 
@@ -69,7 +71,7 @@ def wiki2_model(
         corpus, index=home / "index", queries=corpus / "queries.jsonl",
         qrels=corpus / "qrels" / "test.tsv", out=home / "train",
         config=GenerativeTrainConfig(
-            hold_out=HELD_OUT, training=learning(SCRATCH, max_minutes=minutes)
+            hold_out=HELD_OUT, training=learning(SCRATCH, max_minutes=TRAINING * minutes)
         ),
     )  # fmt: skip
     return index, trained, read_queries(home / "train" / "held_out.jsonl")[:ASKED]
@@ -121,7 +123,7 @@ def demo_model(
     )  # fmt: skip
     trained = train_generative(
         corpus, index=home / "index", out=home / "train", pseudo_queries=expansions,
-        config=GenerativeTrainConfig(training=learning(SCRATCH, max_minutes=minutes)),
+        config=GenerativeTrainConfig(training=learning(SCRATCH, max_minutes=TRAINING * minutes)),
     )  # fmt: skip
     return corpus, trained, read_queries(corpus / "queries.jsonl")
 

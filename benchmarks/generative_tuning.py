@@ -23,19 +23,16 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.generative.decode import Seq2Seq
 from argus.generative.index import NgramIndex
-from argus.generative.index.job import build_ngrams
-from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.jobs.settings import NgramSearchConfig
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Scoring
-from argus.generative.training.config import GenerativeTrainConfig, learning
-from argus.generative.training.job import GenerativeTrainResult, train_generative
 from argus.generative.tuning.job import GenerativeTuneResult, tune_generative
 from argus.generative.tuning.settings import GenerativeTuneConfig
 from argus.measures import evaluate
 from argus.measures.significance import paired_difference
 from argus.training.settings import LoopConfig
-from benchmarks.generative_quality import SCRATCH, TOKENIZER, kept_in, measured
+from benchmarks.generative_collections import untaught
+from benchmarks.generative_quality import kept_in, measured
 from benchmarks.shared import collection
 
 SIZE = float(os.environ.get("GENERATIVE_TUNING_SIZE", "1"))
@@ -54,7 +51,7 @@ def _figures(name: str) -> dict[str, Any]:
     qrels = read_qrels(corpus / "qrels" / "test.tsv")
     questions = [q for q in read_queries(corpus / "queries.jsonl") if q.id in qrels]
     teaching, test = questions[::2], questions[1::2]
-    index, trained = _untaught(corpus, home)
+    index, trained = untaught(name, MINUTES * SIZE)
     judged = {q.id: qrels[q.id] for q in test}
     before = _run(index, trained.model, test)
     figures = {
@@ -66,18 +63,6 @@ def _figures(name: str) -> dict[str, Any]:
         now = _run(index, tuned.model, test)
         figures[arm] = _compared(tuned, now, before, judged)
     return figures
-
-
-def _untaught(corpus: Path, home: Path) -> tuple[NgramIndex, GenerativeTrainResult]:
-    """Return the index of a corpus, and a model that was trained on its passages alone."""
-    index = build_ngrams(
-        corpus, out=home / "index", config=NgramBuildConfig(tokenizer=TOKENIZER)
-    ).index
-    trained = train_generative(
-        corpus, index=home / "index", out=home / "train",
-        config=GenerativeTrainConfig(training=learning(SCRATCH, max_minutes=MINUTES * SIZE)),
-    )  # fmt: skip
-    return index, trained
 
 
 def _tuned(

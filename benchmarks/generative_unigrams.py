@@ -21,16 +21,12 @@ from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.generative.decode import Seq2Seq
 from argus.generative.evidence import aggregate
-from argus.generative.index.job import build_ngrams
-from argus.generative.index.settings import NgramBuildConfig
 from argus.generative.searcher import GenerativeSearcher
 from argus.generative.settings import Scoring
-from argus.generative.training.config import GenerativeTrainConfig, learning
-from argus.generative.training.job import train_generative
 from argus.measures import evaluate
 from argus.measures.significance import paired_difference
-from benchmarks.generative_collections import Judged, judged_demo, judged_wiki2
-from benchmarks.generative_quality import SCRATCH, TOKENIZER, kept_in, measured, texts_index
+from benchmarks.generative_collections import Judged, judged_demo, judged_wiki2, untaught
+from benchmarks.generative_quality import kept_in, measured, texts_index
 from benchmarks.shared import collection
 
 SIZE = float(os.environ.get("GENERATIVE_UNIGRAMS_SIZE", "1"))
@@ -70,18 +66,12 @@ def _mean(collections: dict[str, dict[str, Any]], setting: str) -> float:
 
 def _untaught(name: str) -> Judged:
     """Return a collection whose model is trained on its passages alone."""
-    home, corpus = kept_in(name), collection(name)
-    index = build_ngrams(
-        corpus, out=home / "index", config=NgramBuildConfig(tokenizer=TOKENIZER)
-    ).index
-    trained = train_generative(
-        corpus, index=home / "index", out=home / "train",
-        config=GenerativeTrainConfig(training=learning(SCRATCH, max_minutes=MINUTES * SIZE)),
-    )  # fmt: skip
+    index, trained = untaught(name, MINUTES * SIZE)
+    corpus = collection(name)
     qrels = read_qrels(corpus / "qrels" / "test.tsv")
     questions = [q for q in read_queries(corpus / "queries.jsonl") if q.id in qrels]
     model = Seq2Seq.open(trained.model, index.vocabulary)
-    indexes = {"titles": index, "texts": texts_index(corpus, home)}
+    indexes = {"titles": index, "texts": texts_index(corpus, kept_in(name))}
     return Judged(trained.summary["steps"], model, indexes, _some(questions), qrels)
 
 

@@ -197,9 +197,8 @@ def test_a_model_that_computes_no_numbers_is_not_believed(taught, tmp_path, ledg
     weights = load_file(folder / "model.safetensors")
     weights["model.norm.weight"][0] = float("nan")
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    (sky,) = TransformersModel(LocalConfig(model=str(folder), max_tokens=3), ledger).complete(
-        prompts("sky")
-    )
+    config = LocalConfig(model=str(folder), max_tokens=3, dtype="float32")
+    (sky,) = TransformersModel(config, ledger).complete(prompts("sky"))
     assert sky.state is State.FAILED
     assert sky.reason.startswith("the model computed no numbers (NaN) in float32")
 

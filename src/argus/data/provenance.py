@@ -47,6 +47,8 @@ class Environment(TypedDict):
     platform: str
     processor: str
     cores: int
+    accelerator: str | None
+    """GPU that torch finds; None without one, or where nothing has loaded torch."""
     libraries: dict[str, str | None]
     """Version by name; None for what is not installed."""
 
@@ -122,8 +124,17 @@ def describe_environment() -> Environment:
         "platform": platform.platform(),
         "processor": _processor(),
         "cores": available_cores(),
+        "accelerator": accelerator(),
         "libraries": dict(_versions()),
     }
+
+
+def accelerator() -> str | None:
+    """Return the GPU that torch finds; None without one, or where nothing has loaded torch."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_available():
+        return None
+    return str(torch.cuda.get_device_name())
 
 
 @cache

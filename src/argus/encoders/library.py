@@ -10,10 +10,11 @@ from typing import Any, Generic
 import numpy as np
 
 from argus.data.types import IntArray, Span
+from argus.encoders.batches import batches_of
 from argus.encoders.prompts import Prompt, Prompts
 from argus.encoders.protocol import Fingerprint
 from argus.encoders.rows import Family, R
-from argus.encoders.sentence_transformer import batches_of, token_counts, weights_digest
+from argus.encoders.sentence_transformer import token_counts, weights_digest
 
 
 class LibraryEncoder(ABC, Generic[R]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from argus.cores import available_cores
 from argus.data.types import FloatArray, IntArray, Span
+from argus.encoders.batches import ON_CPU, batches_of, sizes_on
 from argus.encoders.prompts import Prompt, Prompts, resolve_prompts
 from argus.encoders.protocol import COSINE, DOT, Fingerprint, unit_rows
 from argus.encoders.windows import place_window
@@ -26,11 +28,7 @@ if TYPE_CHECKING:
 
     from argus.encoders.bert.modules import SentenceModel
 
-BATCH_TOKENS = 2048  # padded tokens per batch; larger ones leave the caches (measured)
-MAX_BATCH = 64
-ENOUGH_TOKENS = 96  # fewer are slower per token: such a batch takes shorter texts, too (measured)
 ONE_THREAD = 10**9  # tokens times parameters; less is as fast on one thread as on two (measured)
-ALIKE = 0.8  # beyond that, a text this much shorter than the longest begins the next batch
 
 
 class SentenceTransformerEncoder:
@@ -144,7 +142,7 @@ class SentenceTransformerEncoder:
             forwarded = self._forward([texts[i] for i in batch], prompt, task)
             out[batch] = _to_numpy(forwarded["sentence_embedding"])[:, : self.dim]
 
-        counts = np.minimum(self.count_tokens(texts), self.max_tokens or BATCH_TOKENS)
+        counts = np.minimum(self.count_tokens(texts), self.max_tokens or ON_CPU.tokens)
         self._run(counts.tolist(), encode)
         return self._rows(out)
 
@@ -156,8 +154,9 @@ class SentenceTransformerEncoder:
         """
         import torch
 
-        batches = batches_of(counts)
-        workers = min(available_cores(), len(batches)) if self.model.device.type == "cpu" else 0
+        on_cpu = self.model.device.type == "cpu"
+        batches = batches_of(counts, sizes_on(self.model.device))
+        workers = min(available_cores(), len(batches)) if on_cpu else 0
         is_small = sum(counts) * self._n_parameters < ONE_THREAD
         if workers == 0 or (workers == 1 and not is_small):
             for batch in batches:
@@ -188,7 +187,7 @@ class SentenceTransformerEncoder:
             k: v.to(self.model.device) if isinstance(v, torch.Tensor) else v
             for k, v in features.items()
         }
-        with torch.inference_mode():
+        with torch.inference_mode(), _attention(self.model.device):
             by_task = own or self._is_routed
             out = self.model(features, task=task) if by_task else self.model(features)
         return dict(out)
@@ -338,22 +337,15 @@ def token_counts(tokenizer: Any, texts: Sequence[str], prompt: str) -> IntArray:
     return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
 
 
-def batches_of(counts: Sequence[int]) -> list[list[int]]:
-    """Return positions, longest texts first, in batches of at most BATCH_TOKENS padded tokens.
+def _attention(device: torch.device) -> AbstractContextManager[None]:
+    """Leave out cuDNN's attention on a GPU: it plans anew for every shape of a batch."""
+    if device.type != "cuda":
+        return nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
 
-    counts: tokens of every text. Texts of one batch are of like length, where there are enough:
-    what is padded is computed, too.
-    """
-    batches: list[list[int]] = []
-    width = 0
-    for i in sorted(range(len(counts)), key=lambda i: (-counts[i], i)):
-        size = len(batches[-1]) if batches else MAX_BATCH
-        is_full = size == MAX_BATCH or (size + 1) * width > BATCH_TOKENS
-        if is_full or (size * width >= ENOUGH_TOKENS and counts[i] < ALIKE * width):
-            batches.append([])
-            width = counts[i]
-        batches[-1].append(i)
-    return batches
+    kernels = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+    context: AbstractContextManager[None] = sdpa_kernel(kernels)
+    return context
 
 
 def weights_digest(model: torch.nn.Module) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.provenance import content_hash, peak_memory_bytes
+from argus.data.provenance import accelerator, content_hash, peak_memory_bytes
 from argus.data.storage import bytes_in
 from argus.data.types import FloatArray, Span
 from argus.knowledge.relations import read_relations
@@ -101,7 +101,7 @@ def encoding(folder: str, model: str, few: str, many: str) -> EncodingTrial:
             tokens.append(int((counts if window is None else counts.clip(max=window)).sum()))
     return EncodingTrial(
         encoder=encoder.fingerprint, encoder_parameters=_parameters(encoder),
-        encoder_window=window, accelerator=_accelerator(), base_bytes=peak_memory_bytes(),
+        encoder_window=window, accelerator=accelerator() or "", base_bytes=peak_memory_bytes(),
         load_s=importing_s + load_s, tokens=(tokens[0], tokens[1]),
         seconds=(seconds[0], seconds[1]),
     )  # fmt: skip
@@ -213,12 +213,6 @@ def _parameters(encoder: object) -> int:
     tables = (m for m in model.modules() if isinstance(m, torch.nn.Embedding))
     embedded = sum(p.numel() for m in tables for p in m.parameters())
     return sum(p.numel() for p in model.parameters()) + packed - embedded
-
-
-def _accelerator() -> str:
-    import torch
-
-    return torch.cuda.get_device_name(0) if torch.cuda.is_available() else ""
 
 
 JOBS: dict[str, Callable[..., Trial]] = {

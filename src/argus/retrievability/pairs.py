@@ -85,10 +85,18 @@ def related_pairs(
     return rows, exact, pairs
 
 
-def resolve_ties(vectors: FloatArray, t: int, x: int, candidates: np.ndarray, exact: float) -> int:
-    """Return how many of `candidates` rank above x for t, compared in float64, ties by position."""
+def resolve_ties(
+    vectors: FloatArray, pairs: PairRanks, exact: np.ndarray, of: np.ndarray, near: np.ndarray
+) -> np.ndarray:
+    """Return, per pair, how many of the candidates near it rank above it.
+
+    They are compared in float64, ties by position. exact: similarities of the pairs, float64.
+    of, near: pair and position of each candidate.
+    """
     from argus.retrievability.rank_kernels import dots
 
-    similarity = np.empty(len(candidates), np.float64)
-    dots(vectors, np.full(len(candidates), t, np.int32), candidates.astype(np.int32), similarity)
-    return int(((similarity > exact) | ((similarity == exact) & (candidates < x))).sum())
+    similarity = np.empty(len(near), np.float64)
+    dots(vectors, pairs.related[of], near.astype(np.int32), similarity)
+    first = near < pairs.entity[of]
+    above = (similarity > exact[of]) | ((similarity == exact[of]) & first)
+    return np.asarray(np.bincount(of[above], minlength=len(pairs)))

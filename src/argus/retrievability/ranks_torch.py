@@ -1,7 +1,8 @@
-"""The exact kernel on a torch device: products and counts there, near-ties in float64 here."""
+"""The exact kernel on a torch device: products, counts, and near-ties in float64."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -9,15 +10,19 @@ import torch
 
 from argus.data.types import FloatArray
 from argus.knowledge.relations import RelationGraph
+from argus.retrievability.limits import WORKING_BYTES
 from argus.retrievability.pairs import CHECKED_ROWS, PairRanks, related_pairs, resolve_ties
+
+FINER = 2.0**-26
+"""Bound of a float64 sum by that of a float32 one: its unit is 2^-29 of it, in any order."""
 
 
 class TorchCounter:
     """Same contract and, to the bit, the same counts as the CPU's.
 
-    Per query the neutrals' similarities are sorted on the device; a related entity's count is then
-    a bisection. Neutrals within the rounding bound come back to the CPU and are compared in
-    float64, in the order of summation that the CPU path uses.
+    A related entity is compared with all neutrals of its query at once, on the device. Neutrals
+    within the rounding bound of float32 are compared again in float64 there; those that this
+    leaves undecided come back to the CPU, whose order of summation decides.
     """
 
     def __init__(
@@ -37,8 +42,8 @@ class TorchCounter:
             whole[rows] = self._sent(self.vectors[rows])
         return whole
 
-    def _sent(self, rows: FloatArray) -> torch.Tensor:
-        writeable = rows if rows.flags.writeable else rows.copy()  # torch warns of others
+    def _sent(self, values: np.ndarray) -> torch.Tensor:
+        writeable = values if values.flags.writeable else values.copy()  # torch warns of others
         return torch.from_numpy(writeable).to(self.device)
 
     def count(self, chunk: range, candidates: np.ndarray | None) -> PairRanks:
@@ -51,37 +56,90 @@ class TorchCounter:
             ids, columns = candidates, self._sent(self.vectors[candidates])
             queries = self._sent(self.vectors[chunk.start : chunk.stop])
         similarity = queries @ columns.T  # (block, columns)
+        out.pool[:] = self._leave_out(similarity, ids, chunk, rows, out.entity)
+        block = _Block(queries, columns, similarity, self.bound)
+        above, of, near = self._above(block, rows, exact)
+        out.above[:] = above + resolve_ties(self.vectors, out, exact, of, ids[near])
+        return out
+
+    def _leave_out(
+        self,
+        similarity: torch.Tensor,
+        ids: np.ndarray,
+        chunk: range,
+        rows: np.ndarray,
+        related: np.ndarray,
+    ) -> np.ndarray:
+        """Rank the queries and what is related to them below all; return the neutrals per pair."""
         excluded_rows = np.concatenate([rows, np.arange(len(chunk))])
-        entities = np.concatenate([out.entity, np.arange(chunk.start, chunk.stop)])
+        entities = np.concatenate([related, np.arange(chunk.start, chunk.stop)])
         excluded = np.minimum(np.searchsorted(ids, entities), len(ids) - 1)
         excluded[ids[excluded] != entities] = -1
         inside = excluded >= 0
-        similarity[
-            torch.from_numpy(excluded_rows[inside]).to(self.device),
-            torch.from_numpy(excluded[inside]).to(self.device),
-        ] = -torch.inf
-        out.pool[:] = (len(ids) - np.bincount(excluded_rows[inside], minlength=len(chunk)))[rows]
-        ordered, order = similarity.sort(dim=1)
-        low, high = self._bounds(ordered, rows, exact)
-        out.above[:] = len(ids) - high
-        tied = np.flatnonzero(high > low)
-        for i in tied:  # few: candidates within rounding of x
-            near = ids[order[rows[i], int(low[i]) : int(high[i])].cpu().numpy()]
-            out.above[i] += resolve_ties(
-                self.vectors, out.related[i], out.entity[i], near, exact[i]
-            )
-        return out
+        places = self._sent(excluded_rows[inside]), self._sent(excluded[inside])
+        similarity[places] = -torch.inf
+        neutrals = len(ids) - np.bincount(excluded_rows[inside], minlength=len(chunk))
+        return np.asarray(neutrals[rows])
 
-    def _bounds(
-        self, ordered: torch.Tensor, rows: np.ndarray, exact: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return, per pair, the range of sorted positions that rounding leaves undecided."""
-        bound = self.bound
-        low, high = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        starts = np.searchsorted(rows, np.arange(len(ordered) + 1))
-        for row in range(len(ordered)):
-            part = slice(starts[row], starts[row + 1])
-            values = torch.from_numpy(exact[part]).to(self.device, torch.float32)
-            low[part] = torch.searchsorted(ordered[row], values - bound).cpu().numpy()
-            high[part] = torch.searchsorted(ordered[row], values + bound, right=True).cpu().numpy()
-        return low, high
+    def _above(
+        self, block: _Block, rows: np.ndarray, exact: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what `_Block.above` does, for pairs of any number."""
+        counts, pairs, columns = [], [], []
+        most = max(1, WORKING_BYTES // (4 * block.similarity.shape[1]))
+        for start in range(0, len(rows), most):
+            part = slice(start, start + most)
+            level = self._sent(exact[part].astype(np.float32))
+            above, of, near = block.above(self._sent(rows[part]), level)
+            if len(of) and self.device.type != "mps":  # which has no float64
+                surely, undecided = block.compared(
+                    self._sent(rows[part])[of], near, self._sent(exact[part])[of]
+                )
+                above.index_add_(0, of[surely], torch.ones_like(of[surely]))
+                of, near = of[undecided], near[undecided]
+            counts.append(above.cpu().numpy())
+            pairs.append(of.cpu().numpy() + start)
+            columns.append(near.cpu().numpy())
+        none = np.zeros(0, np.int64)
+        return (
+            np.concatenate([none, *counts]),
+            np.concatenate([none, *pairs]),
+            np.concatenate([none, *columns]),
+        )
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Queries, what they are compared with, and the similarities of all: (queries, columns)."""
+
+    queries: torch.Tensor
+    columns: torch.Tensor
+    similarity: torch.Tensor
+    bound: float
+    """How far two similarities in float32 may be from their exact difference."""
+
+    def above(
+        self, rows: torch.Tensor, level: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return how many columns are above each level, and pair and column of those near it.
+
+        rows: query of each pair. level: similarity of its related entity, float32.
+        """
+        values, level = self.similarity[rows], level[:, None]
+        above = (values > level + self.bound).sum(dim=1)
+        near = (values >= level - self.bound) & (values <= level + self.bound)
+        of, column = near.nonzero(as_tuple=True)
+        return above, of, column
+
+    def compared(
+        self, rows: torch.Tensor, columns: torch.Tensor, exact: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return which columns are above a level for sure in float64, and which may be equal."""
+        difference = -exact
+        most = max(1, WORKING_BYTES // (16 * self.queries.shape[1]))
+        for start in range(0, len(rows), most):
+            part = slice(start, start + most)
+            left, right = self.queries[rows[part]], self.columns[columns[part]]
+            difference[part] += (left.double() * right.double()).sum(dim=1)
+        undecided = difference.abs() <= self.bound * FINER
+        return (difference > 0) & ~undecided, undecided

@@ -53,7 +53,7 @@ def made(base, tokenizer, tmp_path):
 
 
 def logits(**options):
-    model = load_local(LocalConfig(**options))
+    model = load_local(LocalConfig(device="cpu", **options))
     return model, model.network(TOKENS).logits.detach()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +88,15 @@ class Seq2Seq:
             encoder_outputs=BaseModelOutput(last_hidden_state=sources.hidden),
             attention_mask=sources.mask,
             decoder_input_ids=tokens,
-            past_key_values=cache,
             use_cache=True,
+            **{self._cache_name: cache},
         )
+
+    @cached_property
+    def _cache_name(self) -> str:
+        """What the network calls its cache: another name since transformers 5.24."""
+        names = signature(self.network.forward).parameters
+        return "cache" if "cache" in names else "past_key_values"
 
 
 class Decoder:
