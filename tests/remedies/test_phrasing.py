@@ -73,6 +73,8 @@ def test_what_the_passages_say_decides_the_order():
     assert misphrased("Kingston in studio", ["A studio in Kingston."]) != ""
     assert misphrased("singer Jamaican", ["The singer Jamaican Jim."]) == ""
     assert misphrased("Duran Duran", ["Duran Duran is a band."]) == ""
+    lost = ["Lost is a series by J. J. Abrams. It ended."]
+    assert misphrased("series by J. J. Abrams", lost) == ""
     # what a comma or a full stop parts does not stand side by side
     assert misphrased("genre music", ["It is music. Genre films came later."]) == ""
 

@@ -67,8 +67,9 @@ KNOWN = frozenset({"demonym", "role", "adjective"})
 """Kinds of words that are English for certain."""
 LONG = 5
 """Characters from which on a word that is repeated is surely none of the small ones."""
-_RUNS = re.compile(r"[,;:()!?\[\]\n\"“”]|\.(?=\s|\Z)")
-_POSSESSIVE = re.compile(r"['’]s?\Z")
+_RUNS = re.compile(r"[,;:()!?\[\]\n\"“”]|(?<=\w\w\w)\.(?=\s)")
+_ENDING = re.compile(r"(?:['’]s?|\.)\Z")
+"""What words are compared without: a possessive, the full stop of an abbreviation."""
 
 
 Pairs = frozenset[tuple[str, str]]
@@ -78,18 +79,23 @@ Pairs = frozenset[tuple[str, str]]
 def misphrased(description: str, passages: Iterable[str]) -> str:
     """Return why a description does not read as language, "" where nothing speaks against it."""
     words = description.split(" ")
-    folded = [_POSSESSIVE.sub("", word.casefold()) for word in words]
+    folded = [_ENDING.sub("", word.casefold()) for word in words]
     beside = _pairs_in(tuple(passages))
-    doubts = (_repeated(words, beside), _misplaced(words, folded, beside), _turned(folded, beside))
+    doubts = (
+        _repeated(words, folded, beside),
+        _misplaced(words, folded, beside),
+        _turned(folded, beside),
+    )
     return next((doubt for some in doubts for doubt in some), "")
 
 
-def _repeated(words: Sequence[str], beside: Pairs) -> Iterator[str]:
+def _repeated(words: Sequence[str], folded: Sequence[str], beside: Pairs) -> Iterator[str]:
     """Yield a word that stands twice with nothing small between, or three times.
 
     Short ones may stand twice: in other languages they are small words. "In re" is not "in re".
     """
-    same = [word if word.casefold() in SMALL_WORDS else word.casefold() for word in words]
+    pairs = zip(words, folded, strict=True)
+    same = [word if plain in SMALL_WORDS else plain for word, plain in pairs]
     for i, word in enumerate(same):
         for before in (j for j in range(i) if same[j] == word and (word, word) not in beside):
             between = same[before + 1 : i]
@@ -180,5 +186,5 @@ def _pairs_in(passages: tuple[str, ...]) -> Pairs:
         pair
         for passage in passages
         for run in _RUNS.split(passage)
-        for pair in pairwise(_POSSESSIVE.sub("", word) for word in run.casefold().split())
+        for pair in pairwise(_ENDING.sub("", word) for word in run.casefold().split())
     )
