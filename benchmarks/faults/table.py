@@ -18,9 +18,18 @@ PARTS = {
     "kill": "killed at a write (SIGKILL)",
     "term": "ended at a write (SIGTERM)",
     "full": "disk full from a write on",
+    "gone": "mount gone from a write on",
+    "behind": "clock set back by 400 days at a write",
+    "ahead": "clock set ahead by 400 days at a write",
     "together": "two at once",
     "fuzz": "damaged input",
+    "coverage": "input that follows coverage",
 }
+HELD = {
+    "kill": "kills", "term": "kills", "full": "disk", "gone": "mount", "behind": "clock",
+    "ahead": "clock",
+}  # fmt: skip
+"""Part of the campaign whose records are of a fault."""
 BAD = ("lost", "wrong", "escaped", "left", "slow")
 Records = Mapping[str, Mapping[str, Any]]
 
@@ -39,7 +48,7 @@ def sums(results: Mapping[str, Records]) -> Iterator[str]:
     for part, words in PARTS.items():
         records = [r for name, r in _of(results, part) if r.get("tries")]
         if records:
-            of = f"{len(records)} {'readers' if part == 'fuzz' else 'commands'}"
+            of = f"{len(records)} {'readers' if part in ('fuzz', 'coverage') else 'commands'}"
             yield _row(words, of, f"{_sum(records, 'tries'):,}", *(_sum(records, b) for b in BAD))
 
 
@@ -47,16 +56,19 @@ def commands(results: Mapping[str, Records]) -> Iterator[str]:
     """Yield a row for each command: its writes, its tries by fault, and what became of them."""
     yield "## Commands"
     yield ""
-    yield "| command | writes | kill | term | full | lost | wrong | escaped | left |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    yield "| command | writes | kill | term | full | gone | clock | lost | wrong | escaped | left |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     by_command: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for fault in ("kill", "term", "full"):
+    for fault in HELD:
         for name, record in _of(results, fault):
             by_command.setdefault(name.rpartition(", ")[0], {})[fault] = record
     silent = [name for name, faults in by_command.items() if not _sum(faults.values(), "tries")]
     for name, faults in by_command.items():
         if name not in silent:
-            tries = (faults.get(f, {}).get("tries", "") for f in ("kill", "term", "full"))
+            tries = [faults.get(f, {}).get("tries", "") for f in ("kill", "term", "full", "gone")]
+            tries.append(
+                _sum([faults[f] for f in ("behind", "ahead") if f in faults], "tries") or ""
+            )
             figures = (_sum(faults.values(), bad) for bad in BAD[:4])
             writes = max(record["writes"] for record in faults.values())
             yield _row(f"`{name.removeprefix('argus ')}`", f"{writes:,}", *tries, *figures)
@@ -87,11 +99,19 @@ def readers(results: Mapping[str, Records]) -> Iterator[str]:
         yield _row(
             name, f"{record['tries']:,}", f"{record['refused']:,}", *map(record.get, BAD[2::2])
         )
+    followed = results.get("coverage", {})
+    if followed:
+        yield ""
+        yield "| by coverage | s | inputs | refused | edges, first | at last | escaped | slow |"
+        yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    for name, record in followed.items():
+        sums = (f"{record[key]:,}" for key in ("tries", "refused", "edges_first", "edges"))
+        yield _row(name, round(record["seconds"]), *sums, *map(record.get, BAD[2::2]))
 
 
 def _of(results: Mapping[str, Records], part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the records of one kind of fault by their names."""
-    held = {"kill": "kills", "term": "kills", "full": "disk"}.get(part, part)
+    held = HELD.get(part, part)
     for name, record in results.get(held, {}).items():
         if held == part or name.endswith(f", {part}"):
             yield name, record
