@@ -1,6 +1,6 @@
-"""The tables of docs/results/reliability.md, and their sums in docs/reliability.md.
+"""The tables of docs/results/reliability.md and readers.md, their sums in docs/reliability.md.
 
-Both are made of benchmarks/results/faults.json.
+All are made of benchmarks/results/faults.json.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any
 
 RESULTS = Path(__file__).parents[1] / "results" / "faults.json"
 DOCS = Path(__file__).parents[2] / "docs"
-SUMS, TABLES = DOCS / "reliability.md", DOCS / "results" / "reliability.md"
+SUMS = DOCS / "reliability.md"
+COMMANDS, OF_READERS = DOCS / "results" / "reliability.md", DOCS / "results" / "readers.md"
 BEGIN, END = "<!-- begin: python -m benchmarks.faults -->", "<!-- end -->"
 PARTS = {
     "kill": "killed at a write (SIGKILL)",
@@ -30,15 +31,18 @@ HELD = {
     "ahead": "clock",
 }  # fmt: skip
 """Part of the campaign whose records are of a fault."""
+A_LINE = 5
+"""Names in a line of a list."""
 BAD = ("lost", "wrong", "escaped", "left", "slow")
 Records = Mapping[str, Mapping[str, Any]]
 
 
 def write_table() -> None:
-    """Put the tables of all figures that there are into both pages."""
+    """Put the tables of all figures that there are into the pages."""
     results: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text("utf-8"))["result"]
     _put(SUMS, sums(results))
-    _put(TABLES, [*commands(results), *readers(results)])
+    _put(COMMANDS, commands(results))
+    _put(OF_READERS, readers(results))
 
 
 def sums(results: Mapping[str, Records]) -> Iterator[str]:
@@ -79,19 +83,41 @@ def commands(results: Mapping[str, Records]) -> Iterator[str]:
     if failed:
         yield ""
         yield f"Could not be run whole, and so not struck: {_listed(failed)}."
-    met = results.get("together", {})
-    if met:
-        yield ""
+    yield from _together(results.get("together", {}))
+
+
+def _together(met: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a row for each two that came to harm; the others are named."""
+    if not met:
+        return
+    harmed = {name: record for name, record in met.items() if _harmed(record)}
+    yield ""
+    yield "## Two at once"
+    yield ""
+    if harmed:
         yield "| two at once | tries | lost | wrong | escaped | left |"
         yield "|---|--:|--:|--:|--:|--:|"
-        for name, record in met.items():
-            yield _row(f"`{name}`", *(record.get(key, 0) for key in ("tries", *BAD[:4])))
-    yield ""
+    for name, record in harmed.items():
+        yield _row(f"`{name}`", *(record.get(key, 0) for key in ("tries", *BAD[:4])))
+    alone = [name for name in met if name not in harmed and "|" not in name]
+    pairs = [name for name in met if name not in harmed and "|" in name]
+    for what, names in (("Each twice at once", alone), ("In pairs", pairs)):
+        if names:
+            yield ""
+            yield f"{what}, with nothing lost, wrong, escaped or left:"
+            yield ""
+            short = [name.replace("argus ", "") for name in names]
+            lines = range(0, len(short), A_LINE)
+            yield from (f"* {_listed(short[i : i + A_LINE])}." for i in lines)
+
+
+def _harmed(record: Mapping[str, Any]) -> bool:
+    return "failed" in record or any(record.get(bad) for bad in BAD)
 
 
 def readers(results: Mapping[str, Records]) -> Iterator[str]:
     """Yield a row for each reader."""
-    yield "## Readers"
+    yield "## Blind"
     yield ""
     yield "| reader | mutations | refused | escaped | slow |"
     yield "|---|--:|--:|--:|--:|"
@@ -102,7 +128,9 @@ def readers(results: Mapping[str, Records]) -> Iterator[str]:
     followed = results.get("coverage", {})
     if followed:
         yield ""
-        yield "| by coverage | s | inputs | refused | edges, first | at last | escaped | slow |"
+        yield "## By coverage"
+        yield ""
+        yield "| parser | s | inputs | refused | edges, first | at last | escaped | slow |"
         yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     for name, record in followed.items():
         sums = (f"{record[key]:,}" for key in ("tries", "refused", "edges_first", "edges"))

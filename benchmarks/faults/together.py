@@ -16,7 +16,15 @@ ON_AN_INDEX = (
 )  # fmt: skip
 """Commands that change or measure one index; each starts from what `index build` leaves."""
 SEARCHES = 8
-WAITS = ("another run", "in use", "another process", "is being", "holds it", "in it already")
+WAITS = (
+    "another run",
+    "in use",
+    "another process",
+    "is being",
+    "holds it",
+    "in it already",
+    "rolled back already",
+)
 """How a command says that it was not first."""
 
 
