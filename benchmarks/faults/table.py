@@ -31,6 +31,7 @@ HELD = {
     "ahead": "clock",
 }  # fmt: skip
 """Part of the campaign whose records are of a fault."""
+OF_WHAT = {"fuzz": "readers", "coverage": "parsers", "together": "commands and pairs"}
 A_LINE = 5
 """Names in a line of a list."""
 BAD = ("lost", "wrong", "escaped", "left", "slow")
@@ -52,7 +53,7 @@ def sums(results: Mapping[str, Records]) -> Iterator[str]:
     for part, words in PARTS.items():
         records = [r for name, r in _of(results, part) if r.get("tries")]
         if records:
-            of = f"{len(records)} {'readers' if part in ('fuzz', 'coverage') else 'commands'}"
+            of = f"{len(records)} {OF_WHAT.get(part, 'commands')}"
             yield _row(words, of, f"{_sum(records, 'tries'):,}", *(_sum(records, b) for b in BAD))
 
 
