@@ -19,8 +19,9 @@ campaign: $(VENV)/.installed-dev
 	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # Kills, full disks and neighbours of every command, and 10,000 damaged files per reader: most of a
-# day. PARTS=fuzz, or TRIES=10, for less; figures go to benchmarks/results/faults.json and
-# docs/reliability.md. Needs a C compiler, and shared/ as the benchmarks do.
+# day. PARTS=fuzz, or TRIES=10, for less; PARTS=coverage where atheris is installed. Figures go to
+# benchmarks/results/faults.json and docs/reliability.md. Needs a C compiler, and shared/ as the
+# benchmarks do.
 PARTS ?=
 TRIES ?= 100
 faults: $(VENV)/.installed-dev

@@ -12,7 +12,7 @@ from argus.data.provenance import describe_environment, utc_now
 NAMES = (
     "exact_rps", "rps_memory", "encoding",
     "gazetteer", "bm25", "diagnosis", "view_search",
-    "probe_quality", "repair_rps", "repair", "repair_causes",
+    "probe_quality", "phrasing", "repair_rps", "repair", "repair_causes",
     "authority_scale", "authority_stream", "authority_score",
     "authority_quality", "authority_contamination", "authority_anchors", "authority_proposals",
     "scenario_search", "scenario_ledger", "scenario_quality", "scenario_wording", "scenario_choice",

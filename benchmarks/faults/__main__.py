@@ -1,4 +1,4 @@
-"""The campaign: `python -m benchmarks.faults [kills] [disk] [together] [fuzz] [--tries N] ...`.
+"""The campaign: `python -m benchmarks.faults [PART ...] [--tries N] ...`.
 
 Its figures go to benchmarks/results/faults.json, with the command; the table in docs/reliability.md
 is made of them. What is already there and was not run this time stays.
@@ -16,6 +16,7 @@ from typing import Any
 from argus.data.artifacts import replacing
 from argus.data.locks import waiting_for
 from argus.data.provenance import describe_environment, utc_now
+from benchmarks.faults.coverage import covered, missing
 from benchmarks.faults.fuzz import fuzzed_apart
 from benchmarks.faults.readers import READERS
 from benchmarks.faults.shim import Fault
@@ -24,7 +25,12 @@ from benchmarks.faults.strikes import Tally, moments, strike_command, whole
 from benchmarks.faults.table import RESULTS, write_table
 from benchmarks.faults.together import met, pairs, searched, twice
 
-PARTS = ("kills", "disk", "together", "fuzz")
+OF_READERS = ("fuzz", "coverage")
+STRIKES = {
+    "kills": (Fault.KILL, Fault.TERM), "disk": (Fault.FULL,), "mount": (Fault.GONE,),
+    "clock": (Fault.BEHIND, Fault.AHEAD),
+}  # fmt: skip
+PARTS = (*STRIKES, "together", *OF_READERS)
 
 
 def main() -> None:
@@ -33,6 +39,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all without")
     parser.add_argument("--tries", type=int, default=100, help="moments of a kill, per command")
     parser.add_argument("--mutations", type=int, default=10_000, help="per reader")
+    parser.add_argument("--seconds", type=int, default=80, help="coverage: per parser")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--only", nargs="+", default=[""], help="commands or readers whose name holds one of these"
@@ -45,7 +52,16 @@ def main() -> None:
                 first = settings.mutations * (settings.seed - 1)
                 told = fuzzed_apart(reader, first, first + settings.mutations)
                 _keep("fuzz", reader.name, told.record(), settings)
-    if set(parts) - {"fuzz"}:
+    if "coverage" in parts and missing():
+        if settings.parts:
+            parser.error(missing())
+        print(f"left out: {missing()}")
+    elif "coverage" in parts:
+        for name, record in covered(
+            settings.seconds, settings.seed, lambda name: _chosen(name, settings)
+        ):
+            _keep("coverage", name, record, settings)
+    if set(parts) - {*OF_READERS}:
         with tempfile.TemporaryDirectory() as home, states(Path(home)) as made:
             for part, name, record in _struck(made, parts, settings):
                 _keep(part, name, record, settings)
@@ -64,7 +80,7 @@ def _struck(made: States, parts: list[str], settings: argparse.Namespace) -> Fig
     for name in commands():
         if not _chosen(name, settings):
             continue
-        if {"kills", "disk"} & set(parts):
+        if STRIKES.keys() & set(parts):
             yield from _or_failed("kills", name, _command(made, name, parts, settings))
         if "together" in parts:
             yield from _or_failed("together", name, _one("together", name, twice, made, name))
@@ -84,7 +100,7 @@ def _command(made: States, name: str, parts: list[str], settings: argparse.Names
     """Strike one command at its writes."""
     most = max(2, settings.tries // 10) if name in LONG else settings.tries
     undisturbed = whole(made, name)
-    for part, faults in (("kills", (Fault.KILL, Fault.TERM)), ("disk", (Fault.FULL,))):
+    for part, faults in STRIKES.items():
         for fault in faults if part in parts else ():
             writes = undisturbed.filling if fault is Fault.FULL else undisturbed.writes
             share = max(2, most // 4) if fault is Fault.TERM else most

@@ -88,9 +88,12 @@ def fuzz(
     return told
 
 
-def outcome(reader: Reader, path: Path) -> str:
-    """Read a file: "" where that went well, "refused", "slow", or what escaped and from where."""
-    signal.setitimer(signal.ITIMER_REAL, LONGEST_S)
+def outcome(reader: Reader, path: Path, timer: int = signal.ITIMER_REAL) -> str:
+    """Read a file: "" where that went well, "refused", "slow", or what escaped and from where.
+
+    timer: ITIMER_VIRTUAL counts processor time, where others may hold the machine up.
+    """
+    signal.setitimer(timer, LONGEST_S)
     try:
         consume(reader.read(path))
     except ArgusError:
@@ -100,7 +103,7 @@ def outcome(reader: Reader, path: Path) -> str:
     except Exception as error:
         return f"{type(error).__name__} at {_where(error)}: {str(error)[:80]}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(timer, 0)
     return ""
 
 
@@ -118,14 +121,15 @@ def bounds() -> Iterator[None]:
     def late(*_: object) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, late)
+    before = {one: signal.signal(one, late) for one in (signal.SIGALRM, signal.SIGVTALRM)}
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (_taken() + MOST_BYTES, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        signal.signal(signal.SIGALRM, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def _taken() -> int:

@@ -1,9 +1,12 @@
 /* Faults at the n-th write below one folder, for any library in the process (LD_PRELOAD).
 
    Counted are the calls that change files there: writes, creations, renames, removals, syncs. At the
-   n-th the process is killed, half of a write done; or from the n-th on the disk is full. */
+   n-th the process is killed, half of a write done; or from the n-th on the disk is full, nothing
+   there answers any more (a mount that went away; what is mapped into memory stays), or the clock
+   is 400 days behind or ahead. */
 
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +18,13 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { OFF, COUNT, KILL, TERM, FULL };
+enum { OFF, COUNT, KILL, TERM, FULL, GONE, BEHIND, AHEAD };
+#define JUMP (400L * 24 * 3600)
 
 static atomic_int mode = OFF;
 static atomic_long steps = 0;
@@ -75,11 +81,24 @@ static int step(int takes_space, int *half) {
     if (mode == FULL && !takes_space) return 0;
     long now = atomic_fetch_add(&steps, 1) + 1;
     if (mode == FULL && now >= fatal) { errno = ENOSPC; return 1; }
+    if (mode == GONE && now >= fatal) { errno = EIO; return 1; }
     if ((mode == KILL || mode == TERM) && now == fatal) {
         if (!half) end();
         *half = 1;
     }
     return 0;
+}
+
+/* Return 1 where nothing below the folder answers any more. */
+static int gone(void) {
+    if (mode != GONE || steps < fatal) return 0;
+    errno = EIO;
+    return 1;
+}
+
+static long jump(void) {
+    if ((mode != BEHIND && mode != AHEAD) || steps < fatal) return 0;
+    return mode == AHEAD ? JUMP : -JUMP;
 }
 
 #define REAL(type, name, ...) \
@@ -138,6 +157,7 @@ static int creates(int is_below, int is_there, int flags) {
     int name(const char *path, int flags, ...) { \
         REAL(int, name, const char *, int, ...); \
         va_list list; va_start(list, flags); mode_t bits = va_arg(list, mode_t); va_end(list); \
+        if (gone() && below(path)) return errno = EIO, -1; \
         if (mode != OFF && creates(below(path), access(path, F_OK) == 0, flags)) return -1; \
         return real(path, flags, bits); \
     }
@@ -148,6 +168,7 @@ OPENER(open64)
     int name(int folder, const char *path, int flags, ...) { \
         REAL(int, name, int, const char *, int, ...); \
         va_list list; va_start(list, flags); mode_t bits = va_arg(list, mode_t); va_end(list); \
+        if (gone() && below_at(folder, path)) return errno = EIO, -1; \
         if (mode != OFF && creates(below_at(folder, path), faccessat(folder, path, F_OK, 0) == 0, flags)) return -1; \
         return real(folder, path, flags, bits); \
     }
@@ -157,6 +178,7 @@ OPENER_AT(openat64)
 #define OPENS_STREAM(name) \
     FILE *name(const char *path, const char *how) { \
         REAL(FILE *, name, const char *, const char *); \
+        if (gone() && below(path)) return errno = EIO, NULL; \
         if (mode != OFF && how[0] != 'r' && creates(below(path), access(path, F_OK) == 0, O_CREAT)) return 0; \
         return real(path, how); \
     }
@@ -184,3 +206,49 @@ CHANGE(T(int, off_t), ftruncate, (int file, off_t size), below_fd(file), 0, file
 CHANGE(T(int, off64_t), ftruncate64, (int file, off64_t size), below_fd(file), 0, file, size)
 CHANGE(T(int), fsync, (int file), below_fd(file), 0, file)
 CHANGE(T(int), fdatasync, (int file), below_fd(file), 0, file)
+
+#define READS(type, result, name, arguments, is_below, ...) \
+    result name arguments { \
+        REAL(result, name, type); \
+        if (gone() && (is_below)) return errno = EIO, (result)-1; \
+        return real(__VA_ARGS__); \
+    }
+READS(T(int, void *, size_t), ssize_t, read, (int file, void *data, size_t size), below_fd(file), file, data, size)
+READS(T(int, void *, size_t, off_t), ssize_t, pread, (int file, void *data, size_t size, off_t at), below_fd(file), file, data, size, at)
+READS(T(int, void *, size_t, off64_t), ssize_t, pread64, (int file, void *data, size_t size, off64_t at), below_fd(file), file, data, size, at)
+READS(T(const char *, struct stat *), int, stat, (const char *path, struct stat *at), below(path), path, at)
+READS(T(const char *, struct stat64 *), int, stat64, (const char *path, struct stat64 *at), below(path), path, at)
+READS(T(const char *, struct stat *), int, lstat, (const char *path, struct stat *at), below(path), path, at)
+READS(T(const char *, struct stat64 *), int, lstat64, (const char *path, struct stat64 *at), below(path), path, at)
+READS(T(int, struct stat *), int, fstat, (int file, struct stat *at), below_fd(file), file, at)
+READS(T(int, struct stat64 *), int, fstat64, (int file, struct stat64 *at), below_fd(file), file, at)
+READS(T(int, const char *, struct stat *, int), int, fstatat, (int folder, const char *path, struct stat *at, int flags), below_at(folder, path), folder, path, at, flags)
+READS(T(int, const char *, struct stat64 *, int), int, fstatat64, (int folder, const char *path, struct stat64 *at, int flags), below_at(folder, path), folder, path, at, flags)
+READS(T(int, const char *, int, unsigned, struct statx *), int, statx, (int folder, const char *path, int flags, unsigned mask, struct statx *at), below_at(folder, path), folder, path, flags, mask, at)
+
+DIR *opendir(const char *path) {
+    REAL(DIR *, opendir, const char *);
+    if (gone() && below(path)) return errno = EIO, NULL;
+    return real(path);
+}
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    REAL(int, clock_gettime, clockid_t, struct timespec *);
+    int ended = real(clock, now);
+    if (!ended && clock == CLOCK_REALTIME) now->tv_sec += jump();
+    return ended;
+}
+
+int gettimeofday(struct timeval *restrict now, void *restrict zone) {
+    REAL(int, gettimeofday, struct timeval *, void *);
+    int ended = real(now, zone);
+    if (!ended && now) now->tv_sec += jump();
+    return ended;
+}
+
+time_t time(time_t *at) {
+    REAL(time_t, time, time_t *);
+    time_t now = real(NULL) + jump();
+    if (at) *at = now;
+    return now;
+}

@@ -22,6 +22,9 @@ class Fault(IntEnum):
     KILL = 2
     TERM = 3
     FULL = 4
+    GONE = 5
+    BEHIND = 6
+    AHEAD = 7
 
 
 def compiler() -> str | None:

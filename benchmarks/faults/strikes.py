@@ -1,4 +1,7 @@
-"""Kills and full disks: a command is struck at one of its writes, run again, and compared."""
+"""A command is struck at one of its writes, run again, and compared.
+
+By kills, full disks, mounts that go away, clocks that jump.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from benchmarks.faults.server import Outcome
 from benchmarks.faults.shim import Fault
 from benchmarks.faults.states import States
 from benchmarks.faults.values import Values, differences, leftovers, values_of
 
 RAW = re.compile(r"Traceback|This is a fault of Argus|core dumped")
 """What a person never is to see."""
+NO_FILES = (Fault.FULL, Fault.GONE)
+"""Faults that end a command with a message that names the path."""
+CLOCK = (Fault.BEHIND, Fault.AHEAD)
+"""Faults that a command does not notice."""
 
 
 @dataclass
@@ -88,17 +96,25 @@ def strike_command(
         states.restore(name)
         struck = states.start(name, fault, n)
         tally.tries += 1
-        if RAW.search(struck.text):
+        if escape := _escape(struck, fault):
             tally.escaped += 1
-            tally.note(n, f"raw: {struck.text[-250:]}")
-        elif fault is Fault.FULL and struck.code not in (0, 2):
-            tally.escaped += 1
-            tally.note(n, f"exit {struck.code}: {struck.text[-250:]}")
-        elif fault is Fault.FULL and struck.code == 2 and not _names_a_path(struck.text):
-            tally.escaped += 1
-            tally.note(n, f"no path: {struck.text[-250:]}")
-        _again(states, name, n, undisturbed, tally)
+            tally.note(n, f"{escape}: {struck.text[-250:]}")
+        if fault in CLOCK and not struck.code:
+            _look(states, n, undisturbed, tally)
+        else:
+            _again(states, name, n, undisturbed, tally)
     return tally
+
+
+def _escape(struck: Outcome, fault: Fault) -> str:
+    """Return in what way an end is none that a command may have, "" where it is one."""
+    if RAW.search(struck.text):
+        return "raw"
+    if (fault in NO_FILES and struck.code not in (0, 2)) or (fault in CLOCK and struck.code):
+        return f"exit {struck.code}"
+    if fault in NO_FILES and struck.code == 2 and not _names_a_path(struck.text):
+        return "no path"
+    return ""
 
 
 def _again(states: States, name: str, n: int, undisturbed: Whole, tally: Tally) -> None:
@@ -109,6 +125,11 @@ def _again(states: States, name: str, n: int, undisturbed: Whole, tally: Tally) 
         if RAW.search(again.text):
             tally.escaped += 1
         return
+    _look(states, n, undisturbed, tally)
+
+
+def _look(states: States, n: int, undisturbed: Whole, tally: Tally) -> None:
+    """Count a folder whose values are not those of a run that nothing struck, and what is left."""
     try:
         differing = differences(values_of(states.run), undisturbed.values, undisturbed.apart)
     except Exception as error:

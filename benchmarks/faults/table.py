@@ -1,6 +1,6 @@
-"""The tables of docs/results/reliability.md, and their sums in docs/reliability.md.
+"""The tables of docs/results/reliability.md and readers.md, their sums in docs/reliability.md.
 
-Both are made of benchmarks/results/faults.json.
+All are made of benchmarks/results/faults.json.
 """
 
 from __future__ import annotations
@@ -12,24 +12,38 @@ from typing import Any
 
 RESULTS = Path(__file__).parents[1] / "results" / "faults.json"
 DOCS = Path(__file__).parents[2] / "docs"
-SUMS, TABLES = DOCS / "reliability.md", DOCS / "results" / "reliability.md"
+SUMS = DOCS / "reliability.md"
+COMMANDS, OF_READERS = DOCS / "results" / "reliability.md", DOCS / "results" / "readers.md"
 BEGIN, END = "<!-- begin: python -m benchmarks.faults -->", "<!-- end -->"
 PARTS = {
     "kill": "killed at a write (SIGKILL)",
     "term": "ended at a write (SIGTERM)",
     "full": "disk full from a write on",
+    "gone": "mount gone from a write on",
+    "behind": "clock set back by 400 days at a write",
+    "ahead": "clock set ahead by 400 days at a write",
     "together": "two at once",
     "fuzz": "damaged input",
+    "coverage": "input that follows coverage",
 }
+HELD = {
+    "kill": "kills", "term": "kills", "full": "disk", "gone": "mount", "behind": "clock",
+    "ahead": "clock",
+}  # fmt: skip
+"""Part of the campaign whose records are of a fault."""
+OF_WHAT = {"fuzz": "readers", "coverage": "parsers", "together": "commands and pairs"}
+A_LINE = 5
+"""Names in a line of a list."""
 BAD = ("lost", "wrong", "escaped", "left", "slow")
 Records = Mapping[str, Mapping[str, Any]]
 
 
 def write_table() -> None:
-    """Put the tables of all figures that there are into both pages."""
+    """Put the tables of all figures that there are into the pages."""
     results: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text("utf-8"))["result"]
     _put(SUMS, sums(results))
-    _put(TABLES, [*commands(results), *readers(results)])
+    _put(COMMANDS, commands(results))
+    _put(OF_READERS, readers(results))
 
 
 def sums(results: Mapping[str, Records]) -> Iterator[str]:
@@ -39,7 +53,7 @@ def sums(results: Mapping[str, Records]) -> Iterator[str]:
     for part, words in PARTS.items():
         records = [r for name, r in _of(results, part) if r.get("tries")]
         if records:
-            of = f"{len(records)} {'readers' if part == 'fuzz' else 'commands'}"
+            of = f"{len(records)} {OF_WHAT.get(part, 'commands')}"
             yield _row(words, of, f"{_sum(records, 'tries'):,}", *(_sum(records, b) for b in BAD))
 
 
@@ -47,16 +61,19 @@ def commands(results: Mapping[str, Records]) -> Iterator[str]:
     """Yield a row for each command: its writes, its tries by fault, and what became of them."""
     yield "## Commands"
     yield ""
-    yield "| command | writes | kill | term | full | lost | wrong | escaped | left |"
-    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+    yield "| command | writes | kill | term | full | gone | clock | lost | wrong | escaped | left |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     by_command: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for fault in ("kill", "term", "full"):
+    for fault in HELD:
         for name, record in _of(results, fault):
             by_command.setdefault(name.rpartition(", ")[0], {})[fault] = record
     silent = [name for name, faults in by_command.items() if not _sum(faults.values(), "tries")]
     for name, faults in by_command.items():
         if name not in silent:
-            tries = (faults.get(f, {}).get("tries", "") for f in ("kill", "term", "full"))
+            tries = [faults.get(f, {}).get("tries", "") for f in ("kill", "term", "full", "gone")]
+            tries.append(
+                _sum([faults[f] for f in ("behind", "ahead") if f in faults], "tries") or ""
+            )
             figures = (_sum(faults.values(), bad) for bad in BAD[:4])
             writes = max(record["writes"] for record in faults.values())
             yield _row(f"`{name.removeprefix('argus ')}`", f"{writes:,}", *tries, *figures)
@@ -67,19 +84,41 @@ def commands(results: Mapping[str, Records]) -> Iterator[str]:
     if failed:
         yield ""
         yield f"Could not be run whole, and so not struck: {_listed(failed)}."
-    met = results.get("together", {})
-    if met:
-        yield ""
+    yield from _together(results.get("together", {}))
+
+
+def _together(met: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a row for each two that came to harm; the others are named."""
+    if not met:
+        return
+    harmed = {name: record for name, record in met.items() if _harmed(record)}
+    yield ""
+    yield "## Two at once"
+    yield ""
+    if harmed:
         yield "| two at once | tries | lost | wrong | escaped | left |"
         yield "|---|--:|--:|--:|--:|--:|"
-        for name, record in met.items():
-            yield _row(f"`{name}`", *(record.get(key, 0) for key in ("tries", *BAD[:4])))
-    yield ""
+    for name, record in harmed.items():
+        yield _row(f"`{name}`", *(record.get(key, 0) for key in ("tries", *BAD[:4])))
+    alone = [name for name in met if name not in harmed and "|" not in name]
+    pairs = [name for name in met if name not in harmed and "|" in name]
+    for what, names in (("Each twice at once", alone), ("In pairs", pairs)):
+        if names:
+            yield ""
+            yield f"{what}, with nothing lost, wrong, escaped or left:"
+            yield ""
+            short = [name.replace("argus ", "") for name in names]
+            lines = range(0, len(short), A_LINE)
+            yield from (f"* {_listed(short[i : i + A_LINE])}." for i in lines)
+
+
+def _harmed(record: Mapping[str, Any]) -> bool:
+    return "failed" in record or any(record.get(bad) for bad in BAD)
 
 
 def readers(results: Mapping[str, Records]) -> Iterator[str]:
     """Yield a row for each reader."""
-    yield "## Readers"
+    yield "## Blind"
     yield ""
     yield "| reader | mutations | refused | escaped | slow |"
     yield "|---|--:|--:|--:|--:|"
@@ -87,11 +126,21 @@ def readers(results: Mapping[str, Records]) -> Iterator[str]:
         yield _row(
             name, f"{record['tries']:,}", f"{record['refused']:,}", *map(record.get, BAD[2::2])
         )
+    followed = results.get("coverage", {})
+    if followed:
+        yield ""
+        yield "## By coverage"
+        yield ""
+        yield "| parser | s | inputs | refused | edges, first | at last | escaped | slow |"
+        yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    for name, record in followed.items():
+        sums = (f"{record[key]:,}" for key in ("tries", "refused", "edges_first", "edges"))
+        yield _row(name, round(record["seconds"]), *sums, *map(record.get, BAD[2::2]))
 
 
 def _of(results: Mapping[str, Records], part: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the records of one kind of fault by their names."""
-    held = {"kill": "kills", "term": "kills", "full": "disk"}.get(part, part)
+    held = HELD.get(part, part)
     for name, record in results.get(held, {}).items():
         if held == part or name.endswith(f", {part}"):
             yield name, record

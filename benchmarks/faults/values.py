@@ -25,7 +25,9 @@ OF_RUNS = frozenset(
     )
 )
 """Keys that tell of a run and not of what it came to: moments, durations, what was spent."""
-OF_ATTEMPTS = re.compile(r":counts:kept$|:cells:kept$|index\.json:recipes:\d+:added$")
+OF_ATTEMPTS = re.compile(
+    r":(?:counts|cells|state|before|after):kept$|index\.json:recipes:\d+:added$"
+)
 """Places that tell what an earlier run had done, and of commits, of which there may be more."""
 NOT_COMPARED = (".html", ".csv", ".lock", ".xml", ".md", ".tex", ".png", ".svg")
 """Pages and copies of tables; they have to be there."""

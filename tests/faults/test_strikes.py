@@ -66,6 +66,40 @@ def test_the_shim_kills_at_the_nth_write_and_fills_the_disk_from_it_on(made):
     assert {name.partition(":")[0] for name in differences(values, {})} == set(values)
 
 
+def test_the_shim_takes_the_mount_away_and_moves_the_clock(made):
+    name = "argus authority accept"
+    made.restore(name)
+    gone = made.start(name, Fault.GONE, 1)
+    assert gone.code == 2 and "edges.jsonl: " in gone.text and "Input/output error" in gone.text
+    undisturbed = whole(made, name)
+    for fault in (Fault.GONE, Fault.BEHIND, Fault.AHEAD):
+        tally = strike_command(made, name, fault, [1, undisturbed.writes], undisturbed)
+        assert (tally.lost, tally.wrong, tally.escaped) == (0, 0, 0), tally.notes
+
+
+def test_a_clock_that_jumps_is_seen_by_the_process(tmp_path):
+    import subprocess
+    import sys
+
+    from benchmarks.faults.shim import build
+
+    program = (
+        "import sys, time\nfrom pathlib import Path\n"
+        "from benchmarks.faults.shim import Fault, strike\n"
+        "before = time.time(), time.monotonic()\n"
+        "strike(Fault[sys.argv[1]], 2, Path(sys.argv[2]))\n"
+        "file = Path(sys.argv[2]) / 'a'\nfile.write_text('x')\n"
+        "print(round((time.time() - before[0]) / 86400), time.monotonic() - before[1] < 60)\n"
+    )
+    for fault, days in (("AHEAD", "400"), ("BEHIND", "-400")):
+        ended = subprocess.run(
+            [sys.executable, "-c", program, fault, str(tmp_path)],
+            env={"LD_PRELOAD": str(build()), "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert ended.stdout.split() == [days, "True"]
+
+
 def test_the_server_runs_commands_at_once(made):
     assert isinstance(made.server, Server)
     outcomes = made.server.together([Try(["--version"], str(made.home))] * 3)

@@ -8,6 +8,7 @@ from argus.encoders import EncoderConfig
 from argus.errors import FingerprintMismatch, InputError
 from argus.evaluation.job import evaluate
 from argus.evaluation.systems import search_index
+from argus.indexes import job
 from argus.indexes.described import describe_encoder
 from argus.indexes.job import add_documents, build_index, delete_documents
 from argus.indexes.retriever import IndexRetriever, open_retriever
@@ -92,6 +93,23 @@ def test_an_addition_that_was_killed_is_finished_by_the_same_command(minilm, tmp
     assert "index add" in json.loads((index / "manifest.json").read_text())
     wider = add_documents(index, [*more, Document("new", "Tin is a metal.")], encoder=minilm)
     assert wider.summary["views"] == 6
+
+
+def test_what_another_process_added_meanwhile_is_done(minilm, tmp_path, monkeypatch):
+    out = tmp_path / "idx"
+    build_index(DOCUMENTS[:1], out=out, encoder=minilm)
+    opened = job.encoder_of
+    added = []
+
+    def other_adds_first(*args, **kwargs):
+        if not added:
+            added.append(True)
+            add_documents(out, DOCUMENTS[1:3], encoder=minilm)
+        return opened(*args, **kwargs)
+
+    monkeypatch.setattr(job, "encoder_of", other_adds_first)
+    result = add_documents(out, DOCUMENTS[1:], encoder=minilm)
+    assert {v.doc_id for v in result.index.snapshot().views} == set(TEXTS)
 
 
 def test_a_deletion_that_was_killed_is_told_and_leaves_nothing_half_written(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from argus.data.types import Span
 from argus.remedies.demonyms import PLACES
 from argus.remedies.guard import Rejected, apply, examine
-from argus.remedies.support import _GENERIC_WORDS, _SMALL_WORDS, is_supported
+from argus.remedies.support import GENERIC_WORDS, SMALL_WORDS, is_supported
 from argus.remedies.wording import is_wording
 from tests.support.draws import examples
 
@@ -165,7 +165,7 @@ def test_every_accepted_word_is_said_generic_or_small(description):
         return "".join(c for c in text if not unicodedata.combining(c))
 
     text = plain(" ".join(PASSAGES))
-    allowed = _GENERIC_WORDS | _SMALL_WORDS | {"swiss", ""}  # the adjective of Switzerland
+    allowed = GENERIC_WORDS | SMALL_WORDS | {"swiss", ""}  # the adjective of Switzerland
     whole = allowed | set(re.findall(r"\w+", SEPARATED.sub("", text)))
     parts = allowed | {word for word in re.findall(r"[^\W_]+", text) if len(word) > 1}
     for word in plain(description).split():

@@ -165,7 +165,8 @@ def add_documents(
     _refuse_both(opened, vectors)
     documents, path = _documents(opened, fields), opened.origin
     own = Path(vectors) if vectors is not None else None
-    known = known_documents(there, [_view(d) for d in documents]) if own is None else frozenset()
+    if own is None:
+        known_documents(there, [_view(d) for d in documents])  # changed ones are refused at once
     record = Record("index add", {"limit": limit, "ann": ann}, {"added": path, "vectors": own})
     folder = ArtifactFolder(there.path)
     with open_engine(engine) as running:
@@ -175,6 +176,7 @@ def add_documents(
             check_encoder(there, model, embeds=own is None)
             record.encoder["fingerprint"] = model.fingerprint
         folder.open()
+        there.refresh()  # another process may have added since
         with record.timed("embedding documents"):
             if own is None:
                 home = folder.own("embeddings")
@@ -183,7 +185,8 @@ def add_documents(
                     originals = _embedded(documents, model, store, record.stored())
             else:
                 originals = _imported(documents, own, model)
-                known = known_documents(there, originals.views, originals.vectors)
+            vectors_of = None if own is None else originals.vectors
+            known = known_documents(there, originals.views, vectors_of)
             check_space(there, originals.own)
     require_some(len(originals.views), "document has a vector", _first(originals.failures))
     with record.timed("writing the index"):

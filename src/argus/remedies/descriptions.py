@@ -13,6 +13,7 @@ from argus.data.types import Document, Span
 from argus.knowledge.names import without_parenthesis
 from argus.remedies.guard import repeats
 from argus.remedies.lookup import Passage
+from argus.remedies.phrasing import misphrased
 from argus.remedies.wording import MAX_WORDS, is_wording, word_set
 
 FIELDS = ("description", "short_description", "wikidata_description")
@@ -79,6 +80,8 @@ def describe(passage: Document, entity: str) -> str | None:
     own = own_description(passage)
     phrase = shortened(own) if own else from_first_sentence(passage)
     if phrase is None or not is_wording(phrase):
+        return None
+    if misphrased(phrase, [passage.text[:READ_CHARS], own]):
         return None
     return None if repeats(phrase, entity) else phrase
 

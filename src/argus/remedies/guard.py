@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from argus.data.types import Span
+from argus.remedies.phrasing import misphrased
 from argus.remedies.support import is_supported
 from argus.remedies.wording import MAX_CHARS, MAX_WORDS, is_wording
 
@@ -123,6 +124,10 @@ def examine(
             return Rejected(
                 f"{insertion.description!r} after {insertion.entity!r} is not supported by the "
                 "knowledge base"
+            )
+        if doubt := misphrased(insertion.description, context.get(insertion.entity, ())):
+            return Rejected(
+                f"{insertion.description!r} after {insertion.entity!r} is no phrase: {doubt}"
             )
     return insertions
 

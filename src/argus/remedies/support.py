@@ -20,13 +20,13 @@ _SPACELESS = re.compile(f"[{HAN}{SOUTHEAST}]")
 _JOINTS = re.compile(r"[.'’/&-]|\+(?!\+|\Z)")
 _INITIALS = re.compile(r"(?:\w\.)+\w?")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
-_SMALL_WORDS = word_set(
+SMALL_WORDS = word_set(
     """
     a an and are as at by for from in into is its of on or that the their to was were which
     who with
     """
 )
-_GENERIC_WORDS = word_set(
+GENERIC_WORDS = word_set(
     """
     actor actress album animal architect area artist athlete author award band battle bishop
     book building capital castle character church city club college comedy company composer
@@ -70,7 +70,7 @@ def is_supported(description: str, passages: Iterable[str]) -> bool:
     content = generic = 0
     occurs = [False] * len(words)
     for i, word in enumerate(words):
-        if word == "&" or word in _SMALL_WORDS or (i == 0 and _is_small_title(word)):
+        if word == "&" or word in SMALL_WORDS or (i == 0 and _is_small_title(word)):
             continue
         support = _read(word, facts)
         if support is None:
@@ -120,7 +120,7 @@ class _Facts:
     def says(self, unit: str) -> bool:
         """Return whether a word occurs, in another form where it may."""
         word = _folded(unit)
-        if word in self.words and (unit == word or word not in _SMALL_WORDS or word in self.names):
+        if word in self.words and (unit == word or word not in SMALL_WORDS or word in self.names):
             return True
         if unit == word:
             return not self.stems.isdisjoint(_stems(unit))
@@ -157,9 +157,9 @@ def _read(word: str, facts: _Facts) -> tuple[int, int] | None:
     for unit in (unit for part in parts for unit in _units(part)):
         if facts.says(unit):
             content += _letters(unit) > 1 or unit.isdigit() or bool(_SPACELESS.match(unit))
-        elif unit in _GENERIC_WORDS:
+        elif unit in GENERIC_WORDS:
             generic += 1
-        elif len(parts) == 1 or unit not in _SMALL_WORDS:
+        elif len(parts) == 1 or unit not in SMALL_WORDS:
             return None
     return content, generic
 
@@ -189,7 +189,7 @@ def _units(part: str) -> Sequence[str]:
 
 def _is_small_title(word: str) -> bool:
     """Whether a word is a small one with a capital, as at a beginning; "WHO" is a name."""
-    return word.istitle() and word.lower() in _SMALL_WORDS
+    return word.istitle() and word.lower() in SMALL_WORDS
 
 
 def _letters(part: str) -> int:

@@ -111,6 +111,22 @@ def test_an_unknown_remedy_is_told_which_there_are(repairable, index):
     assert ViewIndex.open(index).version == version
 
 
+def test_a_remedy_that_another_process_removed_meanwhile_is_rolled_back(
+    repairable, index, monkeypatch
+):
+    remedy = repairable.expand(index).remedy
+    real = ViewIndex.rollback
+
+    def other_first(self, name):
+        monkeypatch.setattr(ViewIndex, "rollback", real)
+        assert rollback(index, remedy)["views_removed"] > 0
+        return real(ViewIndex.open(index), name)
+
+    monkeypatch.setattr(ViewIndex, "rollback", other_first)
+    with pytest.raises(InputError, match="was rolled back already"):
+        rollback(index, remedy)
+
+
 def test_a_remedy_rolled_back_twice_is_told_so(repairable, index):
     one = repairable.expand(index).remedy
     rollback(index, one)

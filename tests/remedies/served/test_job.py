@@ -69,6 +69,20 @@ def test_before_is_never_asked_again_and_after_always(tmp_path):
     assert better.summary["moves"]["recovered"] == 1
 
 
+def test_a_call_that_was_killed_after_its_answers_notes_who_gave_them(tmp_path):
+    def noted():
+        section = json.loads((tmp_path / "manifest.json").read_text())["served"]
+        return section["config"], section["encoder"]
+
+    receipt(tmp_path, before=serving(LISTS))
+    whole = noted()
+    (tmp_path / "manifest.json").unlink()  # as where it was killed just before
+    (tmp_path / "before.sqlite").touch()
+    receipt(tmp_path, before=serving(LISTS))
+    assert "retrievers" in whole[0] and noted() == whole
+    assert not (tmp_path / "before.sqlite").exists()
+
+
 def test_a_file_that_answers_otherwise_after_the_repair_is_asked_anew(tmp_path):
     """The same name, the same file: what was kept of it before says nothing of it now."""
     file, shelf = tmp_path / "mine.py", tmp_path / "shelf.json"

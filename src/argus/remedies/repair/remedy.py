@@ -302,7 +302,12 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
     }
     if folder.path.is_dir() and remedy in there:
         folder.write_json(ROLLED_BACK, {**note, "finished": False})
-    note["views_removed"] = views.rollback(remedy)
+    try:
+        note["views_removed"] = views.rollback(remedy)
+    except InputError:
+        if remedy not in there:
+            raise
+        return rollback(index, remedy)  # another process removed it meanwhile
     if folder.path.is_dir():
         folder.write_json(ROLLED_BACK, note)
     return note

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
 
 import pyarrow as pa
 from typing_extensions import TypedDict
@@ -55,6 +55,8 @@ from argus.stores.spec import asks_store, blended_store
 JOB = "served"
 TABLE = "receipt_served"
 BEFORE, AFTER = "before", "after"
+NOTED = ("retrievers", "asking")
+"""What `note_retrievers` adds to a record's config."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,9 +80,15 @@ class ServedReceipt(Result):
 
 
 class _Asked(TypedDict):
-    """What is kept of one of the two times. questions: their identity."""
+    """What is kept of one of the two times.
+
+    questions: their identity. config, fingerprint: what the manifest notes of who was asked, and
+    how.
+    """
 
     questions: str
+    config: NotRequired[dict[str, object]]
+    fingerprint: NotRequired[str]
     state: ServedState
     failed: dict[str, str]
     run: Run
@@ -207,6 +215,9 @@ class _Asking:
                 fix="Give what was given then, or begin anew in another --out.",
                 where=path,
             )
+        self.record.config |= answers.get("config", {})
+        self.record.encoder["fingerprint"] = answers.get("fingerprint", NO_ENCODER)
+        self._drop_kept(when)  # of a call that was killed in between
         return answers
 
     def now(self, when: str, retriever: Any) -> _Asked:
@@ -214,7 +225,7 @@ class _Asking:
 
         A repair that Argus serves is called by its own name, not that of its class.
         """
-        answers_in = self.folder.path / f"{when}.sqlite"
+        answers_in = self._kept(when)
         documents = self.questions.documents
         opened = all_opened([retriever], documents, self.asking, answers_in, self.encoder)
         with self.record.timed(f"asking {when}"), opened as (source,):
@@ -236,14 +247,24 @@ class _Asking:
         }
         answers_now: _Asked = {
             "questions": self.questions.identity(self.k),
+            "config": {name: self.record.config[name] for name in NOTED},
+            "fingerprint": self.record.encoder["fingerprint"],
             "state": state,
             "failed": dict(answers.failed),
             "run": self.questions.folded(answers.run),
         }
         self.folder.write_json(f"{when}.json", answers_now)
-        for suffix in ("", "-wal", "-shm"):
-            answers_in.with_name(answers_in.name + suffix).unlink(missing_ok=True)
+        self._drop_kept(when)
         return answers_now
+
+    def _kept(self, when: str) -> Path:
+        """Return the file of single answers, until all are there."""
+        return self.folder.path / f"{when}.sqlite"
+
+    def _drop_kept(self, when: str) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            file = self._kept(when)
+            file.with_name(file.name + suffix).unlink(missing_ok=True)
 
 
 def _begun(questions: ReceiptQuestions, k: int, earlier: _Asked) -> ServedReceiptSummary:
