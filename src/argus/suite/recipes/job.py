@@ -64,6 +64,8 @@ class ReproduceResult(Result):
 
     TABLES = ("table",)
     folder: Path
+    data: Path
+    """What DATA stands for in reasons and notes."""
     summary: ReproduceSummary
     table: pa.Table
     """One row per cell."""
@@ -73,6 +75,8 @@ class ReproduceResult(Result):
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
         yield from headline(self.summary, self.sheet.digits)
+        if self.summary["not_run"]:
+            yield f"DATA: {self.data}"
         yield f"table: {self.folder / TABLES}"
 
 
@@ -114,7 +118,7 @@ def reproduce(
     record = Record(JOB, settings | ({"model": model.identity} if model else {}), {})
     record.open(folder)
     ways = _sources(setting, recipe)
-    lacking = {cell: _lacking(cell, ways) for cell in recipe.cells}
+    lacking = {cell: setting.named(_lacking(cell, ways)) for cell in recipe.cells}
     figures: Figures = {}
     for kind, way in ways.items():
         requests = [
@@ -123,9 +127,9 @@ def reproduce(
         ]  # fmt: skip
         if requests:
             with record.timed(kind.__name__):
-                figures |= _measured(way, list(dict.fromkeys(requests)))
+                figures |= _measured(way, list(dict.fromkeys(requests)), setting)
     cells = [_cell(cell, lacking[cell], figures, recipe.scale) for cell in recipe.cells]
-    return _keep(recipe, cells, folder, record)
+    return _keep(recipe, setting, cells, folder, record)
 
 
 def _opened(
@@ -162,7 +166,7 @@ def _lacking(cell: Entry, ways: Sources) -> str:
     return cell.reason if cell.request is None else ways[type(cell.request)].lacking(cell.request)
 
 
-def _measured(way: Source[Any], requests: Sequence[Request]) -> Figures:
+def _measured(way: Source[Any], requests: Sequence[Request], setting: Setting) -> Figures:
     """Return the figures of requests, run by run; where a run fails, why."""
     figures: Figures = {}
     for run in dict.fromkeys(map(way.run_of, requests)):
@@ -170,7 +174,7 @@ def _measured(way: Source[Any], requests: Sequence[Request]) -> Figures:
         try:
             figures |= way.measure(group)
         except (ArgusError, OSError) as error:
-            figures |= dict.fromkeys(group, Failed(str(error)))
+            figures |= dict.fromkeys(group, Failed(setting.named(str(error))))
     return figures
 
 
@@ -188,7 +192,11 @@ def _cell(cell: Entry, lacking: str, figures: Figures, scale: float) -> Reproduc
 
 
 def _keep(
-    recipe: Recipe, cells: list[ReproducedCell], folder: ArtifactFolder, record: Record
+    recipe: Recipe,
+    setting: Setting,
+    cells: list[ReproducedCell],
+    folder: ArtifactFolder,
+    record: Record,
 ) -> ReproduceResult:
     states = [cell["state"] for cell in cells]
     summary: ReproduceSummary = {
@@ -203,7 +211,7 @@ def _keep(
     folder.write_section("summary.json", JOB, summary)
     counts = {"measured": summary["measured"], "failed": summary["failed"]}
     folder.write_section("manifest.json", JOB, record.manifest(counts))
-    return ReproduceResult(folder.path, summary, table, sheet)
+    return ReproduceResult(folder.path, setting.data, summary, table, sheet)
 
 
 def _sheet(recipe: Recipe, summary: ReproduceSummary) -> Sheet:
