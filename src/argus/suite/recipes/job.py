@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import one_writer
+from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.records import read_record
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
@@ -81,7 +83,10 @@ class ReproduceResult(Result):
 
 
 def recipes(data: Path | str | None = None, out: Path | str = "argus-out") -> list[ListedRecipe]:
-    """Return all recipes, and how many cells of each can be measured here. Nothing is run."""
+    """Return all recipes, and how many cells of each can be measured here. Nothing is run.
+
+    Of one that was run into OUT, how long that took.
+    """
     listed: list[ListedRecipe] = []
     for name in names():
         setting, recipe = _opened(name, Path(out), data, ReproduceConfig())
@@ -89,9 +94,17 @@ def recipes(data: Path | str | None = None, out: Path | str = "argus-out") -> li
         here = sum(not _lacking(cell, ways) for cell in recipe.cells)
         listed.append({
             "name": name, "title": recipe.title, "source": recipe.source, "here": here,
-            "cells": len(recipe.cells),
+            "cells": len(recipe.cells), "seconds": _seconds(setting.home),
         })  # fmt: skip
     return listed
+
+
+def _seconds(home: Path) -> float | None:
+    section = ArtifactFolder(home).read_json(MANIFEST).get(JOB)
+    if section is None:
+        return None
+    told = read_record(ManifestSection, section, where=home / MANIFEST, section=JOB)
+    return sum(told["timings_s"].values())
 
 
 @one_writer
