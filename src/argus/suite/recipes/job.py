@@ -100,11 +100,11 @@ def recipes(data: Path | str | None = None, out: Path | str = "argus-out") -> li
 
 
 def _seconds(home: Path) -> float | None:
-    section = ArtifactFolder(home).read_json(MANIFEST).get(JOB)
-    if section is None:
+    sections = ArtifactFolder(home).read_json(MANIFEST)
+    if JOB not in sections:
         return None
-    told = read_record(ManifestSection, section, where=home / MANIFEST, section=JOB)
-    return sum(told["timings_s"].values())
+    section = read_record(ManifestSection, sections[JOB], where=home / MANIFEST, section=JOB)
+    return sum(section["timings_s"].values())
 
 
 @one_writer
