@@ -1,4 +1,4 @@
-"""The campaign: `python -m benchmarks.faults [kills] [disk] [together] [fuzz] [--tries N] ...`.
+"""The campaign: `python -m benchmarks.faults [kills] [disk] [together] [fuzz] [serve] [--tries N]`.
 
 Its figures go to benchmarks/results/faults.json, with the command; the table in docs/reliability.md
 is made of them. What is already there and was not run this time stays.
@@ -18,13 +18,14 @@ from argus.data.locks import waiting_for
 from argus.data.provenance import describe_environment, utc_now
 from benchmarks.faults.fuzz import fuzzed_apart
 from benchmarks.faults.readers import READERS
+from benchmarks.faults.serving import NAME, kill_servers
 from benchmarks.faults.shim import Fault
 from benchmarks.faults.states import LONG, States, commands, states
 from benchmarks.faults.strikes import Tally, moments, strike_command, whole
 from benchmarks.faults.table import RESULTS, write_table
 from benchmarks.faults.together import met, pairs, searched, twice
 
-PARTS = ("kills", "disk", "together", "fuzz")
+PARTS = ("kills", "disk", "together", "fuzz", "serve")
 
 
 def main() -> None:
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all without")
     parser.add_argument("--tries", type=int, default=100, help="moments of a kill, per command")
     parser.add_argument("--mutations", type=int, default=10_000, help="per reader")
+    parser.add_argument("--kills", type=int, default=50, help="of argus serve")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--only", nargs="+", default=[""], help="commands or readers whose name holds one of these"
@@ -45,7 +47,11 @@ def main() -> None:
                 first = settings.mutations * (settings.seed - 1)
                 told = fuzzed_apart(reader, first, first + settings.mutations)
                 _keep("fuzz", reader.name, told.record(), settings)
-    if set(parts) - {"fuzz"}:
+    if "serve" in parts and _chosen(NAME, settings):
+        with tempfile.TemporaryDirectory() as home:
+            told = kill_servers(Path(home), settings.kills, settings.seed)
+        _keep("serve", NAME, told.record(), settings)
+    if set(parts) - {"fuzz", "serve"}:
         with tempfile.TemporaryDirectory() as home, states(Path(home)) as made:
             for part, name, record in _struck(made, parts, settings):
                 _keep(part, name, record, settings)

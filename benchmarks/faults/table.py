@@ -19,6 +19,7 @@ PARTS = {
     "term": "ended at a write (SIGTERM)",
     "full": "disk full from a write on",
     "together": "two at once",
+    "serve": "killed while jobs run and records stream in",
     "fuzz": "damaged input",
 }
 BAD = ("lost", "wrong", "escaped", "left", "slow")
@@ -29,7 +30,7 @@ def write_table() -> None:
     """Put the tables of all figures that there are into both pages."""
     results: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text("utf-8"))["result"]
     _put(SUMS, sums(results))
-    _put(TABLES, [*commands(results), *readers(results)])
+    _put(TABLES, [*commands(results), *served(results), *readers(results)])
 
 
 def sums(results: Mapping[str, Records]) -> Iterator[str]:
@@ -40,6 +41,7 @@ def sums(results: Mapping[str, Records]) -> Iterator[str]:
         records = [r for name, r in _of(results, part) if r.get("tries")]
         if records:
             of = f"{len(records)} {'readers' if part == 'fuzz' else 'commands'}"
+            of = "`argus serve`" if part == "serve" else of
             yield _row(words, of, f"{_sum(records, 'tries'):,}", *(_sum(records, b) for b in BAD))
 
 
@@ -75,6 +77,18 @@ def commands(results: Mapping[str, Records]) -> Iterator[str]:
         for name, record in met.items():
             yield _row(f"`{name}`", *(record.get(key, 0) for key in ("tries", *BAD[:4])))
     yield ""
+
+
+def served(results: Mapping[str, Records]) -> Iterator[str]:
+    """Yield what became of servers that were killed while jobs ran and records streamed in."""
+    for record in results.get("serve", {}).values():
+        yield "## The service"
+        yield ""
+        names = ("tries", "starting", "rounds", "resumed", "unanswered", *BAD[:4])
+        yield _row("kills", *names[1:])
+        yield f"|{'--:|' * len(names)}"
+        yield _row(*(record[name] for name in names))
+        yield ""
 
 
 def readers(results: Mapping[str, Records]) -> Iterator[str]:

@@ -21,7 +21,7 @@ def body(page) -> list[str]:
 
 def test_the_pages_hold_the_figures():
     assert body(table.SUMS) == list(table.sums(RESULTS))
-    made = [*table.commands(RESULTS), *table.readers(RESULTS)]
+    made = [*table.commands(RESULTS), *table.served(RESULTS), *table.readers(RESULTS)]
     assert body(table.TABLES) == made
 
 
