@@ -19,6 +19,7 @@ from argus.data.provenance import describe_environment, utc_now
 from benchmarks.faults.coverage import covered, missing
 from benchmarks.faults.fuzz import fuzzed_apart
 from benchmarks.faults.readers import READERS
+from benchmarks.faults.serving import NAME, kill_servers
 from benchmarks.faults.shim import Fault
 from benchmarks.faults.states import LONG, States, commands, states
 from benchmarks.faults.strikes import Tally, moments, strike_command, whole
@@ -30,7 +31,7 @@ STRIKES = {
     "kills": (Fault.KILL, Fault.TERM), "disk": (Fault.FULL,), "mount": (Fault.GONE,),
     "clock": (Fault.BEHIND, Fault.AHEAD),
 }  # fmt: skip
-PARTS = (*STRIKES, "together", *OF_READERS)
+PARTS = (*STRIKES, "together", *OF_READERS, "serve")
 
 
 def main() -> None:
@@ -40,11 +41,14 @@ def main() -> None:
     parser.add_argument("--tries", type=int, default=100, help="moments of a kill, per command")
     parser.add_argument("--mutations", type=int, default=10_000, help="per reader")
     parser.add_argument("--seconds", type=int, default=80, help="coverage: per parser")
+    parser.add_argument("--kills", type=int, default=50, help="of argus serve")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--only", nargs="+", default=[""], help="commands or readers whose name holds one of these"
     )
     settings = parser.parse_args()
+    if "coverage" in settings.parts and missing():
+        parser.error(missing())
     parts = settings.parts or list(PARTS)
     if "fuzz" in parts:
         for reader in READERS:
@@ -52,20 +56,27 @@ def main() -> None:
                 first = settings.mutations * (settings.seed - 1)
                 told = fuzzed_apart(reader, first, first + settings.mutations)
                 _keep("fuzz", reader.name, told.record(), settings)
-    if "coverage" in parts and missing():
-        if settings.parts:
-            parser.error(missing())
-        print(f"left out: {missing()}")
-    elif "coverage" in parts:
-        for name, record in covered(
-            settings.seconds, settings.seed, lambda name: _chosen(name, settings)
-        ):
-            _keep("coverage", name, record, settings)
-    if set(parts) - {*OF_READERS}:
+    if "coverage" in parts:
+        _cover(settings)
+    if "serve" in parts and _chosen(NAME, settings):
+        with tempfile.TemporaryDirectory() as home:
+            told = kill_servers(Path(home), settings.kills, settings.seed)
+        _keep("serve", NAME, told.record(), settings)
+    if set(parts) - {*OF_READERS, "serve"}:
         with tempfile.TemporaryDirectory() as home, states(Path(home)) as made:
             for part, name, record in _struck(made, parts, settings):
                 _keep(part, name, record, settings)
     write_table()
+
+
+def _cover(settings: argparse.Namespace) -> None:
+    if missing():
+        print(f"left out: {missing()}")
+        return
+    for name, record in covered(
+        settings.seconds, settings.seed, lambda name: _chosen(name, settings)
+    ):
+        _keep("coverage", name, record, settings)
 
 
 def _chosen(name: str, settings: argparse.Namespace) -> bool:

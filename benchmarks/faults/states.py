@@ -22,7 +22,7 @@ READ_ONLY = (
 )  # fmt: skip
 """Commands that write nothing; the rest are tried."""
 ELSEWHERE = ("argus serve",)
-"""Does not end by itself: tests/service/jobs kills it while jobs run."""
+"""Does not end by itself: benchmarks.faults.serving kills it while jobs run."""
 LONG = ("argus demo", "argus reproduce", "argus suite", "argus audit")
 """Commands whose example takes long; with fewer tries."""
 

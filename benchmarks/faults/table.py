@@ -23,6 +23,7 @@ PARTS = {
     "behind": "clock set back by 400 days at a write",
     "ahead": "clock set ahead by 400 days at a write",
     "together": "two at once",
+    "serve": "killed while jobs run and records stream in",
     "fuzz": "damaged input",
     "coverage": "input that follows coverage",
 }
@@ -42,7 +43,7 @@ def write_table() -> None:
     """Put the tables of all figures that there are into the pages."""
     results: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text("utf-8"))["result"]
     _put(SUMS, sums(results))
-    _put(COMMANDS, commands(results))
+    _put(COMMANDS, [*commands(results), *served(results)])
     _put(OF_READERS, readers(results))
 
 
@@ -54,6 +55,7 @@ def sums(results: Mapping[str, Records]) -> Iterator[str]:
         records = [r for name, r in _of(results, part) if r.get("tries")]
         if records:
             of = f"{len(records)} {OF_WHAT.get(part, 'commands')}"
+            of = "`argus serve`" if part == "serve" else of
             yield _row(words, of, f"{_sum(records, 'tries'):,}", *(_sum(records, b) for b in BAD))
 
 
@@ -114,6 +116,18 @@ def _together(met: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def _harmed(record: Mapping[str, Any]) -> bool:
     return "failed" in record or any(record.get(bad) for bad in BAD)
+
+
+def served(results: Mapping[str, Records]) -> Iterator[str]:
+    """Yield what became of servers that were killed while jobs ran and records streamed in."""
+    for record in results.get("serve", {}).values():
+        yield ""
+        yield "## The service"
+        yield ""
+        names = ("tries", "starting", "rounds", "resumed", "unanswered", *BAD[:4])
+        yield _row("kills", *names[1:])
+        yield f"|{'--:|' * len(names)}"
+        yield _row(*(record[name] for name in names))
 
 
 def readers(results: Mapping[str, Records]) -> Iterator[str]:

@@ -152,13 +152,13 @@ class _Log:
 
     def end(self) -> None:
         if self._due_s > LOG_FIRST_S:
-            self._write(f"in {_passed(time.monotonic() - self._start)}")
+            self._write(f"in {passed(time.monotonic() - self._start)}")
 
     def _outlook(self, seconds: float) -> str:
         here = self._done - self._before
         if self._total is None or here <= 0:
-            return f"{_passed(seconds)} so far"
-        return f"about {_passed(seconds * max(self._total - self._done, 0) / here)} left"
+            return f"{passed(seconds)} so far"
+        return f"about {passed(seconds * max(self._total - self._done, 0) / here)} left"
 
     def _write(self, rest: str) -> None:
         whole = "" if self._total is None else f" of {self._total:,}"
@@ -175,7 +175,7 @@ def duration(seconds: float) -> str:
     return f"{hours:,} h {rest} min" if rest and hours < 10 else f"{hours:,} h"
 
 
-def _passed(seconds: float) -> str:
+def passed(seconds: float) -> str:
     """Return a time of a step, which may be short."""
     return f"{seconds:.0f} s" if seconds < 90 else duration(seconds)
 

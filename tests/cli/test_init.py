@@ -68,6 +68,7 @@ def test_a_store_is_repaired_where_it_is(argus, files):
     assert ran.code == 0
     written = tables(files)
     assert written["remedy"]["blend"]["store"] == written["reach"]["store"] == spec
+    assert written["remedy"]["blend"]["out"] != written["exposure"]["out"]
     assert written["reach"]["vector-field"] == "other" and "repair" not in written
     ran = argus("reach", "--config", "argus.toml")
     assert ran.code == 2 and "no vector field 'other'" in ran.err  # read, and taken

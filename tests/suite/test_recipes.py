@@ -1,5 +1,7 @@
 """`argus reproduce`: recipes are whole, and one table of each paper runs on small real data."""
 
+import json
+
 import pytest
 
 from argus.authority.benchmarks.collection import write_benchmark
@@ -168,10 +170,25 @@ def test_a_job_that_fails_fails_its_cells_alone(stdlib, tmp_path):
     assert states["Security (real), generic free-form"] == "failed"
 
 
+def test_what_is_absent_is_told_once_and_without_the_paths_of_a_machine(tmp_path):
+    data, out = tmp_path / "data", tmp_path / "out"
+    data.mkdir()
+    for name, reason, n in (("spike-1", "BRIGHT", 182), ("spike-3", "spike", 240)):
+        result = reproduce(name, out=out, data=data)
+        (told,) = [line for line in result.headline() if f"DATA/{reason} is not here" in line]
+        assert told == f"not run, {n} cells: DATA/{reason} is not here"
+        assert f"DATA: {data}" in result.headline()
+        for sheet in (out / name / "tables").iterdir():
+            assert str(tmp_path).encode() not in sheet.read_bytes(), sheet
+    (listed,) = [recipe for recipe in recipes(data, out) if recipe["name"] == "spike-1"]
+    timings = json.loads((out / "spike-1" / "manifest.json").read_text())["reproduce"]["timings_s"]
+    assert listed["seconds"] == sum(timings.values()) > 0
+
+
 def test_recipes_are_listed_without_running(tmp_path):
     listed = {recipe["name"]: recipe for recipe in recipes(tmp_path / "none", tmp_path)}
     assert listed["car-9"]["here"] == listed["car-9"]["cells"] == 9
-    assert listed["car-5"]["here"] == 0
+    assert listed["car-5"]["here"] == 0 and listed["car-5"]["seconds"] is None
     assert not list(tmp_path.iterdir())
 
 

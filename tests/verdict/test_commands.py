@@ -10,6 +10,8 @@ import typer
 import argus
 from argus.cli.main import app
 from argus.verdict.counts import MEASURED_BY
+from argus.verdict.places import Places
+from argus.verdict.project import Project
 from argus.verdict.reading import Results
 
 
@@ -116,6 +118,26 @@ def test_a_store_is_asked_and_blended_where_it_is(folder, what):
     assert (places.corpus, places.records) == (store, "RECORDS")
     for line in (places.blending, *(command(places) for command in MEASURED_BY.values())):
         parses(line)
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "toml", "encoder"),
+    [
+        ("sentence-transformers:intfloat/e5-small@12 float32", "", "intfloat/e5-small"),
+        ("sentence-transformers:all-MiniLM-L6-v2@12 float32", "", "all-MiniLM-L6-v2"),
+        ("own:12", 'encoder = "intfloat/e5-base"', "intfloat/e5-base"),
+        ("own:12", "", "MODEL"),
+    ],
+)
+def test_what_an_index_wrote_into_a_store_is_judged_with_the_encoder_of_the_index(
+    tmp_path, monkeypatch, fingerprint, toml, encoder
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "argus.toml").write_text(toml)
+    section = {"config": {}, "inputs": {}, "encoder": {"fingerprint": fingerprint}}
+    places = Places(tmp_path, {"remedy write": section}, Project.here())
+    assert places.encoder_of_store == ["--encoder", encoder]
+    assert f" --encoder {encoder} " in places.evaluating_blend("qdrant:a", "qdrant:b")
 
 
 def test_a_blend_in_a_store_is_judged_and_not_recommended_again(folder):

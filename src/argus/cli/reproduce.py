@@ -11,6 +11,7 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
+from argus.progress import passed
 from argus.settings import Doc
 from argus.suite.recipes.config import ReproduceConfig
 
@@ -37,7 +38,8 @@ def reproduce(
     Recipes are the tables of four papers (ARGUS, SPIKE, the thesis on SEAL and MINDER, CAR), and
     the figures of ARGUS. A cell that cannot be measured here has its reason. Nothing is
     downloaded, and no language model is asked but the one of --model. Without a name all recipes
-    are listed, with how many of their cells can be measured here.
+    are listed, with how many of their cells can be measured here, and how long their last run into
+    --out took.
     """
     from argus.suite.recipes.job import recipes
     from argus.suite.recipes.job import reproduce as run
@@ -54,6 +56,10 @@ def reproduce(
         return
     o.print_lines(
         f"{recipe['name']:<14} {recipe['here']:>3} of {recipe['cells']:>3} cells here: "
-        f"{recipe['title']}"
+        f"{recipe['title']}{_took(recipe['seconds'])}"
         for recipe in listed
     )
+
+
+def _took(seconds: float | None) -> str:
+    return "" if seconds is None else f" (its last run: {passed(seconds)})"

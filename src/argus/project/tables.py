@@ -17,7 +17,7 @@ from argus.settings import settings_of
 from argus.stores.config import StoreConfig
 from argus.stores.spec import asks_store, is_store
 
-REPORT, INDEX, JUDGED = "argus-report", "argus-index", "argus-judged"
+REPORT, INDEX, BLENDED, JUDGED = "argus-report", "argus-index", "argus-blended", "argus-judged"
 """Folders that the commands write."""
 Values = Mapping[str, Any]
 
@@ -120,7 +120,7 @@ def _repairs(answers: Answers) -> Iterator[Table]:
         joined = _changed(replace(answers.columns, id=None, coerce_ids=False))
         values = {"store": place, **joined, **encoder, **_opening(answers)}
         says = ("Repair the store beside its documents: argus remedy blend. Undo: remedy rollback",)
-        yield Table("remedy.blend", says, {**values, "out": REPORT})
+        yield Table("remedy.blend", says, {**values, "out": BLENDED})
         shared = {"store": place, **_opening(answers)}
         yield Table("remedy.list", ("What a store was repaired with.",), shared)
         yield Table("remedy.rollback", ("argus remedy rollback ID undoes exactly that.",), shared)

@@ -77,6 +77,16 @@ class Places:
         return named or self._beir("qrels/test", ".tsv") or "QRELS"
 
     @property
+    def profiles(self) -> str | None:
+        """What documents would be needed for, written before."""
+        return self._input("profiles") or self._set("profiles", "repair")
+
+    @property
+    def kb(self) -> str | None:
+        """A knowledge base."""
+        return self._input("kb 1") or self._set("kb", "repair")
+
+    @property
     def log(self) -> str:
         """The log of questions that was read."""
         return self._input("log") or "LOG"

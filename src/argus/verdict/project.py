@@ -20,8 +20,13 @@ class Project:
     @classmethod
     def here(cls) -> Project:
         """Read the file of the current folder, from which its paths are meant."""
+        return cls.of(Path(FILE))
+
+    @classmethod
+    def of(cls, file: Path) -> Project:
+        """Read a file; its paths are meant from the current folder."""
         try:
-            return cls(tomllib.loads(Path(FILE).read_text(encoding="utf-8")))
+            return cls(tomllib.loads(file.read_text(encoding="utf-8")))
         except (OSError, ValueError, RecursionError):
             return cls()  # whoever names it with --config is told what is wrong with it
 
@@ -34,6 +39,14 @@ class Project:
         tables += [] if only else [self.settings, *_below(self.settings)]
         for table in tables:
             value = table.get(name, table.get(name.replace("-", "_")))
+            if isinstance(value, str) and value:
+                return value
+        return None
+
+    def of_job(self, name: str, command: str) -> str | None:
+        """Return what a command that is run with the file has for an option."""
+        for table in (_table(self.settings, command), self.settings):
+            value = table.get(name)
             if isinstance(value, str) and value:
                 return value
         return None

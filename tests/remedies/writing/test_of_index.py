@@ -74,6 +74,8 @@ def test_a_repaired_index_is_served_by_the_store(home, index, tmp_path):
     counts, summary = result.summary["counts"], result.summary
     assert counts["documents"] == 40 and counts["written"] == counts["records"]
     assert {"sentence", "scenario"} <= {*counts["views"]}
+    (section,) = json.loads((tmp_path / "out" / "manifest.json").read_text()).values()
+    assert section["encoder"]["fingerprint"] == ENCODER.fingerprint
     assert summary["weight"] == 0.7 and summary["settings"]["weight"] == 0.7
     assert [r.partition("-")[0] for r in summary["remedies"]] == ["blend", "expand", "scenarios"]
     assert summary["reach"]["reached"]["share"] == 1.0

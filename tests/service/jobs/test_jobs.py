@@ -16,7 +16,7 @@ from argus.data.locks import take_lock
 from argus.errors import ArgusError
 from argus.service.jobs import stream
 from argus.service.jobs.lines import may_start
-from argus.service.jobs.process import end_leftover
+from argus.service.jobs.process import end_leftover, signal_group, start_process
 from argus.service.jobs.stream import EventStream
 from argus.service.jobs.summary import JobRequest
 from argus.service.workplace import STATE
@@ -251,6 +251,24 @@ def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
     left.stdout.close()
     other.kill()
     other.wait()
+
+
+def test_a_process_whose_service_was_killed_before_it_noted_it_is_ended_all_the_same(tmp_path):
+    held, file = tmp_path / "job-1.lock", tmp_path / "docs.jsonl"
+    os.mkfifo(file)  # a corpus that never comes: the command waits for it
+
+    async def start():
+        running = await start_process(("exposure",), ("--corpus", str(file)), held)
+        end = asyncio.create_task(running.watch(lambda _: None))
+        try:
+            async with asyncio.timeout(60):
+                await asyncio.to_thread(end_leftover, held, None)
+                return (await end).code
+        finally:
+            signal_group(running.pid, signal.SIGKILL)
+
+    assert asyncio.run(start()) in (-signal.SIGTERM, -signal.SIGKILL, 130, 143)
+    take_lock(held, busy="").close()
 
 
 def files(folder):

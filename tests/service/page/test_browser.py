@@ -14,6 +14,7 @@ PAGES = {
     "why not, empty": "/page/report/why-not",
     "why not": f"/page/report/why-not?{urlencode({'q': f'alder mill {ATTACKS[0]}', 'doc': ID})}",
     "why not, which": "/page/report/why-not?q=mill&doc=mill",
+    "why not, no document": f"/page/report/why-not?{urlencode({'q': ATTACKS[1]})}",
     "why not, nothing": f"/page/report/why-not?{ATTACK}",
     "documents": "/page/report/documents",
     "documents of a slice": "/page/report/documents?"

@@ -89,6 +89,16 @@ def test_why_not_previews_ranks_as_the_explanation_has_them(client):
         assert f'<td class="num">{rank}</td>' in text
 
 
+@pytest.mark.parametrize(
+    ("values", "told"), [({"q": "a mill"}, "Which document?"), ({"doc": ID}, "Which question?")]
+)
+def test_what_is_left_out_is_asked_for(client, values, told):
+    for headers in (HTML, PART):
+        assert told in get(client, "why-not", "report", headers, **values).text
+    assert told not in get(client, "why-not").text
+    assert told not in get(client, "why-not", q="a mill", doc="cedar-mill").text
+
+
 def test_a_document_tells_its_views_and_who_displaces_it(client):
     text = get(client, "document", id="cedar-mill").text
     assert "Its own words that do not find it" in text and ">sentence<" in text

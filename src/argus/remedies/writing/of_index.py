@@ -8,6 +8,7 @@ from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import one_writer
+from argus.data.manifest import EncoderFacts
 from argus.data.provenance import content_hash
 from argus.data.records import record_of
 from argus.errors import InputError
@@ -66,7 +67,8 @@ def write_index(
             "into": into,
             "id_field": id_field,
         }
-        record = Record(JOB, config, {"index": spec.path})
+        asks: EncoderFacts = {"fingerprint": opened.header.asked_with}
+        record = Record(JOB, config, {"index": spec.path}, asks)
         _check_dimension(opened, base)  # before anything is read
         payloads = parent_payloads(base)
         parents = _parents(payloads, id_field, state, base)

@@ -23,6 +23,15 @@ BLOCK = 16_384
 LONGEST_LINE = 1 << 20
 GRACE_S = (10.0, 5.0)
 """Seconds that a process has after SIGINT, and after SIGTERM, before the next signal."""
+BEGINS_S = 30.0
+"""Seconds until a process that was started has written its number, at the latest."""
+CHILD = """
+import contextlib, os, runpy, sys
+with contextlib.suppress(OSError):  # on a full disk the service's own note of it has to do
+    os.write(int(sys.argv.pop(1)), b"%d" % os.getpid())
+runpy.run_module("argus", run_name="__main__", alter_sys=True)
+"""
+"""`python -m argus`, once it has written its number into the file that it holds."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
 
@@ -85,11 +94,16 @@ class Running:
 
 
 async def start_process(words: Sequence[str], arguments: Sequence[str], held: Path) -> Running:
-    """Start a command of Argus. held: a file whose lock is held as long as the process lives."""
+    """Start a command of Argus. held: a file whose lock is held as long as the process lives.
+
+    The process writes its number there itself: a service that is killed as soon as it has started
+    it has no time to.
+    """
     lock = take_lock(held, busy=f"{held}: this job runs already.")
     with lock:
+        lock.truncate(0)
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "argus", *words, *arguments,
+            sys.executable, "-c", CHILD, str(lock.fileno()), *words, *arguments,
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE, start_new_session=True,
             pass_fds=(lock.fileno(),), env={**os.environ, VARIABLE: LINES},
@@ -101,9 +115,15 @@ def end_leftover(held: Path, pid: int | None) -> None:
     """End the process of a job that outlived the service which started it, if it still lives.
 
     The lock of `held` tells: a process of the same number that is another one does not hold it.
+    pid: what the service noted; None where it was killed before, and the file alone has it.
     """
-    if not held.exists() or pid is None:
+    if not held.exists():
         return
+    until = time.monotonic() + BEGINS_S
+    while (pid := _written(held) or pid) is None:
+        if not _is_held(held) or time.monotonic() > until:
+            return
+        time.sleep(0.02)
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
         if not _is_held(held):
             return
@@ -111,6 +131,11 @@ def end_leftover(held: Path, pid: int | None) -> None:
         until = time.monotonic() + 2
         while time.monotonic() < until and _is_held(held):
             time.sleep(0.02)
+
+
+def _written(held: Path) -> int | None:
+    text = held.read_text(encoding="ascii", errors="replace")
+    return int(text) if text.isdecimal() else None
 
 
 def _is_held(held: Path) -> bool:

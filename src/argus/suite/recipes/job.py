@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import one_writer
+from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.records import read_record
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
@@ -64,6 +66,8 @@ class ReproduceResult(Result):
 
     TABLES = ("table",)
     folder: Path
+    data: Path
+    """What DATA stands for in reasons and notes."""
     summary: ReproduceSummary
     table: pa.Table
     """One row per cell."""
@@ -73,11 +77,16 @@ class ReproduceResult(Result):
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
         yield from headline(self.summary, self.sheet.digits)
+        if self.summary["not_run"]:
+            yield f"DATA: {self.data}"
         yield f"table: {self.folder / TABLES}"
 
 
 def recipes(data: Path | str | None = None, out: Path | str = "argus-out") -> list[ListedRecipe]:
-    """Return all recipes, and how many cells of each can be measured here. Nothing is run."""
+    """Return all recipes, and how many cells of each can be measured here. Nothing is run.
+
+    Of one that was run into OUT, how long that took.
+    """
     listed: list[ListedRecipe] = []
     for name in names():
         setting, recipe = _opened(name, Path(out), data, ReproduceConfig())
@@ -85,9 +94,17 @@ def recipes(data: Path | str | None = None, out: Path | str = "argus-out") -> li
         here = sum(not _lacking(cell, ways) for cell in recipe.cells)
         listed.append({
             "name": name, "title": recipe.title, "source": recipe.source, "here": here,
-            "cells": len(recipe.cells),
+            "cells": len(recipe.cells), "seconds": _seconds(setting.home),
         })  # fmt: skip
     return listed
+
+
+def _seconds(home: Path) -> float | None:
+    sections = ArtifactFolder(home).read_json(MANIFEST)
+    if JOB not in sections:
+        return None
+    section = read_record(ManifestSection, sections[JOB], where=home / MANIFEST, section=JOB)
+    return sum(section["timings_s"].values())
 
 
 @one_writer
@@ -114,7 +131,7 @@ def reproduce(
     record = Record(JOB, settings | ({"model": model.identity} if model else {}), {})
     record.open(folder)
     ways = _sources(setting, recipe)
-    lacking = {cell: _lacking(cell, ways) for cell in recipe.cells}
+    lacking = {cell: setting.named(_lacking(cell, ways)) for cell in recipe.cells}
     figures: Figures = {}
     for kind, way in ways.items():
         requests = [
@@ -123,9 +140,9 @@ def reproduce(
         ]  # fmt: skip
         if requests:
             with record.timed(kind.__name__):
-                figures |= _measured(way, list(dict.fromkeys(requests)))
+                figures |= _measured(way, list(dict.fromkeys(requests)), setting)
     cells = [_cell(cell, lacking[cell], figures, recipe.scale) for cell in recipe.cells]
-    return _keep(recipe, cells, folder, record)
+    return _keep(recipe, setting, cells, folder, record)
 
 
 def _opened(
@@ -162,7 +179,7 @@ def _lacking(cell: Entry, ways: Sources) -> str:
     return cell.reason if cell.request is None else ways[type(cell.request)].lacking(cell.request)
 
 
-def _measured(way: Source[Any], requests: Sequence[Request]) -> Figures:
+def _measured(way: Source[Any], requests: Sequence[Request], setting: Setting) -> Figures:
     """Return the figures of requests, run by run; where a run fails, why."""
     figures: Figures = {}
     for run in dict.fromkeys(map(way.run_of, requests)):
@@ -170,7 +187,7 @@ def _measured(way: Source[Any], requests: Sequence[Request]) -> Figures:
         try:
             figures |= way.measure(group)
         except (ArgusError, OSError) as error:
-            figures |= dict.fromkeys(group, Failed(str(error)))
+            figures |= dict.fromkeys(group, Failed(setting.named(str(error))))
     return figures
 
 
@@ -188,7 +205,11 @@ def _cell(cell: Entry, lacking: str, figures: Figures, scale: float) -> Reproduc
 
 
 def _keep(
-    recipe: Recipe, cells: list[ReproducedCell], folder: ArtifactFolder, record: Record
+    recipe: Recipe,
+    setting: Setting,
+    cells: list[ReproducedCell],
+    folder: ArtifactFolder,
+    record: Record,
 ) -> ReproduceResult:
     states = [cell["state"] for cell in cells]
     summary: ReproduceSummary = {
@@ -203,7 +224,7 @@ def _keep(
     folder.write_section("summary.json", JOB, summary)
     counts = {"measured": summary["measured"], "failed": summary["failed"]}
     folder.write_section("manifest.json", JOB, record.manifest(counts))
-    return ReproduceResult(folder.path, summary, table, sheet)
+    return ReproduceResult(folder.path, setting.data, summary, table, sheet)
 
 
 def _sheet(recipe: Recipe, summary: ReproduceSummary) -> Sheet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,13 @@ class Setting:
     shared: Path
     minutes: float
     model: ChatConfig | LocalConfig | None = None
+
+    def named(self, text: str) -> str:
+        """Return a text with DATA and OUT in place of where these folders lie on this machine."""
+        for name, folder in (("DATA", self.data), ("OUT", self.home.parent)):
+            for path in (folder.resolve(), folder):
+                text = re.sub(rf"(?<![\w./-]){re.escape(str(path))}(?=/| |$)", name, text)
+        return text
 
 
 def write_stdlib(folder: Path, stdlib: Path) -> None:

@@ -26,6 +26,8 @@ from argus.suite.recipes.setting import Setting, write_stdlib
 from argus.suite.remedies import filled, paths_in
 from argus.suite.summary import SuiteRow, SuiteSummary
 from argus.suite.toml import Table
+from argus.tasks.opening import READERS
+from argus.tasks.spec import parse_task_spec
 
 R = TypeVar("R", bound=Request)
 
@@ -74,8 +76,10 @@ def model_lacking(model: str) -> str:
 
 
 def path_lacking(path: Path) -> str:
-    """Return that a file or folder is not here; empty where it is."""
-    return "" if path.exists() else f"{path} is not here"
+    """Return which folder or file of a path is not here, the outermost; empty where all is."""
+    parts = (*reversed(path.parents), path)
+    absent = next((part for part in parts if not part.exists()), None)
+    return "" if absent is None else f"{absent} is not here"
 
 
 class OfAuthority(Source[AuthorityRequest]):
@@ -206,7 +210,8 @@ class OfGrid(Source[GridRequest]):
         try:
             require_task(task.place, self.table)
         except ArgusError:
-            return f"{task.place} is not here"
+            place = parse_task_spec(task.place, READERS).place
+            return path_lacking(place) or f"{task.place} is not here"
         return ""
 
     def _folder(self, task: SuiteTask) -> Path:

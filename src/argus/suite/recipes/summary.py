@@ -56,6 +56,7 @@ class ListedRecipe(TypedDict):
     source: paper and table.
     here: cells that can be measured here.
     cells: cells of the table.
+    seconds: seconds that its last run into the folder took; None where it was not run there.
     """
 
     name: str
@@ -63,6 +64,7 @@ class ListedRecipe(TypedDict):
     source: str
     here: int
     cells: int
+    seconds: float | None
 
 
 def headline(summary: ReproduceSummary, digits: int) -> Iterator[str]:

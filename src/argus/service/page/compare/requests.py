@@ -14,7 +14,7 @@ from argus.service.page.repairs.requests import Wanted, known_inputs
 from argus.service.workplace import SERVED, Workplace
 from argus.stores.spec import shown
 from argus.verdict.places import command
-from argus.verdict.reading import SUMMARY, Results
+from argus.verdict.reading import SUMMARY
 
 Named = dict[str, list[str]]
 
@@ -28,7 +28,7 @@ def comparing(both: tuple[System, System], home: Path, place: Workplace) -> Want
     one, two = both
     if one.name == two.name or not place.contains(home):
         return None
-    known = known_inputs(Results.of(home), place) if (home / SUMMARY).is_file() else {}
+    known = known_inputs(home, place).inputs if (home / SUMMARY).is_file() else {}
     questions: dict[str, str] = {n: known[n] for n in ("queries", "qrels") if n in known}
     indexes = [system for system in both if system.spec is not None]
     if len(indexes) == len(both):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from typing_extensions import TypedDict
 
 from argus.repair.candidates import ADAPT, BLEND, EXPAND, SCENARIOS
 from argus.service.workplace import SERVED, Workplace
+from argus.verdict.project import FILE, Project
 from argus.verdict.reading import Results
 
 INPUTS = ("queries", "qrels", "profiles", "kb")
@@ -71,15 +73,34 @@ def trial_inputs(files: Mapping[str, str], workplace: Workplace) -> dict[str, st
     return {n: f for n, f in named.items() if f is not None and workplace.holds(Path(f))}
 
 
-def known_inputs(results: Results | None, workplace: Workplace) -> dict[str, str]:
-    """Return files that jobs of a folder read, or that lie beside its corpus, in the folders."""
-    if results is None:
-        return {}
-    files = {"queries": results.places.queries, "qrels": results.places.qrels}
-    for section in results.places.manifest.values():
-        files |= {
-            n: one["file"] for n, one in section["inputs"].items() if n in ("kb 1", "profiles")
-        }
-    inputs = trial_inputs(files, workplace)
-    judged = {"queries", "qrels"} <= inputs.keys()
-    return {n: f for n, f in inputs.items() if judged or n not in ("queries", "qrels")}
+@dataclass(frozen=True)
+class Known:
+    """What is known of the inputs of a trial before there was one.
+
+    inputs: files in the folders, which a request may name. configured: files that jobs read by
+    themselves, since the file of settings that the service was started with names them for
+    `repair`. outside: other files outside the folders, which nothing reads.
+    """
+
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    configured: Mapping[str, str] = field(default_factory=dict)
+    outside: Mapping[str, str] = field(default_factory=dict)
+
+
+def known_inputs(folder: Path, workplace: Workplace) -> Known:
+    """Return files that jobs of a folder read, that lie beside its corpus, or that argus.toml has.
+
+    argus.toml is the file of `--config`, else the one of the current folder.
+    """
+    project = Project.of(workplace.config or Path(FILE))
+    places = replace(Results.of(folder).places, project=project)
+    named = {"queries": places.queries, "qrels": places.qrels, "profiles": places.profiles,
+             "kb": places.kb}  # fmt: skip
+    files = {name: file for name, file in named.items() if file and Path(file).exists()}
+    inputs = {name: file for name, file in files.items() if workplace.contains(Path(file))}
+    if not {"queries", "qrels"} <= inputs.keys():
+        inputs = {n: file for n, file in inputs.items() if n not in ("queries", "qrels")}
+    configured = {n: f for n in INPUTS if n not in inputs and (f := project.of_job(n, "repair"))}
+    configured = {} if workplace.config is None else configured
+    outside = {n: f for n, f in files.items() if n not in inputs and n not in configured}
+    return Known(inputs, configured, outside)

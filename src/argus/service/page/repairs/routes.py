@@ -16,6 +16,7 @@ from argus.service.page.job_panel import panel
 from argus.service.page.rendering import PageRoute, folder_path, render
 from argus.service.page.repairs.reading import Tried, read_receipts, read_trial
 from argus.service.page.repairs.requests import (
+    Known,
     applying,
     index_option,
     known_inputs,
@@ -26,7 +27,6 @@ from argus.service.page.repairs.requests import (
 )
 from argus.service.state import ServiceOf
 from argus.service.workplace import Workplace
-from argus.verdict.reading import Results
 
 router = APIRouter(route_class=PageRoute)
 WHAT = {
@@ -55,11 +55,12 @@ def repairs(
     tried = read_trial(index, candidate, remedies)
     option = index_option(place, index)
     there = made_already(remedy["kind"] for remedy in remedies)
-    inputs = {n: f for n, f in _inputs(tried, path, place).items() if n not in there}
+    known = _known(tried, path or index, place)
+    inputs = {n: f for n, f in known.inputs.items() if n not in there}
     return render(
         request, "repairs.html.j2", "repairs", folder,
         index=str(index), can_write=place.contains(index), what=WHAT, nothing=NOTHING,
-        tried=tried, inputs=inputs, there=there, trial=trial(option, {}),
+        tried=tried, inputs=inputs, known=known, there=there, trial=trial(option, {}),
         apply={} if tried is None or tried.is_old else _applying(tried, option, place),
         receipts=[
             (receipt, undoing(option, receipt.remedy["id"]))
@@ -69,10 +70,10 @@ def repairs(
     )  # fmt: skip
 
 
-def _inputs(tried: Tried | None, path: Path | None, place: Workplace) -> dict[str, str]:
+def _known(tried: Tried | None, folder: Path, place: Workplace) -> Known:
     """Return what the form holds at first: as it was tried last, else what the folder knows."""
     own = {} if tried is None else trial_inputs(tried.inputs, place)
-    return own or known_inputs(None if path is None else Results.of(path), place)
+    return Known(own) if own else known_inputs(folder, place)
 
 
 def _applying(tried: Tried, option: str, place: Workplace) -> dict[str, object]:

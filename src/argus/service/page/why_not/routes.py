@@ -47,8 +47,8 @@ def why_not(
         )
     spec = index_of(place, path) if has_index(place, path) else None
     part = "why_not_retriever.html.j2" if spec is None else "why_not_answer.html.j2"
-    answer = None
-    if q.strip() and doc.strip():
+    answer, lacking = None, _lacking(q, doc)
+    if not lacking:
         question = Asking(q, doc, k)
         answer = (
             answer_of_retriever(service, question)
@@ -56,9 +56,10 @@ def why_not(
             else _answer(service, warm, spec, question)
         )
     if is_fragment(request):
-        return fragment(part, answer=answer, **asking)
+        part = "why_not_lacking.html.j2" if lacking else part
+        return fragment(part, answer=answer, lacking=lacking, **asking)
     return render(
-        request, "why_not.html.j2", "why-not", folder, part=part, answer=answer,
+        request, "why_not.html.j2", "why-not", folder, part=part, answer=answer, lacking=lacking,
         searched=str(spec or service.searcher.name), examples=failed_questions(path),
         **asking_only(asking),
     )  # fmt: skip
@@ -74,6 +75,13 @@ async def blend(
         lambda: preview_blend(q, doc, warm.retriever(spec), k), limiter=service.explaining
     )
     return fragment("why_not_blend.html.j2", preview=preview, k=k, nearest=NEAREST, folder=folder)
+
+
+def _lacking(q: str, doc: str) -> str:
+    """Return which of the two was left out, "" where neither was, "both" where both were."""
+    if not q.strip():
+        return "question" if doc.strip() else "both"
+    return "" if doc.strip() else "document"
 
 
 def asking_only(asking: Values) -> Values:
