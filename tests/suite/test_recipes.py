@@ -7,9 +7,12 @@ from argus.data.beir import write_jsonl
 from argus.errors import InputError
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.llm import ChatConfig
+from argus.suite.recipes.audits import OfReach
 from argus.suite.recipes.config import ReproduceConfig
 from argus.suite.recipes.job import recipes, reproduce
 from argus.suite.recipes.recipe import names, read_recipe
+from argus.suite.recipes.setting import Setting
+from argus.suite.recipes.sources import model_lacking
 from tests.support.harm import faithful, made
 from tests.support.suites import draw, read_rows
 
@@ -76,6 +79,29 @@ def test_published_numbers_are_those_of_the_paper(name, row, column, value, tmp_
     assert published[row, column] == value
 
 
+ENTITIES = ("argus-1", "argus-3", *(f"argus-figure-{n}" for n in (1, 3, 5, 6)))
+
+
+@pytest.mark.parametrize("name", ENTITIES)
+def test_the_papers_retrievers_lack_entities_or_a_model_and_are_ready_else(name, tmp_path):
+    out = tmp_path / "out"
+    own = [c for c in opened(name, tmp_path).cells if "not in the paper" not in c.row]
+    assert len({cell.request.encoder for cell in own}) == 8
+    assert {cell.request.knowledge for cell in own} == {str(tmp_path / "argus" / "kb")}
+    if name in ("argus-1", "argus-3"):
+        family = {"XGBoost": "xgboost", "Ridge": "ridge", "MLP": "mlp"}
+        for cell in own:
+            kind = cell.row.rpartition(", ")[2]
+            assert cell.request.family == family.get(kind, kind.lower())
+    absent = reproduce(name, out=out, data=tmp_path).summary["cells"]
+    why = {cell["reason"] for cell in absent if cell["row"] == own[0].row}
+    assert len(why) == 1 and "argus" in str(why) and "is not here" in str(why)
+    (tmp_path / "argus" / "kb").mkdir(parents=True)
+    job = OfReach(Setting(tmp_path, tmp_path, out, out, 0.0))
+    for request in {cell.request for cell in own}:
+        assert job.lacking(request) == model_lacking(request.encoder)
+
+
 def test_car_9_runs_from_nothing(tmp_path):
     result = reproduce("car-9", out=tmp_path, data=tmp_path / "none")
     assert (result.summary["measured"], result.summary["not_run"]) == (9, 0)
@@ -127,7 +153,7 @@ def test_argus_figure_6_draws_the_audits_it_measures(entities, tmp_path):
     assert low == sorted(low) and 0 < low[0] < low[-1] < 1
     assert 0 < own["held out, N=800"]["measured"] < 1
     assert cells(result)["CONTRIEVER", "low, N=800"]["published"] == 0.753
-    page = (tmp_path / "argus-figure-6" / "figures" / "report.html").read_text()
+    page = (tmp_path / "argus-figure-6" / "figures" / "fb15k237" / "report.html").read_text()
     assert "all-MiniLM-L6-v2, span" in page and "figure-6" in page
     again = reproduce("argus-figure-5", out=tmp_path, data=entities)
     assert len(list((tmp_path / "shared" / "audits").iterdir())) == 2, "audits are shared"
