@@ -1,5 +1,7 @@
 """`argus reproduce`: recipes are whole, and one table of each paper runs on small real data."""
 
+import json
+
 import pytest
 
 from argus.authority.benchmarks.collection import write_benchmark
@@ -10,9 +12,11 @@ from argus.llm import ChatConfig
 from argus.suite.recipes.audits import OfReach
 from argus.suite.recipes.config import ReproduceConfig
 from argus.suite.recipes.job import recipes, reproduce
+from argus.suite.recipes.outputs import PUBLISHED
 from argus.suite.recipes.recipe import names, read_recipe
 from argus.suite.recipes.setting import Setting
 from argus.suite.recipes.sources import model_lacking
+from tests.support.generating import output_records, small_vocabulary
 from tests.support.harm import faithful, made
 from tests.support.suites import draw, read_rows
 
@@ -185,6 +189,26 @@ def test_thesis_16_trains_searches_and_analyses(stdlib, tmp_path):
     again = reproduce("thesis-7", out=tmp_path, data=stdlib, config=config)
     assert again.summary["not_run"] == 8  # the standard library has no answers
     assert "answer" in again.summary["cells"][0]["reason"]
+
+
+def groups_of_seal(result):
+    """Return how many groups of questions Table 13 has of SEAL's output."""
+    return sum(cell["measured"] is not None for cell in result.summary["cells"])
+
+
+def test_published_outputs_are_counted_as_the_thesis_does_where_its_tokenizer_is(tmp_path):
+    data = tmp_path / "data"
+    home = data / "thesis"
+    home.mkdir(parents=True)
+    for name in PUBLISHED:
+        (home / name).write_text(json.dumps(output_records()))
+    usual = reproduce("thesis-13", out=tmp_path / "usual", data=data)
+    assert "DATA/thesis/tokenizer (of GPT-2 or BART) is not here" in usual.summary["note"]
+    small_vocabulary().save(home / "tokenizer")
+    strict = reproduce("thesis-13", out=tmp_path / "strict", data=data)
+    assert "--strict" in strict.summary["note"]
+    # Eight questions each of one, two and three n-grams: equal values stay together in the thesis.
+    assert (groups_of_seal(usual), groups_of_seal(strict)) == (10, 3)
 
 
 def test_a_job_that_fails_fails_its_cells_alone(stdlib, tmp_path):
