@@ -1,4 +1,4 @@
-"""Processor time of one command from cold: help, what is refused, and one search.
+"""Processor time of one command from cold: help, what is refused, and two searches.
 
 Every command is a process of its own, user and system time of it and its children, median of
 several rounds with `import torch` taken by turns. Bytecode is warm: a first round is not counted.
@@ -14,10 +14,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-ROUNDS, DOCUMENTS = 7, 200
+ROUNDS, DOCUMENTS, RECORDS = 7, 200, 3_000
 TIMEOUT_S = 600
 ARGUS = "from argus.cli.main import main; main()"
 HEAVY = (
@@ -32,9 +33,10 @@ try:
 finally:
     print("heavy:", *(name for name in {HEAVY} if name in sys.modules), file=sys.stderr)
 """
-BOUNDS_S = {"help": 0.3, "search": 4.0} | dict.fromkeys(
+BOUNDS_S = {"help": 0.3, "search": 4.0, "authority search": 2.0} | dict.fromkeys(
     ("wrong index", "wrong corpus", "wrong option", "wrong column"), 0.6
 )
+RULES = "rules: [{name: newer, superseding: replacement, superseded: rule, scope: [harbour]}]"
 
 
 def run() -> dict[str, Any]:
@@ -53,6 +55,7 @@ def run() -> dict[str, Any]:
     torch = statistics.median(times["import torch"])
     return {
         "documents": DOCUMENTS,
+        "records": RECORDS,
         "rounds": ROUNDS,
         "import_torch_s": round(torch, 2),
         "commands": {
@@ -71,10 +74,12 @@ def run() -> dict[str, Any]:
 def _commands(place: Path) -> dict[str, list[str]]:
     """Return the arguments of each command; makes the index that is searched."""
     corpus = place / "corpus.jsonl"
-    rows = ({"_id": f"d{i}", "text": f"{i} boats lie in harbour {i % 7}"} for i in range(DOCUMENTS))
-    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    text = "{0} boats lie in harbour {1}"
+    _write(corpus, ({"_id": f"d{i}", "text": text.format(i, i % 7)} for i in range(DOCUMENTS)))
     index = ["--corpus", str(corpus), "--out", "index", "--precision", "float32"]
     _seconds(ARGUS, ["index", "build", *index], place, 0)
+    (place / "rules.yaml").write_text(RULES, encoding="utf-8")
+    _write(place / "records.jsonl", map(_record, range(RECORDS)))
     audit = ["audit", "--out", "out", "--corpus"]
     return {
         "help": ["--help"],
@@ -83,7 +88,24 @@ def _commands(place: Path) -> dict[str, list[str]]:
         "wrong option": ["search", "boats", "--index", "index", "--nothing", "1"],
         "wrong column": [*audit, str(corpus), "--text-field", "nowhere"],
         "search": ["search", "boats in harbour 3", "--index", "index", "--device", "cpu"],
-    }
+        "authority search": [
+            "authority", "search", "boats in harbour 3", "--records", "records.jsonl",
+            "--rules", "rules.yaml",
+        ],
+    }  # fmt: skip
+
+
+def _record(number: int) -> dict[str, Any]:
+    """Return a record; every second one replaces the one before it."""
+    return {
+        "_id": f"r{number}", "type": "replacement" if number % 2 else "rule",
+        "timestamp": f"{2000 + number % 2}-01-01", "entities": {"harbour": f"h{number // 2}"},
+        "text": f"{number} boats lie in harbour {number % 7}",
+    }  # fmt: skip
+
+
+def _write(file: Path, rows: Iterable[dict[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def _seconds(code: str, arguments: list[str], place: Path, expected: int) -> float:

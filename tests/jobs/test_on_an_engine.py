@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from argus.data.beir import write_jsonl
 from argus.data.types import Document
 from argus.encoders import EncoderConfig
 from argus.engine import EngineConfig, open_engine
@@ -27,6 +28,7 @@ from argus.retrievability.audit.job import audit
 from argus.retrievability.exposure.job import exposure
 from argus.scenarios.profiles.config import ProfileConfig
 from argus.scenarios.profiles.job import profile_documents
+from argus.suite.job import run_suite
 from tests.support.dumps import item, items_dump, pages_dump
 from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 from tests.support.word_encoder import WordEncoder
@@ -169,6 +171,52 @@ def test_a_diagnosis(repairable, ray, tmp_path):
     for name, where in (("here", None), ("there", ray)):
         diagnose(repairable.documents, out=tmp_path / name, engine=where, **options)
     agree(tmp_path / "here", tmp_path / "there", "diagnosis", tolerance=1e-5)
+
+
+SUITE = """
+[[retrievers]]
+name = "MiniLM"
+encoder = "all-MiniLM-L6-v2"
+precision = "float32"
+[[retrievers]]
+name = "BM25"
+bm25 = true
+remedies = ["none"]
+[[remedies]]
+name = "blend"
+[[tasks]]
+name = "roads"
+task = "beir:{home}"
+"""
+
+
+def test_a_suite_has_the_rows_of_the_plain_run(
+    documents, ray, tmp_path, small_batches, monkeypatch
+):
+    given, run = [], ray.run
+    monkeypatch.setattr(ray, "run", lambda work, *rest: given.append(work.what) or run(work, *rest))
+    home, file = tmp_path / "roads", tmp_path / "suite.toml"
+    file.write_text(SUITE.format(home=home))
+    (home / "qrels").mkdir(parents=True)
+    asked = range(0, 90, 9)
+    rows = [{"_id": d.id, "title": d.title, "text": d.text} for d in documents[:90]]
+    write_jsonl(home / "corpus.jsonl", rows)
+    questions = ({"_id": f"q{i}", "text": f"road {i % 17} from {TITLES[i]}"} for i in asked)
+    write_jsonl(home / "queries.jsonl", questions)
+    judged = (f"q{i}\td{i:03}\t1\nq{i}\td{i + 1:03}\t1" for i in asked)
+    (home / "qrels" / "test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *judged]))
+    engines = {"here": None, "local": EngineConfig(workers=2), "ray": ray}
+    found = {
+        name: run_suite(file, out=tmp_path / name, engine=engine).summary["rows"]
+        for name, engine in engines.items()
+    }
+    assert {(row["retriever"], row["remedy"]) for row in found["here"]} == {
+        ("MiniLM", "none"), ("MiniLM", "blend"), ("BM25", "none"),
+    }  # fmt: skip
+    assert found["local"] == found["here"]
+    for here, there in zip(found["here"], found["ray"], strict=True):
+        assert there["measures"] == pytest.approx(here["measures"], abs=1e-6)
+    assert set(given) == {"embedding"}
 
 
 def test_answers_of_a_language_model(documents, ray, tmp_path):

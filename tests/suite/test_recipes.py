@@ -1,6 +1,7 @@
 """`argus reproduce`: recipes are whole, and one table of each paper runs on small real data."""
 
 import json
+from shutil import copytree
 
 import pytest
 
@@ -9,9 +10,14 @@ from argus.data.beir import write_jsonl
 from argus.errors import InputError
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.llm import ChatConfig
+from argus.suite.recipes.audits import OfReach
 from argus.suite.recipes.config import ReproduceConfig
 from argus.suite.recipes.job import recipes, reproduce
+from argus.suite.recipes.outputs import PUBLISHED
 from argus.suite.recipes.recipe import names, read_recipe
+from argus.suite.recipes.setting import Setting
+from argus.suite.recipes.sources import model_lacking
+from tests.support.generating import output_records, small_vocabulary
 from tests.support.harm import faithful, made
 from tests.support.suites import draw, read_rows
 
@@ -78,6 +84,29 @@ def test_published_numbers_are_those_of_the_paper(name, row, column, value, tmp_
     assert published[row, column] == value
 
 
+ENTITIES = ("argus-1", "argus-3", *(f"argus-figure-{n}" for n in (1, 3, 5, 6)))
+
+
+@pytest.mark.parametrize("name", ENTITIES)
+def test_the_papers_retrievers_lack_entities_or_a_model_and_are_ready_else(name, tmp_path):
+    out = tmp_path / "out"
+    own = [c for c in opened(name, tmp_path).cells if "not in the paper" not in c.row]
+    assert len({cell.request.encoder for cell in own}) == 8
+    assert {cell.request.knowledge for cell in own} == {str(tmp_path / "argus" / "kb")}
+    if name in ("argus-1", "argus-3"):
+        family = {"XGBoost": "xgboost", "Ridge": "ridge", "MLP": "mlp"}
+        for cell in own:
+            kind = cell.row.rpartition(", ")[2]
+            assert cell.request.family == family.get(kind, kind.lower())
+    absent = reproduce(name, out=out, data=tmp_path).summary["cells"]
+    why = {cell["reason"] for cell in absent if cell["row"] == own[0].row}
+    assert len(why) == 1 and "argus" in str(why) and "is not here" in str(why)
+    (tmp_path / "argus" / "kb").mkdir(parents=True)
+    job = OfReach(Setting(tmp_path, tmp_path, out, out, 0.0))
+    for request in {cell.request for cell in own}:
+        assert job.lacking(request) == model_lacking(request.encoder)
+
+
 def test_car_9_runs_from_nothing(tmp_path):
     result = reproduce("car-9", out=tmp_path, data=tmp_path / "none")
     assert (result.summary["measured"], result.summary["not_run"]) == (9, 0)
@@ -88,13 +117,27 @@ def test_car_9_runs_from_nothing(tmp_path):
     assert "CVE T1, published" in text
 
 
-def test_argus_2_runs_on_what_is_shared(shared, tmp_path):
+MEASURED_FROM_NOTHING = {"MiniLM (not in the paper)", "BM25 (not in the paper)"}
+
+
+@pytest.mark.parametrize(("name", "columns"), [("argus-2", 2), ("argus-5", 4)])
+def test_argus_2_and_5_run_from_nothing_beside_the_published(name, columns, stdlib, tmp_path):
+    result = reproduce(name, out=tmp_path, data=stdlib)
+    assert (result.summary["measured"], result.summary["failed"]) == (2 * columns, 0)
+    values = {key: c["measured"] for key, c in cells(result).items() if c["state"] == "measured"}
+    assert {row for row, _ in values} == MEASURED_FROM_NOTHING
+    assert all("standard library" in column for _, column in values)
+    assert min(values.values()) > 0 and max(values.values()) <= 100
+
+
+def test_argus_2_runs_on_what_is_shared(shared, stdlib, tmp_path):
     data = tmp_path / "data"
+    copytree(stdlib / "stdlib", data / "stdlib")
     for name in ("impliret_wknow_multi", "theoremqa_theorems", "wiki2"):
         draw(shared(name), data / name, questions=3, others=6)
     result = reproduce("argus-2", out=tmp_path / "out", data=data)
     measured = {row for (row, _), c in cells(result).items() if c["measured"] is not None}
-    assert {"MiniLM (not in the paper)", "BM25 (not in the paper)"} <= measured
+    assert measured >= MEASURED_FROM_NOTHING
     bge = cells(result)["BGE-M3, Baseline", "Biology nDCG@5"]
     assert (bge["state"], bge["published"]) == ("not run", 7.8)
     assert "BRIGHT" in bge["reason"]
@@ -129,7 +172,7 @@ def test_argus_figure_6_draws_the_audits_it_measures(entities, tmp_path):
     assert low == sorted(low) and 0 < low[0] < low[-1] < 1
     assert 0 < own["held out, N=800"]["measured"] < 1
     assert cells(result)["CONTRIEVER", "low, N=800"]["published"] == 0.753
-    page = (tmp_path / "argus-figure-6" / "figures" / "report.html").read_text()
+    page = (tmp_path / "argus-figure-6" / "figures" / "fb15k237" / "report.html").read_text()
     assert "all-MiniLM-L6-v2, span" in page and "figure-6" in page
     again = reproduce("argus-figure-5", out=tmp_path, data=entities)
     assert len(list((tmp_path / "shared" / "audits").iterdir())) == 2, "audits are shared"
@@ -161,6 +204,26 @@ def test_thesis_16_trains_searches_and_analyses(stdlib, tmp_path):
     again = reproduce("thesis-7", out=tmp_path, data=stdlib, config=config)
     assert again.summary["not_run"] == 8  # the standard library has no answers
     assert "answer" in again.summary["cells"][0]["reason"]
+
+
+def groups_of_seal(result):
+    """Return how many groups of questions Table 13 has of SEAL's output."""
+    return sum(cell["measured"] is not None for cell in result.summary["cells"])
+
+
+def test_published_outputs_are_counted_as_the_thesis_does_where_its_tokenizer_is(tmp_path):
+    data = tmp_path / "data"
+    home = data / "thesis"
+    home.mkdir(parents=True)
+    for name in PUBLISHED:
+        (home / name).write_text(json.dumps(output_records()))
+    usual = reproduce("thesis-13", out=tmp_path / "usual", data=data)
+    assert "DATA/thesis/tokenizer (of GPT-2 or BART) is not here" in usual.summary["note"]
+    small_vocabulary().save(home / "tokenizer")
+    strict = reproduce("thesis-13", out=tmp_path / "strict", data=data)
+    assert "--strict" in strict.summary["note"]
+    # Eight questions each of one, two and three n-grams: equal values stay together in the thesis.
+    assert (groups_of_seal(usual), groups_of_seal(strict)) == (10, 3)
 
 
 def test_a_job_that_fails_fails_its_cells_alone(stdlib, tmp_path):

@@ -100,3 +100,18 @@ def plain_beam_search(
         kept.update(best)
         live = [c for c in best if c[0][-1] != last][:beams]
     return kept
+
+
+def output_records():
+    """Return 24 questions of a system's output, with one, two or three n-grams by turns."""
+    keys = [["</s> Tower @@", 2, 4.0], [" tall", 3, 2.0], ["|| what is tall @@", 1, 1.0]]
+    return [_output_record(n, keys[: 1 + n % 3]) for n in range(24)]
+
+
+def _output_record(number, keys):
+    passage = {"passage_id": "p", "title": "Tower", "text": "A tower is tall.", "score": 1.0}
+    return {
+        "id": f"q{number}", "question": "what is tall", "answers": ["tower"],
+        "positive_ctxs": [{"passage_id": "p" if number % 2 else "x", "title": "", "text": ""}],
+        "ctxs": [{**passage, "keys": keys}],
+    }  # fmt: skip

@@ -98,7 +98,7 @@ _RUNS = (
 
 
 def _of_subclass(encoder: EncoderConfig) -> dict[str, str]:
-    """Return further settings, such as pooling, that change vectors."""
+    """Return settings of a subclass of EncoderConfig: they may change vectors."""
     return {name: repr(value) for name, value in vars(encoder).items() if name not in _RUNS}
 
 

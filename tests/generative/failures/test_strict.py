@@ -11,25 +11,14 @@ from argus.errors import InputError
 from argus.generative.failures.jobs.analyse import analyse_failures
 from argus.generative.failures.jobs.settings import FailureConfig
 from argus.generative.failures.tables.deciles import published_deciles
-from tests.support.generating import small_vocabulary
-
-
-def record(number, keys):
-    passage = {"passage_id": "p", "title": "Tower", "text": "A tower is tall.", "score": 1.0}
-    return {
-        "id": f"q{number}", "question": "what is tall", "answers": ["tower"],
-        "positive_ctxs": [{"passage_id": "p" if number % 2 else "x", "title": "", "text": ""}],
-        "ctxs": [{**passage, "keys": keys}],
-    }  # fmt: skip
+from tests.support.generating import output_records, small_vocabulary
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("strict")
     small_vocabulary().save(home / "tokenizer")
-    keys = [["</s> Tower @@", 2, 4.0], [" tall", 3, 2.0], ["|| what is tall @@", 1, 1.0]]
-    records = [record(n, keys[: 1 + n % 3]) for n in range(24)]
-    (home / "dpr.json").write_text(json.dumps(records))
+    (home / "dpr.json").write_text(json.dumps(output_records()))
     return home
 
 

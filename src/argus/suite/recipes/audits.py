@@ -39,7 +39,7 @@ def _audited(request: KnowledgeRequest, setting: Setting) -> Path:
 
 
 class OfReach(Source[ReachRequest]):
-    """Values of ARGUS' figures: one page of figures over all retrievers that are asked for."""
+    """Values of ARGUS' figures: a page per knowledge base, over all retrievers asked for."""
 
     def lacking(self, request: ReachRequest) -> str:
         """See `Source.lacking`."""
@@ -58,7 +58,8 @@ class OfReach(Source[ReachRequest]):
         pools = tuple(sorted({POOL, *(request.pool for request in requests)}))
         summary = audit_figures(
             [f"{name}={folder}" for name, folder in folders.items()],
-            out=self.setting.home / "figures", config=FigureConfig(k=K, pools=pools),
+            out=self.setting.home / "figures" / Path(requests[0].knowledge).name,
+            config=FigureConfig(k=K, pools=pools),
         ).summary  # fmt: skip
         return {request: _reached(request, summary) for request in requests}
 

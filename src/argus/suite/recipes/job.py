@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from argus.suite.layout import Figure, Sheet
 from argus.suite.recipes.audits import OfProbes, OfReach
 from argus.suite.recipes.authority_sources import OfGap, OfHarm
 from argus.suite.recipes.config import ReproduceConfig
+from argus.suite.recipes.outputs import how_counted
 from argus.suite.recipes.recipe import Entry, Recipe, names, read_recipe
 from argus.suite.recipes.requests import (
     AblationRequest,
@@ -156,7 +157,11 @@ def _opened(
     own = root / STDLIB
     stdlib = own if own.is_dir() else out / SHARED / STDLIB
     recipe = read_recipe(name, {"data": root, "stdlib": stdlib})
-    return Setting(root, stdlib, out / name, out / SHARED, config.minutes, model), recipe
+    setting = Setting(root, stdlib, out / name, out / SHARED, config.minutes, model)
+    if any(isinstance(cell.request, FailureRequest) for cell in recipe.cells):
+        notes = filter(None, (recipe.note, how_counted(setting)))
+        recipe = replace(recipe, note=" ".join(notes))
+    return setting, recipe
 
 
 def _sources(setting: Setting, recipe: Recipe) -> Sources:

@@ -11,6 +11,8 @@ from argus.suite.recipes.setting import Setting, write_stdlib
 
 PUBLISHED = ("seal.json", "minder.json")
 """Files of the thesis under DATA/thesis, each of 6,515 questions."""
+COUNTS_WITH = "tokenizer"
+"""Folder of GPT-2's or BART's tokenizer beside them: what the thesis counts with."""
 TOKENIZER = "bpe:8000"
 SCRATCH = "scratch"
 
@@ -27,11 +29,33 @@ class Outputs:
 
 def outputs(setting: Setting) -> Outputs:
     """Return the published files, or ask the standard library's questions of a small model."""
-    home = setting.data / "thesis"
-    files = [home / name for name in PUBLISHED]
-    if all(file.is_file() for file in files):
-        return Outputs(files, FailureConfig())
-    return _made(setting)
+    files = _published(setting)
+    if not files:
+        return _made(setting)
+    tokenizer = _tokenizer(setting)
+    return Outputs(files, FailureConfig(tokenizer=tokenizer, strict=tokenizer is not None))
+
+
+def how_counted(setting: Setting) -> str:
+    """Return how published outputs are counted, for a note; empty where none are here."""
+    if not _published(setting):
+        return ""
+    if _tokenizer(setting):
+        return "Counted as the thesis does (argus generative analyse --strict)."
+    return (
+        f"Not counted as the thesis does, by words instead of its tokens: DATA/thesis/{COUNTS_WITH}"
+        " (of GPT-2 or BART) is not here, so that digits differ where tokens are counted."
+    )
+
+
+def _published(setting: Setting) -> list[Path]:
+    files = [setting.data / "thesis" / name for name in PUBLISHED]
+    return files if all(file.is_file() for file in files) else []
+
+
+def _tokenizer(setting: Setting) -> Path | None:
+    folder = setting.data / "thesis" / COUNTS_WITH
+    return folder if folder.is_dir() else None
 
 
 def _made(setting: Setting) -> Outputs:
