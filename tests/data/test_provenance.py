@@ -66,7 +66,10 @@ def test_the_environment_names_versions_and_hardware() -> None:
     environment = describe_environment()
     assert environment["libraries"]["numpy"] == np.__version__
     assert environment["cores"] >= 1
-    assert set(environment) == {"python", "platform", "processor", "cores", "libraries"}
+    assert set(environment) == {
+        "python", "platform", "processor", "cores", "accelerator", "libraries"
+    }  # fmt: skip
+    assert isinstance(environment["accelerator"], str)
 
 
 def test_peak_memory_is_in_bytes_and_counts_what_was_held() -> None:

@@ -47,8 +47,8 @@ class Environment(TypedDict):
     platform: str
     processor: str
     cores: int
-    accelerator: str | None
-    """GPU that torch finds; None without one, or where nothing has loaded torch."""
+    accelerator: NotRequired[str]
+    """GPU that torch finds; "" without one, or where nothing has loaded torch."""
     libraries: dict[str, str | None]
     """Version by name; None for what is not installed."""
 
@@ -129,11 +129,11 @@ def describe_environment() -> Environment:
     }
 
 
-def accelerator() -> str | None:
-    """Return the GPU that torch finds; None without one, or where nothing has loaded torch."""
+def accelerator() -> str:
+    """Return the GPU that torch finds; "" without one, or where nothing has loaded torch."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.cuda.is_available():
-        return None
+        return ""
     return str(torch.cuda.get_device_name())
 
 

@@ -101,7 +101,7 @@ def encoding(folder: str, model: str, few: str, many: str) -> EncodingTrial:
             tokens.append(int((counts if window is None else counts.clip(max=window)).sum()))
     return EncodingTrial(
         encoder=encoder.fingerprint, encoder_parameters=_parameters(encoder),
-        encoder_window=window, accelerator=accelerator() or "", base_bytes=peak_memory_bytes(),
+        encoder_window=window, accelerator=accelerator(), base_bytes=peak_memory_bytes(),
         load_s=importing_s + load_s, tokens=(tokens[0], tokens[1]),
         seconds=(seconds[0], seconds[1]),
     )  # fmt: skip
