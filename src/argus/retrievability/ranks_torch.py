@@ -89,12 +89,10 @@ class TorchCounter:
         most = max(1, WORKING_BYTES // (4 * block.similarity.shape[1]))
         for start in range(0, len(rows), most):
             part = slice(start, start + most)
-            level = self._sent(exact[part].astype(np.float32))
-            above, of, near = block.above(self._sent(rows[part]), level)
+            queries, level = self._sent(rows[part]), self._sent(exact[part].astype(np.float32))
+            above, of, near = block.above(queries, level)
             if len(of) and self.device.type != "mps":  # which has no float64
-                surely, undecided = block.compared(
-                    self._sent(rows[part])[of], near, self._sent(exact[part])[of]
-                )
+                surely, undecided = block.compared(queries[of], near, self._sent(exact[part])[of])
                 above.index_add_(0, of[surely], torch.ones_like(of[surely]))
                 of, near = of[undecided], near[undecided]
             counts.append(above.cpu().numpy())

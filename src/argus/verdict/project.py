@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,19 +37,11 @@ class Project:
         """
         tables = [_table(self.settings, command) for command in commands]
         tables += [] if only else [self.settings, *_below(self.settings)]
-        for table in tables:
-            value = table.get(name, table.get(name.replace("-", "_")))
-            if isinstance(value, str) and value:
-                return value
-        return None
+        return _first(tables, name)
 
     def of_job(self, name: str, command: str) -> str | None:
         """Return what a command that is run with the file has for an option."""
-        for table in (_table(self.settings, command), self.settings):
-            value = table.get(name)
-            if isinstance(value, str) and value:
-                return value
-        return None
+        return _first((_table(self.settings, command), self.settings), name)
 
     def is_of(self, corpus: str | None) -> bool:
         """Return whether it speaks of this corpus, as far as either is known."""
@@ -58,6 +50,15 @@ class Project:
             return True
         own_path, path = Path(own).resolve(), Path(corpus).resolve()
         return own_path in (path, path.parent)
+
+
+def _first(tables: Iterable[Settings], name: str) -> str | None:
+    """Return the text that the first table to have one has for an option."""
+    for table in tables:
+        value = table.get(name, table.get(name.replace("-", "_")))
+        if isinstance(value, str) and value:
+            return value
+    return None
 
 
 def _table(settings: Settings, command: str) -> Settings:
