@@ -61,11 +61,11 @@ def run() -> dict[str, Any]:
         "collections": results,
         "mean_of_four": round(sum(gains) / 4, 4),
         "bar": BAR,
-        "by_question_over_one_weight": _mean_of(list(steps.values())),
+        "by_question_over_one_weight": mean_of(list(steps.values())),
     }
 
 
-def _mean_of(differences: list[FloatArray]) -> dict[str, float]:
+def mean_of(differences: list[FloatArray]) -> dict[str, float]:
     """Return the mean over collections, and its interval, questions drawn within each."""
     rng = np.random.default_rng(0)
     draws = [d[rng.integers(len(d), size=(DRAWS, len(d)))].mean(axis=1) for d in differences]
@@ -76,7 +76,7 @@ def _mean_of(differences: list[FloatArray]) -> dict[str, float]:
 
 def _collection(name: str, index: Path, encoder: Any) -> tuple[dict[str, Any], FloatArray]:
     """Return the figures, and of each question what the weight by question changes."""
-    documents, judged = _judged(name)
+    documents, judged = judged_collection(name)
     build_index(documents, out=index, encoder=encoder)
     blended = blend_index(index, Blend(smoothing=0.0), encoder=encoder)
     opened = ViewIndex.open(index)
@@ -93,11 +93,11 @@ def _collection(name: str, index: Path, encoder: Any) -> tuple[dict[str, Any], F
         "questions": len(judged.queries),
         "views": blended.summary["views"],
         "arms": {
-            arm: {measure: _figures(dense[measure], of[measure]) for measure in (NDCG, RECALL)}
+            arm: {measure: compared(dense[measure], of[measure]) for measure in (NDCG, RECALL)}
             for arm, of in values.items()
         },
-        CONSTANT: _figures(constant, values["blend"][NDCG]),
-        SMOOTHED: _figures(values["blend"][NDCG], values[SMOOTHED][NDCG]),
+        CONSTANT: compared(constant, values["blend"][NDCG]),
+        SMOOTHED: compared(values["blend"][NDCG], values[SMOOTHED][NDCG]),
     }
     return figures, step
 
@@ -110,7 +110,7 @@ def _smoothed(state: Snapshot) -> Snapshot:
     return Snapshot(state.columns, vectors, state.blend, state.hubness)
 
 
-def _judged(name: str) -> tuple[list[Document], Any]:
+def judged_collection(name: str) -> tuple[list[Document], Any]:
     if name == "demo":
         library = standard_library()
         documents = [Document(e.id, e.paragraph, e.id) for e in library.entities]
@@ -169,7 +169,7 @@ def _values(ranked: Run, qrels: Any) -> dict[str, dict[str, float]]:
     return {m: {q: values[m] for q, values in per_query.items()} for m in (NDCG, RECALL)}
 
 
-def _figures(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
+def compared(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
     change = paired_difference(before, after, seed=0)
     return {
         "mean": round(change.mean_after, 4),

@@ -1,8 +1,10 @@
-"""How many cores there are for this process."""
+"""How many cores there are for this process, and threads to use them."""
 
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 
 def available_cores() -> int:
@@ -12,3 +14,15 @@ def available_cores() -> int:
     )
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return min(cores, int(limit)) if limit.isdigit() and int(limit) else cores
+
+
+@cache
+def worker_threads(n: int) -> ThreadPoolExecutor:
+    """Return n threads that stay: to start them takes as long as a small search.
+
+    For work that waits for no other work of theirs.
+    """
+    return ThreadPoolExecutor(n, "argus-worker")
+
+
+os.register_at_fork(after_in_child=worker_threads.cache_clear)  # threads stay with the parent

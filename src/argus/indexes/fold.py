@@ -301,6 +301,7 @@ def pair_products(
     out = np.empty(len(query), np.float64)
     for start in range(0, len(query), PAIR_ROWS):
         part = slice(start, start + PAIR_ROWS)
-        left, right = queries[query[part]].astype(float), vectors[view[part]].astype(float)
-        out[part] = np.einsum("ij,ij->i", left, right)
+        right = vectors[view[part]]
+        left = queries if len(queries) == 1 else queries[query[part]]
+        out[part] = np.einsum("ij,ij->i", np.broadcast_to(left, right.shape), right, dtype=float)
     return out

@@ -18,17 +18,16 @@ of all vectors.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
-from argus.cores import available_cores
+from argus.cores import available_cores, worker_threads
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
-from argus.indexes.codes import TOLERANCE, CodedQuery, Codes, dot, most_of
+from argus.indexes.bounds import mixed_scores, reach, within
+from argus.indexes.codes import TOLERANCE, CodedQuery, Codes
 from argus.indexes.fold import Folded, Layout, ranked
 
 SEEDS = 64
@@ -36,7 +35,7 @@ SEEDS = 64
 HEAD = 512
 """Documents of the highest bounds, whose scores come first. What of the rest can still reach them
 is read in the order in which it lies in memory: far faster, where that is a large part of all."""
-PART = 1_000
+PART = 4_000
 """Documents of the rest that are worth a thread, where one query is asked."""
 BY_CODES = 2
 """Queries at once, at most, whose documents are scored by codes."""
@@ -133,11 +132,12 @@ def top_documents_pruned(
     is_few = len(queries) <= BY_CODES
     k_there, at_once = min(k, len(layout.starts) - 1), available_cores() if is_few else 1
     search = _Search(vectors, layout, views, k_there, at_once)
+    coded = map(CodedQuery.of, queries)
     if is_few:
-        candidates = [search.candidates(query, search.most(query)) for query in queries]
+        candidates = [search.candidates(query, search.most(query)) for query in coded]
     else:
-        with ThreadPoolExecutor(available_cores()) as threads:
-            candidates = list(threads.map(search.candidates, queries, _own_scores(queries, views)))
+        threads = worker_threads(available_cores())
+        candidates = list(threads.map(search.candidates, coded, _own_scores(queries, views)))
     query = np.repeat(np.arange(len(queries)), [len(documents) for documents in candidates])
     return ranked(queries, vectors, layout, query, np.concatenate(candidates), k)
 
@@ -173,12 +173,12 @@ class _Search:
             if len(side.rows)
         ]
 
-    def most(self, query: FloatArray) -> FloatArray:
+    def most(self, query: CodedQuery) -> FloatArray:
         """Return the most that documents score without side views, by codes, (n_documents,)."""
         views = self.views
-        return views.own_codes.most(CodedQuery.of(query), views.own_starts, self.threads)
+        return views.own_codes.most(query, views.own_starts, self.threads)
 
-    def candidates(self, query: FloatArray, own: FloatArray) -> IntArray:
+    def candidates(self, query: CodedQuery, own: FloatArray) -> IntArray:
         """Return the documents that can be among the k best.
 
         own: (n_documents,), the most that they score without side views, nothing taken off.
@@ -188,18 +188,13 @@ class _Search:
         lowered = own - self.penalty
         first = np.argpartition(lowered, n - seeds)[n - seeds :]
         least = self._score(query, own, first, np.ones(seeds, np.float32), self._none(), -np.inf)[1]
-        # Whatever lies below `reach` cannot get to `least`; then each by its own angle.
-        widest = max(side.widest for side, _ in self.sides)
-        weight = float(np.prod([weight for _, weight in self.sides]))
-        near = np.flatnonzero(own >= reach(least + self.lightest - self.slack, widest, weight))
-        bound = self._bounds(own, near) + self.slack
-        near, bound = near[bound >= least], bound[bound >= least]
+        near, bound = self._near(own, least)
         scores, least = self._by_bound(query, own, near, bound, least)
         documents: IntArray = near[scores >= least]
         return documents
 
     def _by_bound(
-        self, query: FloatArray, own: FloatArray, near: IntArray, bound: FloatArray, least: float
+        self, query: CodedQuery, own: FloatArray, near: IntArray, bound: FloatArray, least: float
     ) -> tuple[FloatArray, float]:
         """Score those of the highest bounds first, then, as they lie in memory, the rest."""
         scores, best = np.full(len(near), -np.inf, np.float32), self._none()
@@ -219,27 +214,30 @@ class _Search:
         parts = np.array_split(rest, max(1, min(self.threads, len(rest) // PART)))
         if len(parts) == 1:
             return scores, score(rest)
-        with ThreadPoolExecutor(len(parts)) as threads:
-            return scores, max(threads.map(score, parts))
+        return scores, max(worker_threads(len(parts)).map(score, parts))
 
     def _none(self) -> FloatArray:
         """Return what stands for the k best scores before there are any."""
         return np.full(self.k, -np.inf, np.float32)
 
-    def _bounds(self, own: FloatArray, documents: IntArray) -> FloatArray:
-        """Return the most that documents can score, by the angles of their side views."""
-        own = own[documents]
-        most = own
-        for side, weight in self.sides:
-            beside = np.float32(1 - weight) * highest(own, side.angle[documents])
-            there = side.starts[documents + 1] > side.starts[documents]
-            most = np.where(there, np.float32(weight) * most + beside, most)
-        bound: FloatArray = np.maximum(most, own) - self.penalty[documents]
-        return bound
+    def _near(self, own: FloatArray, least: float) -> tuple[IntArray, FloatArray]:
+        """Return the documents that can get to `least`, by the angles of their side views.
+
+        And how far each can get. Whatever lies below `reach` cannot, whatever its angle.
+        """
+        widest = max(side.widest for side, _ in self.sides)
+        weight = float(np.prod([weight for _, weight in self.sides]))
+        lowest = reach(least + self.lightest - self.slack, widest, weight)
+        sentences, scenarios = self.views.sentences, self.views.scenarios
+        return within(  # type: ignore[no-any-return]
+            own, self.penalty, sentences.starts, sentences.angle, scenarios.starts, scenarios.angle,
+            np.float32(self.weights[0]), np.float32(self.weights[1]),
+            np.float32(lowest), np.float32(least), np.float32(self.slack),
+        )  # fmt: skip
 
     def _score(
         self,
-        query: FloatArray,
+        query: CodedQuery,
         own: FloatArray,
         documents: IntArray,
         bound: FloatArray,
@@ -251,8 +249,8 @@ class _Search:
         best: (k,), the k best scores so far, ascending; it is brought up to date.
         """
         sentences, scenarios = self.views.sentences, self.views.scenarios
-        return _mixed(  # type: ignore[no-any-return]
-            query, CodedQuery.of(query), self.vectors, self.views.own_rows, self.views.own_starts,
+        return mixed_scores(  # type: ignore[no-any-return]
+            query, self.vectors, self.views.own_rows, self.views.own_starts,
             sentences.rows, sentences.starts, sentences.codes,
             scenarios.rows, scenarios.starts, scenarios.codes,
             np.float32(self.weights[0]), np.float32(self.weights[1]),
@@ -264,103 +262,6 @@ def off_unit_length(vectors: FloatArray) -> float:
     """Return how far the length of a row is from 1 at most; NaN where a row is not finite."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return float(np.abs(lengths - 1).max(initial=0.0))
-
-
-def highest(own: FloatArray, angle: FloatArray) -> FloatArray:
-    """Return the most that a side view of documents of these scores can score, at least `own`.
-
-    own: (n,); angle: (n, 2), cosine and sine of the angle within which the side views lie.
-    """
-    cosine, sine = angle[:, 0], angle[:, 1]
-    beside = own * cosine + np.sqrt(np.maximum(0, 1 - own * own)) * sine
-    most: FloatArray = np.maximum(own, np.where(own >= cosine, np.float32(1), beside))
-    return most
-
-
-def reach(least: float, angle: float, weight: float) -> float:
-    """Return the own score below which no document gets to `least`: `highest`, mixed, inverted.
-
-    weight: λ, or the product of both: what is mixed twice lies below what is mixed once by that.
-    Below cos δ the bound is `A·cos θ + B·sin θ = R·cos(θ - φ)`.
-    """
-    sine = max(0.0, float(np.sin(angle)))  # π in float32 is more than π
-    across, beside = weight + (1 - weight) * np.cos(angle), (1 - weight) * sine
-    if least >= weight * np.cos(angle) + 1 - weight:
-        return float((least - (1 - weight)) / weight)
-    turn = np.arctan2(beside, across)
-    theta = turn + np.arccos(np.clip(least / np.hypot(across, beside), -1, 1))
-    return float(np.cos(theta)) if theta < np.pi else -np.inf
-
-
-@numba.njit(cache=True, nogil=True)
-def _nearest(query, vectors, rows, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover
-    nearest = np.float32(-np.inf)
-    for row in range(start, end):
-        nearest = max(nearest, dot(query, vectors[rows[row]]))
-    return nearest
-
-
-@numba.njit(cache=True, nogil=True)
-def _keep(best, score):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    """Put a score among the k best, which rise, in place of the lowest."""
-    at = 0
-    while at + 1 < len(best) and best[at + 1] < score:
-        best[at] = best[at + 1]
-        at += 1
-    best[at] = score
-
-
-@numba.njit(cache=True, nogil=True)
-def _mixed(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    query, coded, vectors, own_rows, own_starts,
-    rows_1, starts_1, codes_1, rows_2, starts_2, codes_2,
-    weight_1, weight_2,
-    most, penalty, documents, bound, best, slack, least,
-):  # fmt: skip
-    """Score documents in their order; return scores and what the k-th best reaches.
-
-    1: sentences; 2: scenarios. most: what a document's own views score at most. A document that
-    cannot reach `least`, which rises as scores come in, is left at -inf.
-    """
-    scores = np.full(len(documents), -np.inf, np.float32)
-    rest_1, rest_2 = np.float32(1) - weight_1, np.float32(1) - weight_2
-    for i in range(len(documents)):
-        if bound[i] < least:
-            continue
-        d = documents[i]
-        some_1, some_2 = starts_1[d + 1] > starts_1[d], starts_2[d + 1] > starts_2[d]
-        score, most_1, most_2 = most[d], np.float32(-np.inf), np.float32(1)
-        if some_1:
-            most_1 = most_of(coded, codes_1, starts_1[d], starts_1[d + 1])
-            score = weight_1 * score + rest_1 * max(score, most_1)
-        if some_2:
-            most_2 = most_of(coded, codes_2, starts_2[d], starts_2[d + 1])
-            score = weight_2 * score + rest_2 * most_2
-        if score - penalty[d] + slack < least:
-            continue
-        own = _nearest(query, vectors, own_rows, own_starts[d], own_starts[d + 1])
-        score = own
-        if some_1:
-            score = weight_1 * own + rest_1 * max(own, most_1)
-        if some_2:
-            score = weight_2 * score + rest_2 * most_2
-        if score - penalty[d] + slack < least:
-            continue
-        score = own
-        if some_1:
-            nearest = _nearest(query, vectors, rows_1, starts_1[d], starts_1[d + 1])
-            score = weight_1 * own + rest_1 * max(own, nearest)
-            if some_2 and (weight_2 * score + rest_2 * most_2 - penalty[d] + slack < least):
-                continue
-        if some_2:
-            nearest = _nearest(query, vectors, rows_2, starts_2[d], starts_2[d + 1])
-            score = weight_2 * score + rest_2 * nearest
-        score -= penalty[d]
-        scores[i] = score
-        if score > best[0]:
-            _keep(best, score)
-            least = max(least, best[0] - slack)
-    return scores, least
 
 
 def _starts(mask: npt.NDArray[np.bool_], starts: IntArray) -> IntArray:
