@@ -224,12 +224,8 @@ def _by_question(state: State) -> dict[str, Any]:
 def _leads(state: State) -> dict[str, Values]:
     """Return what each lead comes to."""
     covered = np.einsum("ij,ij->i", state.views, state.documents[state.owner])
-    drawn = draw_sample(len(state.views), 0)
-    holders = [state.owner[i : i + 1] for i in drawn]
-    hubs = hubness(state.documents, state.views[drawn], holders)
-    sentence_hubs = _hubs_of_sentences(state, drawn)
+    sentence_hubs = _hubs_of_sentences(state)
     runs = {
-        "hubs by titled sentences": state.searched(hubs=hubs),
         "hubs by a log": _by_a_log(state),
         "half of the sentences: least covered": state.searched(_half(state, -covered)),
         "half of the sentences: best covered": state.searched(_half(state, covered)),
@@ -250,8 +246,9 @@ def _half(state: State, worth: FloatArray) -> FloatArray:
     return state.nearest(np.sort(np.concatenate(keep)))
 
 
-def _hubs_of_sentences(state: State, drawn: IntArray) -> FloatArray:
+def _hubs_of_sentences(state: State) -> FloatArray:
     """Return how near each sentence is to sentences of other documents."""
+    drawn = draw_sample(len(state.views), 0)
     owners = {d: span for d, span in _spans(state.owner)}
     holders = [np.arange(*owners[int(state.owner[i])]) for i in drawn]
     return hubness(state.views, state.views[drawn], holders)

@@ -95,7 +95,7 @@ def make_blend(
     if blend.per_document:
         hubs = np.zeros(len(documents), np.float32)
         if blend.hubs:
-            sentences, holders = _sample(proposal, encoder, store, settings.seed)
+            sentences, holders = _sample(proposal, vectors, encoder, store, settings.seed)
             hubs, sample = hubness(vectors, sentences, holders), len(holders)
         numbers = DocumentNumbers(
             [d.id for d in documents],
@@ -114,13 +114,19 @@ def _commits(documents: Sequence[Document]) -> IntArray | None:
 
 
 def _sample(
-    proposal: SentenceViews, encoder: Encoder, store: EmbeddingStore, seed: int
+    proposal: SentenceViews, own: FloatArray, encoder: Encoder, store: EmbeddingStore, seed: int
 ) -> tuple[FloatArray, list[IntArray]]:
-    """Return the vectors of the sentences that hubness is measured on, and who holds each."""
-    texts = list(proposal.holders)
-    drawn = [texts[i] for i in draw_sample(len(texts), seed)]
-    embedded = embed(as_documents(drawn), encoder, store, what="sentences")
-    holders = [
-        np.array(proposal.holders[text]) for text, ok in zip(drawn, embedded.ok, strict=True) if ok
-    ]
-    return embedded.vectors, holders
+    """Return the vectors of the sentences that hubness is measured on, and who holds each.
+
+    Drawn from views, which are embedded where sentences are on, and documents of one sentence.
+    """
+    of_views, whole = len(proposal.views), list(proposal.whole)
+    drawn = draw_sample(of_views + len(whole), seed)
+    views = drawn[drawn < of_views].tolist()
+    documents = [whole[i - of_views] for i in drawn[drawn >= of_views]]
+    texts = [proposal.views[i].text for i in views]
+    embedded = embed(as_documents(texts), encoder, store, what="sentences")
+    holders = [proposal.holders[i] for i, ok in zip(views, embedded.ok, strict=True) if ok]
+    holders += [proposal.whole[position] for position in documents]
+    vectors = np.concatenate([embedded.vectors, own[documents]]) if documents else embedded.vectors
+    return vectors, [np.array(of) for of in holders]

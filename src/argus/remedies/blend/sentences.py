@@ -24,10 +24,12 @@ class SentenceViews:
     """The views, and which documents have fewer than they could, or none."""
 
     views: list[View]
-    holders: dict[str, list[int]]
-    """Every sentence without its title, and the positions of the documents that hold it."""
+    holders: list[list[int]]
+    """Of each view, the positions of the documents that hold its sentence."""
+    whole: dict[int, list[int]]
+    """Documents of one sentence, by position, and those that hold it: their own view says it."""
     none: int
-    """Documents of one sentence, or without a word: their own view says all of it."""
+    """Documents of one sentence, or without a word: without a view."""
     joined: int
     """Documents of more sentences than views: neighbours stand together."""
 
@@ -39,23 +41,34 @@ def sentence_views(documents: Sequence[Document], remedy: str, most: int) -> Sen
     joined, so that all of its text is in one.
     """
     views: list[View] = []
+    held: list[str] = []
+    whole: dict[int, str] = {}
     holders: dict[str, list[int]] = {}
     counts: Counter[str] = Counter()
     for position, document in enumerate(documents):
         windows = list(dict.fromkeys(windows_of(document)))
-        for window in windows:
-            holders.setdefault(window, []).append(position)
-        if len(windows) < 2:
-            counts["none"] += 1
-            continue
+        is_whole = len(windows) < 2
         if len(windows) > most:
             counts["joined"] += 1
             windows = _joined(windows, most)
+        for window in windows:
+            holders.setdefault(window, []).append(position)
+        if is_whole:
+            counts["none"] += 1
+            whole.update((position, window) for window in windows)
+            continue
+        held += windows
         views += [
             View(f"{document.id}#{remedy}-{i}", document.id, SENTENCE, _titled(document, window))
             for i, window in enumerate(windows)
         ]
-    return SentenceViews(views, holders, counts["none"], counts["joined"])
+    return SentenceViews(
+        views,
+        [holders[window] for window in held],
+        {position: holders[window] for position, window in whole.items()},
+        counts["none"],
+        counts["joined"],
+    )
 
 
 def windows_of(document: Document) -> Iterator[str]:
