@@ -27,7 +27,7 @@ def reach(least: float, angle: float, weight: float) -> float:
     return float(np.cos(theta)) if theta < np.pi else -np.inf
 
 
-@numba.vectorize(cache=True)
+@numba.vectorize(cache=True)  # type: ignore[no-untyped-call]
 def highest(own, cosine, sine):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Return the most that a side view of a document of this score can score, at least `own`.
 
@@ -98,7 +98,7 @@ def mixed_scores(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
         if i + 1 < len(documents):
             after = documents[i + 1]
             for row in range(starts_1[after], starts_1[after + 1]):
-                read_ahead(codes_1.codes, row)
+                read_ahead(codes_1.codes, row)  # type: ignore[call-arg]
         if bound[i] < least:
             continue
         d = documents[i]

@@ -104,7 +104,7 @@ def most_of(query, rows, start, end):  # type: ignore[no-untyped-def]  # pragma:
     most = np.float32(-np.inf)
     codes, of_rows, scale, error = query.codes, rows.codes, rows.scale, rows.error
     for row in range(start, end):
-        total = product_of_lanes(codes, of_rows, row)
+        total = product_of_lanes(codes, of_rows, row)  # type: ignore[call-arg, var-annotated]
         for i in range(len(codes) // LANES * LANES, len(codes)):
             total = np.int32(total + np.int32(codes[i]) * np.int32(of_rows[row, i]))
         most = max(most, scale[row] * query.scale * np.float32(total) + error[row])
@@ -114,5 +114,5 @@ def most_of(query, rows, start, end):  # type: ignore[no-untyped-def]  # pragma:
 @numba.njit(cache=True, nogil=True)
 def _most_of_groups(query, rows, starts, most):  # type: ignore[no-untyped-def]  # pragma: no cover
     for group in range(len(most)):
-        read_ahead(rows.codes, starts[group] + AHEAD)
+        read_ahead(rows.codes, starts[group] + AHEAD)  # type: ignore[call-arg]
         most[group] = most_of(query, rows, starts[group], starts[group + 1])

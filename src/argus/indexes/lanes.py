@@ -1,3 +1,4 @@
+# mypy: disallow-untyped-calls=False
 """What compiled loops over codes say to the processor itself: many products at once, reading ahead.
 
 The compiler's own loop multiplies half as many codes at once, and memory is read no further ahead
