@@ -1,11 +1,12 @@
 """Leads beyond the blend that ships: each on top of it, paired, on judged collections.
 
-No lead sees a judgement. *Hubs by a log* takes hubness from the questions of the other half of a
-collection, as a log without judgements would give them. *Chosen elsewhere* searches with the λ, hub
-correction and weight of BM25 that did best on the other collections; *best here* tells what could
-be gained were they known. The weight of BM25 that follows the question is told against 0.2 for all
-on collections that it was not found on, two of them from `authority` (a question and the document
-that it is about), without sentences. BLEND_INDICES=FOLDER keeps the indexes, as for blend_quality.
+No lead sees a judgement but the last two. A log without judgements is the other half of a
+collection's questions. *Chosen elsewhere* searches with the λ, hub correction and weight of BM25
+that did best on the other collections; *best here* tells what could be gained were they known.
+
+The weight of BM25 that follows the question is told against 0.2 for all on collections that it was
+not found on, two of them from `authority` (a question and the document that it is about), without
+sentences. BLEND_INDICES=FOLDER keeps the indexes, as for blend_quality.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import itertools
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -26,6 +28,7 @@ from argus.corpora.opening import open_corpus
 from argus.data.fields import FieldNames
 from argus.data.types import Document, FloatArray, IntArray, Qrels, Query, Run
 from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders.protocol import unit_rows
 from argus.evaluation.judged import read_judged
 from argus.indexes.blend import SENTENCE, Blend
 from argus.indexes.hybrid import BM25_WEIGHT, FUSION, fuse_with_bm25, question_weights
@@ -36,6 +39,8 @@ from argus.indexes.views import ViewIndex
 from argus.measures import evaluate
 from argus.remedies.blend.hubness import draw_sample, hubness
 from argus.remedies.blend.job import blend_index
+from argus.scenarios.adapt.config import AdaptConfig
+from argus.scenarios.adapt.learning import Examples, held_out_gain, learn
 from benchmarks.blend_quality import COLLECTIONS, NDCG, RECALL, compared, judged_collection, mean_of
 from benchmarks.shared import collection
 
@@ -227,6 +232,7 @@ def _leads(state: State) -> dict[str, Values]:
     sentence_hubs = _hubs_of_sentences(state)
     runs = {
         "hubs by a log": _by_a_log(state),
+        "a correction learnt from a log": _learnt_from_a_log(state),
         "half of the sentences: least covered": state.searched(_half(state, -covered)),
         "half of the sentences: best covered": state.searched(_half(state, covered)),
         "half of the sentences: least hubs": state.searched(_half(state, -sentence_hubs)),
@@ -269,21 +275,49 @@ def _uncovered(state: State, covered: FloatArray) -> FloatArray:
     for document, (first, last) in _spans(state.owner):
         least = first + np.argsort(covered[first:last])[: -(-(last - first) // 3)]
         views[document] = state.views[least].mean(axis=0)
-    views /= np.linalg.norm(views, axis=1, keepdims=True)
-    return np.maximum(state.by_sentence, state.vectors @ views.T)
+    best: FloatArray = np.maximum(state.by_sentence, state.vectors @ unit_rows(views).T)
+    return best
 
 
 def _by_a_log(state: State) -> Run:
     """Return what questions come to where hubness is measured on those of the other half."""
-    half = np.random.default_rng(0).permutation(len(state.queries)) % 2
     nobody = [np.zeros(0, np.int64)]
+
+    def ranked(log: IntArray) -> Run:
+        hubs = hubness(state.documents, state.vectors[log], nobody * len(log))
+        return state.searched(hubs=hubs)
+
+    return _by_halves(state, ranked)
+
+
+def _learnt_from_a_log(state: State) -> Run:
+    """Return what questions come to that a correction moves, learnt from the other half of them.
+
+    Each of these teaches that it is for the document that the blend ranks first.
+    """
+    blend = state.searched()
+    place = {doc: i for i, doc in enumerate(state.ids)}
+    first = np.array([[place[next(iter(blend[query.id]))]] for query in state.queries])
+
+    def ranked(log: IntArray) -> Run:
+        examples = Examples(state.documents, state.vectors[log], first[log])
+        learnt = learn(examples, AdaptConfig())
+        is_better = held_out_gain(learnt, examples, 0).verdict == "better"
+        moves = learnt.alpha * is_better * (state.vectors @ learnt.w) @ learnt.u.T
+        moved = unit_rows((state.vectors + moves).astype(np.float32))
+        return state.searched(state.nearest(vectors=moved), moved @ state.documents.T)
+
+    return _by_halves(state, ranked)
+
+
+def _by_halves(state: State, ranked: Callable[[IntArray], Run]) -> Run:
+    """Return what each half of the questions comes to by what the other half, its log, gave."""
+    half = np.random.default_rng(0).permutation(len(state.queries)) % 2
     merged: Run = {}
     for side in (0, 1):
-        log = state.vectors[half != side]
-        ranked = state.searched(hubs=hubness(state.documents, log, nobody * len(log)))
-        merged |= {
-            q.id: ranked[q.id] for q, of in zip(state.queries, half, strict=True) if of == side
-        }
+        of_half = ranked(np.flatnonzero(half != side))
+        rest = [query.id for query, of in zip(state.queries, half, strict=True) if of == side]
+        merged |= {query: of_half[query] for query in rest}
     return merged
 
 
@@ -294,7 +328,7 @@ def _feedback(state: State) -> Run:
     )
     first = np.argsort(-scores, axis=1)[:, :FEEDBACK]
     vectors = state.vectors + 0.5 * state.documents[first].mean(axis=1)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = unit_rows(vectors)
     return state.searched(state.nearest(vectors=vectors), vectors @ state.documents.T)
 
 
