@@ -17,12 +17,12 @@ def available_cores() -> int:
 
 
 @cache
-def worker_threads(n: int) -> ThreadPoolExecutor:
-    """Return n threads that stay: to start them takes as long as a small search.
+def worker_threads() -> ThreadPoolExecutor:
+    """Return a thread per core, which stay: to start them takes as long as a small search.
 
     For work that waits for no other work of theirs.
     """
-    return ThreadPoolExecutor(n, "argus-worker")
+    return ThreadPoolExecutor(available_cores(), "argus-worker")
 
 
 os.register_at_fork(after_in_child=worker_threads.cache_clear)  # threads stay with the parent

@@ -63,7 +63,7 @@ class Codes(NamedTuple):
         if threads == 1 or len(most) < GROUPS:
             part(0, len(most))
         else:
-            list(worker_threads(threads).map(part, edges[:-1], edges[1:]))
+            list(worker_threads().map(part, edges[:-1], edges[1:]))
         return most
 
 

@@ -136,7 +136,7 @@ def top_documents_pruned(
     if is_few:
         candidates = [search.candidates(query, search.most(query)) for query in coded]
     else:
-        threads = worker_threads(available_cores())
+        threads = worker_threads()
         candidates = list(threads.map(search.candidates, coded, _own_scores(queries, views)))
     query = np.repeat(np.arange(len(queries)), [len(documents) for documents in candidates])
     return ranked(queries, vectors, layout, query, np.concatenate(candidates), k)
@@ -214,7 +214,7 @@ class _Search:
         parts = np.array_split(rest, max(1, min(self.threads, len(rest) // PART)))
         if len(parts) == 1:
             return scores, score(rest)
-        return scores, max(worker_threads(len(parts)).map(score, parts))
+        return scores, max(worker_threads().map(score, parts))
 
     def _none(self) -> FloatArray:
         """Return what stands for the k best scores before there are any."""
