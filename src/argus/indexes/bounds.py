@@ -80,6 +80,14 @@ def _keep(best, score):  # type: ignore[no-untyped-def]  # pragma: no cover - co
     best[at] = score
 
 
+@numba.njit(cache=True, nogil=True, inline="always")
+def _bring_near(rows, starts, documents, i):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Have the side views of the i-th document read ahead; there may be none."""
+    if i < len(documents):
+        for row in range(starts[documents[i]], starts[documents[i] + 1]):
+            read_ahead(rows.codes, row)  # type: ignore[call-arg]
+
+
 @numba.njit(cache=True, nogil=True)
 def mixed_scores(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     query, vectors, own_rows, own_starts,
@@ -95,10 +103,7 @@ def mixed_scores(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     scores = np.full(len(documents), -np.inf, np.float32)
     rest_1, rest_2 = np.float32(1) - weight_1, np.float32(1) - weight_2
     for i in range(len(documents)):
-        if i + 1 < len(documents):
-            after = documents[i + 1]
-            for row in range(starts_1[after], starts_1[after + 1]):
-                read_ahead(codes_1.codes, row)  # type: ignore[call-arg]
+        _bring_near(codes_1, starts_1, documents, i + 1)
         if bound[i] < least:
             continue
         d = documents[i]
