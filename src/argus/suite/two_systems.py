@@ -23,6 +23,8 @@ NUMBERED = re.compile(r"t(\d\d)_(.+)")
 SHARES = "Shares and rates from 0 to 1; low and high are the ends of the 95% interval."
 ASKED = "asked"
 """Folder of a task's questions and judgements, beside their analysis."""
+K = 10
+"""Passages that count as read, as in the thesis."""
 PAIR = 2
 """Systems that one page compares."""
 
@@ -46,18 +48,18 @@ def two_systems(
     from argus.generative.failures.tables import csv_tables
 
     tables: dict[str, _Rows] = {}
-    for name, retrievers in outputs.items():
-        for retriever, system in _systems(name, retrievers, tasks[name], home):
+    for name, task in tasks.items():
+        for retriever, system in _systems(name, outputs[name], task, home):
             for table, columns, rows in csv_tables(system["figures"]):
                 if NUMBERED.fullmatch(table):
-                    kept = tables.setdefault(table, _Rows(list(columns)))
-                    kept.rows += ([name, retriever, *map(_entry, row)] for row in rows)
-    titles = {shown.name: shown.heading for shown in SHOWN}
-    for table, kept in sorted(tables.items()):
+                    merged = tables.setdefault(table, _Rows(list(columns)))
+                    merged.rows += ([name, retriever, *map(_entry, row)] for row in rows)
+    titles = {shown.name: shown.heading.format(k=K) for shown in SHOWN}
+    for table, whole in sorted(tables.items()):
         number, rest = NUMBERED.fullmatch(table).groups()  # type: ignore[union-attr]
         yield Sheet(
             f"thesis-{int(number)}-{rest.replace('_', '-')}", titles.get(table, rest),
-            ["task", "retriever", *kept.columns], kept.rows, notes=(SHARES,),
+            ["task", "retriever", *whole.columns], whole.rows, notes=(SHARES,),
         )  # fmt: skip
 
 
@@ -74,7 +76,7 @@ def _systems(
         index = next((Path(r.named(r.corpus_index, name)) for r in pair if r.corpus_index), None)
         queries, qrels = write_questions(folder / ASKED, task.queries, task.qrels)
         files = [r.named(r.output, name) for r in pair]
-        config = FailureConfig(index=index)
+        config = FailureConfig(k=K, index=index)
         try:
             summary = analyse_failures(
                 files, out=folder, config=config, queries=queries, qrels=qrels

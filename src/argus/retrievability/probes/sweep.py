@@ -156,8 +156,8 @@ def sweep(data: Labelled, config: ProbeConfig, ledger: Path) -> Sweep:
             best.offer(trial, estimator)
             trials[key] = trial
             advance(1)
-    chosen = {family: best.fitted(data, family, seed) for family in families}
-    return Sweep([trials[key] for key in grid], chosen)
+    winners = {family: best.fitted(data, family, seed) for family in families}
+    return Sweep([trials[key] for key in grid], winners)
 
 
 class _Best:
