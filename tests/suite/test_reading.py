@@ -58,6 +58,7 @@ def test_a_suite_is_read(write):
         ("query-prompt", "query-promt", "retrievers[0].query-promt", "query_prompt"),
         ('precision = "float32"', 'precision = "float31"', "retrievers[0].precision", "float31"),
         ("bm25 = true\n", "", "retrievers[1].encoder", "one of encoder"),
+        ("bm25 = true\n", 'bm25 = true\noutput = "a.json"\n', "retrievers[1].output", "Keep one"),
         ("bm25 = true\n", 'bm25 = true\nsource = "a.py"\n', "retrievers[1].source", "Keep one"),
         ('remedies = ["none"]', "", "retrievers[1].remedies", "light blend"),
         ('remedies = ["none"]', 'remedies = ["blend"]', "retrievers[1].remedies", "light blend"),

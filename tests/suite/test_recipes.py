@@ -17,6 +17,7 @@ from argus.suite.recipes.outputs import PUBLISHED
 from argus.suite.recipes.recipe import names, read_recipe
 from argus.suite.recipes.setting import Setting
 from argus.suite.recipes.sources import model_lacking
+from argus.suite.recipes.summary import headline
 from tests.support.generating import output_records, small_vocabulary
 from tests.support.harm import faithful, made
 from tests.support.suites import draw, read_rows
@@ -182,6 +183,21 @@ def test_argus_figure_6_draws_the_audits_it_measures(entities, tmp_path):
         if row == "MiniLM, sentences (not in the paper)"
     }
     assert list(at.values()) == sorted(at.values()) and len(at) == 5
+
+
+def test_a_terminal_shows_rows_and_columns_with_a_figure_and_tells_of_the_others():
+    def cell(row, column, measured):
+        state, reason = ("not run", "no model") if measured is None else ("measured", "")
+        return {"row": row, "column": column, "published": 2.0, "measured": measured,
+                "state": state, "reason": reason}  # fmt: skip
+
+    summary = {"recipe": "t", "title": "T", "source": "S", "note": ""}
+    grid = [cell("big", "a", None), cell("big", "b", None), cell("small", "a", None)]
+    lines = list(headline({**summary, "cells": [*grid, cell("small", "b", 1.0)]}, 1))
+    assert lines[2].split() == ["b"] and lines[3].split() == ["small", "1.0", "|", "2.0"]
+    assert lines[4].startswith("3 more cells") and lines[5:] == ["not run, 3 cells: no model"]
+    lines = list(headline({**summary, "cells": grid[:2]}, 1))  # nothing at all: the published table
+    assert lines[2].split() == ["a", "b"] and not any("more cells" in line for line in lines)
 
 
 def test_spike_7_runs_on_the_standard_library(stdlib, tmp_path):

@@ -29,6 +29,10 @@ def fit(
         Doc("Folder for the results; default: the audit's."),
         o.Output(lambda options: options["audit"]),
     ] = None,
+    beside: Annotated[
+        Path | None,
+        Doc("An audit of the same entities with another --pooling, whose vectors are read, too."),
+    ] = None,
     measure: ProbeConfig,
     fresh: Annotated[
         bool, Doc("Forget the trials of earlier runs first."), Option(("--fresh/--resume",))
@@ -44,7 +48,7 @@ def fit(
     """
     from argus.retrievability.probes.fit import fit_probe
 
-    result = fit_probe(audit, out=out, config=measure, fresh=fresh)
+    result = fit_probe(audit, out=out, beside=beside, config=measure, fresh=fresh)
     prediction = o.command("probe", "predict", "--corpus", "CORPUS", "--probe", result.folder)
     o.show(result, as_json=json, then=f"Next: {prediction}")
 

@@ -24,12 +24,20 @@ def write_beir(
     folder: Path, documents: Iterable[Document], queries: Iterable[Query], qrels: Qrels
 ) -> None:
     """Write the three files of a BEIR collection into `folder`, making it if need be."""
-    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     write_jsonl(folder / "corpus.jsonl", as_rows(documents))
-    write_jsonl(folder / "queries.jsonl", ({"_id": q.id, "text": q.text} for q in queries))
+    write_questions(folder, queries, qrels)
+
+
+def write_questions(folder: Path, queries: Iterable[Query], qrels: Qrels) -> tuple[Path, Path]:
+    """Write queries and judgements into `folder`, making it if need be; return both files."""
+    asked, judged = folder / "queries.jsonl", folder / "qrels" / "test.tsv"
+    judged.parent.mkdir(parents=True, exist_ok=True)
+    write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in queries))
     lines = ["query-id\tcorpus-id\tscore"]
-    lines += [f"{q}\t{d}\t{grade}" for q, judged in qrels.items() for d, grade in judged.items()]
-    (folder / "qrels" / "test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines += [f"{q}\t{d}\t{grade}" for q, grades in qrels.items() for d, grade in grades.items()]
+    judged.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return asked, judged
 
 
 def as_rows(documents: Iterable[Document]) -> Iterator[BeirRow]:

@@ -1,4 +1,4 @@
-"""How the retrievers of a suite answer a task: an index that is mended, BM25, or a source."""
+"""How the retrievers of a suite answer a task: an index to mend, BM25, a source, an output."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from argus.data.runs import cut
 from argus.encoders import Encoder, EncoderConfig, load_encoder, stored_fingerprint
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
@@ -21,6 +22,7 @@ from argus.indexes.views import ViewIndex
 from argus.repair.candidates import take_out
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
+from argus.retrievers.run_file import run_answers
 from argus.suite.config import SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.remedies import Patient, filled, mend, unchanged
 from argus.suite.toml import Table
@@ -86,6 +88,20 @@ class OfSource(Answering):
             return ask_retriever(source, task.queries, depth)
 
 
+@dataclass(frozen=True)
+class OfOutput(Answering):
+    """What a generative search brought back."""
+
+    output: Path
+
+    def answer(self, task: Task, remedy: SuiteRemedy, table: Table, depth: int) -> System:
+        """See `Answering.answer`."""
+        from argus.generative.failures.jobs.ranked import ranked
+
+        answers = run_answers(ranked(self.output, task.queries), task.queries, str(self.output))
+        return System(str(self.output), cut(answers.run, depth), failed=answers.failed)
+
+
 class Models:
     """The encoders of a suite, each loaded once, with the one store of all its vectors."""
 
@@ -116,9 +132,11 @@ class Models:
             ids = [document.id for document in task.documents]
             texts = [document.content for document in task.documents]
             yield OfWords(LexicalIndex.build(ids, texts))
+        elif retriever.output:
+            yield OfOutput(Path(retriever.named(retriever.output, name)))
         else:
             answers = self.home / "answers" / f"{retriever.folder}.sqlite"
-            yield OfSource(retriever.source.replace("{task}", name), answers)
+            yield OfSource(retriever.named(retriever.source, name), answers)
 
     @contextmanager
     def _index(self, retriever: SuiteRetriever, task: Task) -> Iterator[OfIndex]:

@@ -57,21 +57,27 @@ def check_depth(measures: tuple[str, ...], k: int, where: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteRetriever:
-    """What is asked. One of encoder, bm25 and source is set.
+    """What is asked. One of encoder, bm25, source and output is set.
 
-    source: as --retriever names it; {task} in it stands for the task's name. remedies: those that
-    it is asked under, all of the suite where none is named.
+    source: as --retriever names it. output: what a generative search brought back, as `argus
+    generative analyse` takes it. corpus_index: the index of n-grams that it searched. {task} in
+    these stands for the task's name. remedies: those that it is asked under, all of the suite where
+    none is named.
     """
 
     name: str
     encoder: EncoderConfig | None = None
     bm25: bool = False
     source: str = ""
+    output: str = ""
+    corpus_index: str = ""
     remedies: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
         """What it is, in words."""
+        if self.output:
+            return "the answers of a generative search"
         return "an encoder" if self.encoder else "BM25" if self.bm25 else "a source of its own"
 
     @property
@@ -80,10 +86,15 @@ class SuiteRetriever:
         plain = re.sub(r"[^\w.+-]+", "-", self.name)[:60]
         return f"{plain}-{content_hash(self.name, size=4).hex()}"
 
+    @staticmethod
+    def named(place: str, task: str) -> str:
+        """Return a place with the task's name in it."""
+        return place.replace("{task}", task)
+
     def identity(self, task: str) -> tuple[object, ...]:
         """Return what its answers depend on; where it runs, and how fast, is no part of that."""
         if self.encoder is None:
-            return (self.bm25, self.source.replace("{task}", task))
+            return (self.bm25, *(self.named(name, task) for name in (self.source, self.output)))
         e = self.encoder
         return (
             e.model, e.base_url if e.is_endpoint else "", e.query_prompt, e.document_prompt,

@@ -22,7 +22,7 @@ from argus.jobs.workspace import Record
 from argus.progress import announce
 from argus.suite.asking import VECTORS, Answering, Models, settings_of
 from argus.suite.cells import Cell, CellRecord, Cells, KeptCells, failed
-from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
+from argus.suite.config import ORIGINAL, Suite, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.findings import Findings
 from argus.suite.layout import Sheet
 from argus.suite.measuring import digest, measured
@@ -32,11 +32,12 @@ from argus.suite.remedies import paths_in, served
 from argus.suite.summary import CellCounts, EncodedTexts, SuiteSummary, headline
 from argus.suite.tables import sheets
 from argus.suite.toml import Table
+from argus.suite.two_systems import two_systems
 from argus.tasks.opening import open_task
 from argus.tasks.task import Task
 
 JOB = "suite"
-CELLS, TABLES, ROWS, LOCK = "cells", "tables", "suite", "lock"
+CELLS, TABLES, ROWS, LOCK, FAILURES = "cells", "tables", "suite", "lock", "failures"
 IN_MEMORY = Path("suite")
 """What a suite that no file says is called in messages."""
 
@@ -189,9 +190,12 @@ def _inputs(
     """Return a hash of all that a cell depends on."""
     table = settings_of(remedy, retriever, spec, run.file)
     files = [state_of(path) for _, path in paths_in(table.values, remedy.kind)]
-    source = retriever.source.replace("{task}", spec.name)
+    source, output = (
+        retriever.named(place, spec.name) for place in (retriever.source, retriever.output)
+    )
     parts = (
         retriever.identity(spec.name), state_of_source(source) if source else "",
+        state_of(Path(output)) if output else "",
         remedy.kind, sorted(table.values.items()), files,
         run.suite.config.k, run.suite.config.measures,
     )  # fmt: skip
@@ -201,7 +205,7 @@ def _inputs(
 def _keep(run: _Run, record: Record) -> SuiteResult:
     """Write tables, summary and manifest. Raises ArgusError where nothing was measured."""
     rows = Findings(run.suite, Cells(run.records)).rows()
-    written = list(sheets(run.suite, rows))
+    written = [*sheets(run.suite, rows), *_of_systems(run)]
     summary: SuiteSummary = {
         "k": run.suite.config.k,
         "measures": list(run.suite.config.measures),
@@ -229,6 +233,19 @@ def _keep(run: _Run, record: Record) -> SuiteResult:
         reason = next(iter(run.records.values()))["reason"]
         raise NothingMeasured("cell", f"All {len(run.records)} failed. The first: {reason}")
     return SuiteResult(run.folder.path, summary, table, written)
+
+
+def _of_systems(run: _Run) -> Iterator[Sheet]:
+    """Yield the thesis' tables, of the outputs that were measured."""
+    answered = {
+        name: [
+            r for r in run.suite.retrievers
+            if r.output and run.records[Cell(r.name, ORIGINAL, name)]["state"] == "measured"
+        ]
+        for name in (task.name for task in run.suite.tasks)
+    }  # fmt: skip
+    tasks = {name: task for name, task in run.tasks.items() if isinstance(task, Task)}
+    return two_systems(answered, tasks, run.folder.own(FAILURES))
 
 
 def _counts(run: _Run) -> CellCounts:

@@ -13,7 +13,8 @@ from argus.suite.remedies import KINDS, configs_of, keys_of_kind, paths_in, requ
 from argus.suite.toml import Table, keys_of, read_toml
 
 TABLES = ("retrievers", "remedies", "tasks")
-RETRIEVER = ("name", "bm25", "source", "remedies", *keys_of(EncoderConfig))
+PLACES = ("source", "output", "corpus_index")
+RETRIEVER = ("name", "bm25", *PLACES, "remedies", *keys_of(EncoderConfig))
 TASK = ("name", "task", "group", "shown")
 
 
@@ -68,17 +69,20 @@ def _retriever(table: Table, remedies: Mapping[str, SuiteRemedy]) -> SuiteRetrie
                 "remedies", f"unknown remedy {name!r}", f"one of {', '.join(remedies)}",
                 nearest(name, list(remedies)),
             )  # fmt: skip
-    ways = [key for key in ("encoder", "bm25", "source") if key in table.values]
+    ways = [key for key in ("encoder", "bm25", "source", "output") if key in table.values]
     if len(ways) != 1 or table.values.get("bm25") not in (None, True):
         raise table.error(
             ways[-1] if ways else "encoder", f"{' and '.join(ways) or 'neither of them'}",
-            "one of encoder = NAME, bm25 = true, and source = RETRIEVER", "Keep one.",
+            "one of encoder = NAME, bm25 = true, source = RETRIEVER, output = FILE", "Keep one.",
         )  # fmt: skip
     name = table.text("name", str(table.values.get("encoder", "") or ways[0]))
     if ways == ["encoder"]:
         return SuiteRetriever(name=name, encoder=table.config(EncoderConfig), remedies=own)
-    source = table.text("source") if ways == ["source"] else ""
-    return SuiteRetriever(name=name, bm25=not source, source=source, remedies=own)
+    source, output, index = (table.text(k) if k in table.values else "" for k in PLACES)
+    return SuiteRetriever(
+        name=name, bm25=ways == ["bm25"], source=source, output=output, corpus_index=index,
+        remedies=own,
+    )  # fmt: skip
 
 
 def _remedies(table: Table, *, strict: bool) -> tuple[SuiteRemedy, ...]:

@@ -23,14 +23,11 @@ from argus.retrievability.probes.models import (
     Floats,
     LinearModel,
     Model,
-    TreeModel,
-    import_xgboost,
     standard_scale,
 )
+from argus.retrievability.probes.trees import train_trees
 
 Validation = tuple[npt.NDArray[Any], npt.NDArray[Any]]
-TREES_PATIENCE = 20
-"""Rounds without a better validation RMSE after which boosting stops; §C.1 names no number."""
 
 
 class ProbeRegressor(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -111,25 +108,11 @@ class XGBoostProbe(ProbeRegressor):
     def _fit(
         self, vectors: Floats, labels: Floats, validation: Validation | None
     ) -> tuple[Model, int]:
-        xgboost = import_xgboost()
         vectors, labels, validation = hold_out(vectors, labels, validation, self.seed)
         settings = self.get_params()
-        regressor = xgboost.XGBRegressor(
-            **{name: settings[name] for name in settings if name not in ("seed", "jobs")},
-            tree_method="hist",
-            random_state=self.seed,
-            n_jobs=self.jobs or available_cores(),
-            early_stopping_rounds=TREES_PATIENCE,
-        )
-        regressor.fit(
-            vectors.astype(np.float32),
-            labels,
-            eval_set=[(validation[0].astype(np.float32), validation[1])],
-            verbose=False,
-        )
-        best = int(regressor.best_iteration) + 1
-        trees = bytes(regressor.get_booster()[:best].save_raw("ubj"))
-        return TreeModel(trees), best
+        own = {name: settings.pop(name) for name in ("n_estimators", "max_bin", "seed")}
+        jobs = settings.pop("jobs") or available_cores()
+        return train_trees(vectors, labels, validation, **own, jobs=jobs, growth=settings)
 
 
 class MLPProbe(ProbeRegressor):

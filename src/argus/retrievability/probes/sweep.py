@@ -136,29 +136,28 @@ def sweep(data: Labelled, config: ProbeConfig, ledger: Path) -> Sweep:
     """Fit every setting that `config` names. Reads only the training and the validation split.
 
     ledger: JSON lines, one per finished trial; those of the same data and seed are not repeated, so
-    a killed sweep loses the trial it was in.
+    a killed sweep loses the trial it was in. Settings are tried in the order of their hashes, which
+    is none: the time left is told well, and a part of a grid is a random draw of it.
     """
     earlier, best = _read(ledger), _Best()
     origin, families, seed = _origin(data), config.families, config.seed
-    grid = [
-        (family, p)
+    grid = {
+        content_hash(origin, family, json.dumps(p, sort_keys=True), str(seed)).hex(): (family, p)
         for family in families
         for p in settings(family, full=config.full, mlp_inputs=config.mlp_inputs)
-    ]
-    trials: list[Trial] = []
+    }
+    trials: dict[str, Trial] = {}
     with progress("fitting probes", len(grid)) as advance:
-        for family, parameters in grid:
-            key = content_hash(origin, family, json.dumps(parameters, sort_keys=True), str(seed))
-            trial = earlier.get(key.hex())
+        for key in sorted(grid):
+            trial, estimator = earlier.get(key), None
             if trial is None:
-                trial, estimator = _fit(data, family, parameters, seed, key.hex())
+                trial, estimator = _fit(data, *grid[key], seed, key)
                 _append(ledger, trial)
-                best.offer(trial, estimator)
-            else:
-                best.offer(trial, None)
-            trials.append(trial)
+            best.offer(trial, estimator)
+            trials[key] = trial
             advance(1)
-    return Sweep(trials, {family: best.fitted(data, family, seed) for family in families})
+    winners = {family: best.fitted(data, family, seed) for family in families}
+    return Sweep([trials[key] for key in grid], winners)
 
 
 class _Best:

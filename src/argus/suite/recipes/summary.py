@@ -68,11 +68,15 @@ class ListedRecipe(TypedDict):
 
 
 def headline(summary: ReproduceSummary, digits: int) -> Iterator[str]:
-    """Yield the table, a line per row: measured, and the published value after a bar."""
+    """Yield the table, a line per row: measured, and the published value after a bar.
+
+    Rows and columns where nothing was run are left out, unless nothing was run at all.
+    """
     yield f"{summary['recipe']}: {summary['title']} ({summary['source']})"
     yield "measured | published"
-    columns = list(dict.fromkeys(cell["column"] for cell in summary["cells"]))
-    rows = list(dict.fromkeys(cell["row"] for cell in summary["cells"]))
+    run = [c for c in summary["cells"] if c["state"] != "not run"] or summary["cells"]
+    columns = list(dict.fromkeys(cell["column"] for cell in run))
+    rows = list(dict.fromkeys(cell["row"] for cell in run))
     cells = {(cell["row"], cell["column"]): cell for cell in summary["cells"]}
     texts = {key: _text(cell, digits) for key, cell in cells.items()}
     width = max(map(len, rows))
@@ -81,6 +85,9 @@ def headline(summary: ReproduceSummary, digits: int) -> Iterator[str]:
     for row in rows:
         parts = (texts[row, column].ljust(widths[column]) for column in columns)
         yield "  ".join([row.ljust(width), *parts]).rstrip()
+    hidden = len(summary["cells"]) - len(rows) * len(columns)
+    if hidden:
+        yield f"{hidden:,} more cells, in rows and columns where nothing was run, are in the table"
     yield from reasons(summary)
     if summary["note"]:
         yield summary["note"]

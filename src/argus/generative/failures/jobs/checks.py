@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from argus.data.fields import FieldNames
 from argus.data.topics import read_topics
-from argus.data.types import Qrels, Topic
+from argus.data.types import Qrels, Query
 from argus.errors import InputError
 from argus.generative.failures.jobs.inputs import Output
 from argus.generative.failures.jobs.measuring import Measurements, Setup
@@ -37,13 +38,13 @@ def make_setup(
         index=home,
         qrels=qrels,
         answers={t.query.id: t.answers for t in topics if t.answers} or None,
-        ids=_ids(topics) or None, judged=config.llm is not None,
+        ids=ids_of_questions(t.query for t in topics) or None, judged=config.llm is not None,
     )  # fmt: skip
 
 
-def _ids(topics: list[Topic]) -> dict[tuple[str, ...], str]:
+def ids_of_questions(queries: Iterable[Query]) -> dict[tuple[str, ...], str]:
     """Return the ids of questions by their words; those that several have are left out."""
-    questions = [(words(topic.query.text), topic.query.id) for topic in topics]
+    questions = [(words(query.text), query.id) for query in queries]
     times = Counter(question for question, _ in questions)
     return {question: id_ for question, id_ in questions if times[question] == 1}
 
