@@ -140,6 +140,8 @@ def _keep(part: str, name: str, record: dict[str, Any], settings: argparse.Names
         results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
         about = {"seed": settings.seed, "finished": utc_now()}
         records = results.setdefault("result", {}).setdefault(part, {})
+        if record.get("tries", 0) < records.get(name, {}).get("tries", 0):
+            return  # what was tried more often stays
         records[name] = record | about
         if "failed" not in record:
             records.pop(name.rpartition(", ")[0], None)  # that it could not be run, of before

@@ -5,6 +5,7 @@ It is started under the library of `benchmarks.faults.shim`; a line of JSON in, 
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -12,9 +13,11 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
@@ -90,7 +93,7 @@ def _child(one: Try, told: int) -> None:
     sys.argv = ["argus", *one.words]
     from argus.cli.main import main
 
-    code = 0
+    code, before = 0, set(sys.modules)
     strike(Fault(one.fault), one.n, Path(one.folder))
     try:
         main()
@@ -98,7 +101,7 @@ def _child(one: Try, told: int) -> None:
         code = ended.code if isinstance(ended.code, int) else 1
     counted = writes()
     strike(Fault.NONE, 0, Path(one.folder))
-    print(f"{MARK}{counted}", flush=True)
+    print(MARK, counted, *sorted(sys.modules.keys() - before), flush=True)
     os._exit(code)
 
 
@@ -135,34 +138,64 @@ class _Running:
         self.told.seek(0)
         text = self.told.read() + late
         self.told.close()
-        text, mark, counted = text.rpartition(MARK)
+        text, mark, told = text.rpartition(MARK)
         if not mark:
-            text, counted = counted, "0"
+            text, told = told, "0"
+        counted, *imported = told.split()
+        if imported:
+            _import(imported)
         seconds = round(time.monotonic() - self.start, 2)
         return Outcome(os.waitstatus_to_exitcode(status), text[-4000:], int(counted), seconds)
+
+
+def _import(names: Iterable[str]) -> None:
+    """Import what a child imported, so that the next one need not; no child's collector visits it.
+
+    Without `gc.freeze` each child's first full collection copies every page of this process.
+    """
+    for name in names:
+        with suppress(Exception):  # of extras
+            import_module(name)
+    gc.freeze()
 
 
 def _warm_up() -> None:
     """Import and load what commands do, so that a child begins where they do their work."""
     import pkgutil
-    from functools import cache
-    from importlib import import_module
 
+    import numpy as np
     import torch
 
     import argus
-    from argus.encoders import EncoderConfig, load, load_encoder, precision
+    from argus.encoders import EncoderConfig, load_encoder, precision
+    from argus.generative.index.suffixes import suffix_array
     from argus.indexes.table import import_lancedb
+    from argus.reports import html
 
-    for module in pkgutil.walk_packages(argus.__path__, "argus."):
-        if not module.name.endswith("__main__"):
-            with suppress(ImportError):  # of extras
-                import_module(module.name)
+    modules = (module.name for module in pkgutil.walk_packages(argus.__path__, "argus."))
+    _import(name for name in modules if not name.endswith("__main__"))
     import_lancedb()
     torch.set_num_threads(1)
     precision.CANDIDATES = ()  # no number format is timed, so that results are the same to the bit
-    load._sentence_transformer = cache(load._sentence_transformer)
-    load_encoder(EncoderConfig(precision="float32"))
+    _keep_encoders()
+    load_encoder(EncoderConfig())
+    suffix_array(np.arange(3, dtype=np.int32), 3)  # what compiles kernels wakes up slowly
+    pages = html._environment()
+    for template in pages.list_templates("j2"):
+        if "service" not in template:  # whose pages have filters of their own
+            pages.get_template(template)
+    gc.collect()
+    gc.freeze()
+
+
+def _keep_encoders() -> None:
+    """Have an encoder loaded once, whatever its configuration says of the precision."""
+    from argus.encoders import load
+
+    once = cache(load._sentence_transformer)
+    load._sentence_transformer = lambda config, precision: once(
+        replace(config, precision=precision), precision
+    )
 
 
 def main() -> None:

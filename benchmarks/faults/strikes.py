@@ -5,6 +5,7 @@ By kills, full disks, mounts that go away, clocks that jump.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Iterable, Sequence
@@ -84,7 +85,8 @@ def moments(n: int, most: int, seed: int) -> list[int]:
     if n <= most:
         return list(range(1, n + 1))
     draw = random.Random(seed)
-    return sorted({1 + int((part + draw.random()) * n / most) for part in range(most)})
+    ends = [part * n // most for part in range(most + 1)]
+    return [draw.randint(first + 1, last) for first, last in itertools.pairwise(ends)]
 
 
 def strike_command(

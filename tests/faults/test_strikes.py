@@ -28,7 +28,8 @@ def made(tmp_path_factory, shared) -> Iterator[States]:
 def test_moments_are_spread_over_all_writes_and_differ_by_seed():
     assert moments(3, 10, 1) == [1, 2, 3]
     drawn = moments(1000, 10, 1)
-    assert [n // 100 for n in drawn] == list(range(10)) != drawn
+    assert [(n - 1) // 100 for n in drawn] == list(range(10)) != drawn
+    assert len(set(moments(192, 100, 1))) == 100  # none falls on another
     assert moments(1000, 10, 2) != drawn
 
 

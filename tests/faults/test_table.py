@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Iterator
 
+from benchmarks.faults import __main__ as campaign
 from benchmarks.faults import table
 from benchmarks.faults.__main__ import Figures, _or_failed
 from benchmarks.faults.readers import READERS
@@ -47,3 +49,12 @@ def test_what_cannot_be_run_is_a_record_and_told():
     lines = "\n".join(table.commands({"kills": {name: record for _, name, record in told}}))
     assert "| `a` | 9 | 3 |  |  |  |  | 1 | 0 | 0 | 0 |" in lines
     assert "Could not be run whole, and so not struck: `argus a`, `argus b`." in lines
+
+
+def test_a_record_of_fewer_tries_does_not_take_the_place_of_one_of_more(tmp_path, monkeypatch):
+    monkeypatch.setattr(campaign, "RESULTS", tmp_path / "faults.json")
+    for tries in (100, 3, 100):
+        record = {"tries": tries, "lost": 0}
+        campaign._keep("kills", "argus a, kill", record, Namespace(seed=tries))
+        kept = json.loads(campaign.RESULTS.read_text("utf-8"))["result"]["kills"]["argus a, kill"]
+        assert (kept["tries"], kept["seed"]) == (100, 100)

@@ -133,6 +133,14 @@ def test_a_deletion_that_was_killed_is_told_and_leaves_nothing_half_written(
     assert not half.exists()
 
 
+def test_a_build_that_was_killed_behind_its_commit_leaves_nothing_half_written(minilm, tmp_path):
+    index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
+    half = index / "views.lance" / "_versions" / ".tmpWSBNWw"  # the name that a kill left
+    half.write_bytes(b"half")
+    assert build_index(DOCUMENTS, out=index, encoder=minilm).summary["views"] == len(TEXTS)
+    assert not half.exists()
+
+
 def test_vectors_of_ones_own_that_are_there_have_to_be_the_same(minilm, tmp_path):
     file, more = tmp_path / "v.npy", [Document("sun", "The sun is a star.")]
     index = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path

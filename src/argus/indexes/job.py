@@ -48,7 +48,7 @@ from argus.indexes.summary import (
     IndexState,
     headline,
 )
-from argus.indexes.table import NAME
+from argus.indexes.table import NAME, remove_half_written
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
@@ -328,6 +328,7 @@ def _fill(index: ViewIndex, originals: _Originals) -> None:
             fix="Use `argus index add`, give another --out, or start over with --fresh.",
             where=index.path,
         )
+    remove_half_written(index.path)  # a build that was killed behind its commit writes no more
 
 
 def _batches(

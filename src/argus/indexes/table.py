@@ -168,6 +168,12 @@ def writing(path: Path) -> Iterator[None]:
         yield
 
 
+def remove_half_written(path: Path) -> None:
+    """Remove what a killed writer left, for who has nothing to write; not where another writes."""
+    with suppress(ArgusError), writing(path):
+        pass
+
+
 @contextmanager
 def storage(path: Path, doing: str) -> Iterator[None]:
     """Turn what LanceDB raises (RuntimeError, OSError, ValueError) into an ArgusError.

@@ -135,8 +135,31 @@ def test_killed_at_its_report_it_was_not_there_already(built, minilm, monkeypatc
         patch.setattr(job, "write_report", killed)
         with pytest.raises(KeyboardInterrupt):
             blend_index(built, encoder=minilm)
+    half = built / "views.lance" / "_versions" / ".tmpO94leL"  # the name that a kill left
+    half.write_bytes(b"half")
     assert blend_index(built, encoder=minilm).summary["added"]
+    assert not half.exists()
     assert not blend_index(built, encoder=minilm).summary["added"]
+
+
+def test_a_rollback_killed_behind_its_commit_leaves_nothing_half_written(
+    built, minilm, monkeypatch
+):
+    remedy = blend_index(built, encoder=minilm).remedy
+    committed = job.ViewIndex.rollback
+
+    def killed(index, name):
+        committed(index, name)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job.ViewIndex, "rollback", killed)
+        with pytest.raises(KeyboardInterrupt):
+            rollback(built, remedy)
+    half = built / "views.lance" / "_versions" / ".tmpcdgntG"  # the name that a kill left
+    half.write_bytes(b"half")
+    assert rollback(built, remedy)["remedy"] == remedy
+    assert not half.exists()
 
 
 def type_of_numbers():

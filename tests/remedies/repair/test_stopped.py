@@ -116,9 +116,12 @@ def test_a_killed_repair_leaves_the_index_whole_and_goes_on(repairable, killed, 
     assert remedies(index) == ([whole.remedy] if added else [])
     assert repairable.answers(index) == (after if added else before)
     assert not (index / "remedies" / whole.remedy / "report.html").exists()
+    half = index / "views.lance" / "_versions" / ".tmpO94leL"  # as LanceDB leaves it at a kill
+    half.write_bytes(b"half")
     again = repairable.expand(index)
     assert again.remedy == whole.remedy
     assert repairable.answers(index) == after
+    assert not half.exists()
     assert receipt(again) == receipt(whole)
     assert again.summary["added"], "the command added it, whichever of its runs did"
     own = {"seconds": again.summary["seconds"], "index": str(index)}

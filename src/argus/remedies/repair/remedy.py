@@ -21,6 +21,7 @@ from argus.encoders import documents as as_documents
 from argus.errors import ArgusError, InputError, NothingToMend
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.spec import index_folder
+from argus.indexes.table import remove_half_written
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.diagnosis.diagnose import Diagnosis, diagnose_documents, why_none_flagged
@@ -138,13 +139,16 @@ def apply(opened: OpenedIndex, remedy: Remedy, *, out: Path | None = None) -> Ap
 def is_recorded(home: ArtifactFolder, remedy: str, index: ViewIndex) -> bool:
     """Return whether a remedy is in an index and a run has told of it to the end.
 
-    After a kill it may be there untold: whoever goes on tells what the whole command did. The mark
-    of a remedy that was rolled back is removed.
+    After a kill it may be there untold: whoever goes on tells what the whole command did, and may
+    have nothing more to write. The mark of a remedy that was rolled back is removed.
     """
     there = {r.id for r in index.remedies()} | {r.remedy for r in index.header.recipes}
     if remedy not in there:
         (home / RECORDED).unlink(missing_ok=True)
-    return (home / RECORDED).is_file()
+    is_told = (home / RECORDED).is_file()
+    if remedy in there and not is_told:
+        remove_half_written(index.path)
+    return is_told
 
 
 def write_recorded(home: ArtifactFolder) -> None:
@@ -284,6 +288,7 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
             RollbackNote, folder.read_json(ROLLED_BACK), where=folder / ROLLED_BACK
         )
         if not earlier.pop("finished", True):  # killed behind the commit: now it is told
+            remove_half_written(views.path)
             folder.write_json(ROLLED_BACK, earlier)
             return earlier
         raise InputError(
