@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from argus.data.types import Document
+from argus.data.types import Document, Query
+from argus.retrievers.blended.retriever import BlendedRetriever
 from tests.support.stored_corpora import sqlite_vec
 
 TEXTS = {
@@ -50,6 +51,19 @@ def test_a_store_is_blended_listed_and_undone(argus, store, tmp_path):
         "the collection was Argus's own and is empty: it is gone as well",
     ]
     assert argus("remedy", "list", "--store", store).out == f"no remedy in {store}\n"
+
+
+def test_a_blend_is_asked_in_the_precision_that_wrote_it(argus, store, tmp_path):
+    encoder = ("--encoder", "all-MiniLM-L6-v2")
+    assert argus("remedy", "blend", "--store", store, *encoder, "--precision", "bfloat16").code == 0
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "priority queue"}\n')
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\theapq\t1\n")
+    judged = ("--queries", "queries.jsonl", "--qrels", "qrels.tsv", "--out", "judged")
+    ran = argus("evaluate", "--retriever", f"blended:{store}_argus", *encoder, *judged)
+    assert ran.code == 0, ran.err
+    assert "nDCG@10: 1.0000" in ran.out
+    with BlendedRetriever(f"{store}_argus", encoder="all-MiniLM-L6-v2") as retriever:
+        assert next(iter(retriever.search([Query("q", "priority queue")], 3)["q"])) == "heapq"
 
 
 def test_copies_that_cannot_be_reached_are_told(argus, minilm, tmp_path):

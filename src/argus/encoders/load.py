@@ -59,10 +59,15 @@ def load_encoder(
     return cast(LoadedEncoder, loaded)
 
 
-def loaded_encoder(encoder: Encoder | EncoderConfig | str) -> Encoder:
-    """Return an encoder that makes one vector per text: loaded, where it is named or described."""
+def loaded_encoder(encoder: Encoder | EncoderConfig | str, *, stored: str | None = None) -> Encoder:
+    """Return an encoder that makes one vector per text: loaded, where it is named or described.
+
+    stored: the fingerprint of vectors that exist already; see `load_encoder`.
+    """
     config = as_config(encoder)
-    return load_encoder(config).encoder if isinstance(config, EncoderConfig) else config
+    if isinstance(config, EncoderConfig):
+        return load_encoder(config, stored=stored).encoder
+    return config
 
 
 @naming_extras()

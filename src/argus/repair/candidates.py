@@ -15,6 +15,8 @@ from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.expand import expand_index
 from argus.remedies.repair.remedy import rollback
 from argus.scenarios.adapt.job import adapt_index
+from argus.scenarios.cells import AUTO
+from argus.scenarios.choice.of_index import of_several
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.index import add_scenarios
 
@@ -60,9 +62,7 @@ def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
     there: dict[str, Apply] = {}
     missing: dict[str, str] = {}
     if (profiles := materials.profiles) is not None:
-        there[SCENARIOS] = lambda index: (
-            add_scenarios(index, profiles, encoder=materials.encoder).remedy
-        )
+        there[SCENARIOS] = lambda index: _scenarios(index, profiles, materials.encoder)
         there[ADAPT] = lambda index: _adapt(index, profiles, materials.encoder)
     else:
         missing |= dict.fromkeys((SCENARIOS, ADAPT), "no profiles (--profiles, or --model)")
@@ -74,6 +74,13 @@ def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
         missing[EXPAND] = "no knowledge base (--kb)"
     there[BLEND] = lambda index: blend_index(index, encoder=materials.encoder).remedy
     return [_candidate(names, there) for names in _sets(list(there))], missing
+
+
+def _scenarios(index: Path, profiles: Mapping[str, Profiled], encoder: Encoder) -> str:
+    """Index scenarios by the component and λ that held-out needs choose; M+E where none can be."""
+    if not of_several(profiles):
+        return add_scenarios(index, profiles, encoder=encoder).remedy
+    return add_scenarios(index, profiles, component=AUTO, weight=AUTO, encoder=encoder).remedy
 
 
 def _adapt(index: Path, profiles: Mapping[str, Profiled], encoder: Encoder) -> str:

@@ -167,10 +167,11 @@ def open_answering_store(
         )
     with open_store(store, config.opening) as opened:
         facts = opened.describe()
-        model = loaded_encoder(encoder)
-        check_dimension(model.dim, facts, opened.name)
         fields = conditions(config.where)
         matching = typed(fields, opened, PAGE) if fields else None
+        blend = _blend(opened, config.id_field, matching) if is_blend else None
+        model = blend.loaded_encoder(encoder) if blend else loaded_encoder(encoder)
+        check_dimension(model.dim, facts, opened.name)
         correction = correction_of(config, model)
         parts = [model.fingerprint, repr((facts, config.opening, config.id_field, matching))]
         if correction is not None:
@@ -180,8 +181,8 @@ def open_answering_store(
         interrupt = opened.interrupt if isinstance(opened, Interruptible) else None
         blocking = Blocking(config.timeout_s is not None, interrupt)
         ranking: Ranking
-        if is_blend:
-            ranking, ids = _blend(opened, model, known, config.id_field, matching)
+        if blend is not None:
+            ranking, ids = BlendSearch(blend), _ids_of_blend(blend, known)
         else:
             ids = _document_ids(opened.iterate(PAGE), known, config.id_field, opened.name)
             ranking = OwnSearch(opened, matching, _doubt(opened, model, known, ids))
@@ -194,16 +195,17 @@ def open_answering_store(
             blocking.finish()
 
 
-def _blend(
-    store: Store, encoder: Encoder, known: Known, id_field: str | None, matching: Filter | None
-) -> tuple[BlendSearch, dict[str, str]]:
-    """Return the records of a store's blend, and ids of documents that are called otherwise."""
+def _blend(store: Store, id_field: str | None, matching: Filter | None) -> BlendRecords:
+    """Return the records of a store's blend."""
     check_filter(matching or {})
-    records = open_records(store, None, matching, id_field=id_field)
-    records.check_encoder(encoder)
+    return open_records(store, None, matching, id_field=id_field)
+
+
+def _ids_of_blend(records: BlendRecords, known: Known) -> dict[str, str]:
+    """Return the ids of documents that are called otherwise."""
     fields = records.numbers.fields
     page = Records(list(fields), np.empty((len(fields), 0), np.float32), list(fields.values()))
-    return BlendSearch(records), _document_ids([page], known, None, store.name)
+    return _document_ids([page], known, None, records.store.name)
 
 
 def _document_ids(

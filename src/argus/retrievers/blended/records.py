@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray
-from argus.encoders import Encoder
+from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import FingerprintMismatch, InputError
 from argus.progress import progress
 from argus.retrievers.blended.cosines import Cosines, Float64Array, cosines_of
@@ -118,13 +118,18 @@ class BlendRecords:
         self.matching = {REMEDY: self.remedy, **self.where}
         self._count()
 
-    def check_encoder(self, encoder: Encoder) -> None:
-        """Raise FingerprintMismatch where another encoder made their vectors."""
+    def loaded_encoder(self, encoder: Encoder | EncoderConfig | str) -> Encoder:
+        """Return the encoder, in the precision of their vectors where it names none.
+
+        Raises FingerprintMismatch where another encoder made them.
+        """
         stored = self.numbers.encoder
-        if stored not in (None, encoder.fingerprint):
+        loaded = loaded_encoder(encoder, stored=stored)
+        if stored not in (None, loaded.fingerprint):
             raise FingerprintMismatch(
-                Path(self.store.name), stored=str(stored), given=encoder.fingerprint
+                Path(self.store.name), stored=str(stored), given=loaded.fingerprint
             )
+        return loaded
 
     def refresh(self) -> None:
         """Read the numbers again: after another run of the remedy, or changes of documents."""

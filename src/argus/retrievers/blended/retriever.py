@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.data.types import Document, Query, Run
-from argus.encoders import Encoder, EncoderConfig, loaded_encoder
+from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.indexes.correction import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
@@ -100,9 +100,8 @@ class BlendedRetriever:
         with self._held:
             self._ranking: Ranking
             if is_records:
-                self._ranking = self._of_store(
-                    source, _encoder(self.index, encoder), depth, own, most, id_field
-                )
+                named = _encoder(self.index, encoder)
+                self._ranking = self._of_store(source, named, depth, own, most, id_field)
             else:
                 assert self.index is not None
                 own_documents = list(self._documents.values())
@@ -115,14 +114,13 @@ class BlendedRetriever:
     def _of_store(
         self,
         source: Any,
-        encoder: Encoder,
+        named: AnyEncoder,
         depth: int,
         own: Mapping[str, Any],
         most: int,
         id_field: str | None,
     ) -> RecordRanking:
         store = self._held.enter_context(open_store(source, own["opening"]))
-        check_dimension(encoder.dim, store.describe(), store.name)
         _check_asked(store, own)
         where = typed(own["where"], store, PAGE) if own["where"] else None
         records = open_records(
@@ -134,7 +132,8 @@ class BlendedRetriever:
             exact=own["exact"],
             most=most,
         )
-        records.check_encoder(encoder)
+        encoder = records.loaded_encoder(named)
+        check_dimension(encoder.dim, store.describe(), store.name)
         correction = own["correction"]
         if isinstance(correction, str | Path):
             correction = read_correction(find_correction(Path(correction)))
@@ -292,7 +291,7 @@ def _remedy(index: IndexRetriever | None) -> str | None:
     return index.recipe.remedies[0]
 
 
-def _encoder(index: IndexRetriever | None, encoder: AnyEncoder | None) -> Encoder:
+def _encoder(index: IndexRetriever | None, encoder: AnyEncoder | None) -> AnyEncoder:
     if index is not None:
         return index.encoder
     if encoder is None:
@@ -301,7 +300,7 @@ def _encoder(index: IndexRetriever | None, encoder: AnyEncoder | None) -> Encode
             expected="what embeds queries for its vectors", fix="Give index= or encoder=.",
             where="encoder",
         )  # fmt: skip
-    return loaded_encoder(encoder)
+    return encoder
 
 
 def _check_asked(store: Store, own: Mapping[str, Any]) -> None:

@@ -95,13 +95,18 @@ def _vectors(
     )  # fmt: skip
 
 
-def _asking(profiles: Mapping[str, Profiled], seed: int) -> list[Need]:
-    """Return the needs of documents with two scenarios or more; InputError where none has."""
-    several = {
+def of_several(profiles: Mapping[str, Profiled]) -> dict[str, Profiled]:
+    """Return the profiles of two scenarios or more, of which one can be held out."""
+    return {
         doc: p
         for doc, p in profiles.items()
         if p.profile is not None and len(p.profile.scenarios) >= LEAST
     }
+
+
+def _asking(profiles: Mapping[str, Profiled], seed: int) -> list[Need]:
+    """Return the needs of documents with two scenarios or more; InputError where none has."""
+    several = of_several(profiles)
     if not several:
         raise InputError(
             f"{AUTO}, and no document with {LEAST} scenarios",
