@@ -15,7 +15,7 @@ from argus.retrievability.audit.config import POOLING, Pooling
 from argus.retrievability.probes.config import ProbeConfig
 from argus.settings import Doc, Option
 
-app = Group("Predict which entities will not come back, before anything is indexed.")
+app = Group("Predict how reachable entities are, before anything is indexed.")
 
 
 @app.command()
@@ -41,6 +41,8 @@ def fit(
     config: o.Config = None,
 ) -> None:
     """Fit probes to an audit, choose by validation error, report on held-out entities.
+
+    RPS measures reachability; which real questions fail it does not tell.
 
     Writes probe/ (the probe, and trials.jsonl as trials finish), trials.parquet,
     predictions.parquet, summary.json, manifest.json and report.html. A run that was stopped goes
@@ -78,6 +80,8 @@ def predict(
     config: o.Config = None,
 ) -> None:
     """Predict the RPS of entities from their vectors; needs no relations and no index.
+
+    RPS measures reachability; which real questions fail it does not tell.
 
     Writes predicted.parquet and .csv, summary.json, manifest.json and report.html. Where an entity
     is unlike all that the probe was trained on it abstains and says so.

@@ -89,10 +89,10 @@ def repair_index(
 
     Judged questions judge where there are any, cross-validated; else information needs that are
     held out of `profiles`, or of those that `writer` writes for a sample of the documents; else the
-    blend is added as the fixed default. Candidates are the blend, and with what they need scenarios
-    and expansions, alone and together. They are tried on a copy: the index holds what is kept
-    alone; with `config.only_try` it is left as it is. Raises InputError for bad input,
-    LanguageModelError where the model cannot be used.
+    blend is added as the fixed default. Candidates are the blend, and with what they need
+    scenarios, a correction of queries and expansions, alone and together. They are tried on a copy:
+    the index holds what is kept alone; with `config.only_try` it is left as it is. Raises
+    InputError for bad input, LanguageModelError where the model cannot be used.
     """
     config = config or RepairConfig()
     judged = check_judged(queries, qrels)

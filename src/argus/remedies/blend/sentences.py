@@ -38,7 +38,7 @@ def sentence_views(documents: Sequence[Document], remedy: str, most: int) -> Sen
     """Return a view of title and sentence for every sentence of documents that have several.
 
     Ids are `doc#remedy-i`. A document has `most` views at most: of more sentences, neighbours are
-    joined, so that all of its text is in one.
+    joined, so that all of its text is in one; an encoder reads as much of it as its window holds.
     """
     views: list[View] = []
     held: list[str] = []

@@ -127,14 +127,19 @@ def _left_out(summary: BlendSummary) -> Iterator[str]:
     if without := documents["without"]:
         yield f"{without:,} documents have one sentence or none, and are found by their own vector"
     if joined := documents["joined"]:
-        yield (
-            f"{joined:,} documents have more than {summary['max_views']:,} sentences: neighbours "
-            "stand together (--max-views)"
-        )
+        yield joined_line(joined, summary["max_views"])
     if others := ", ".join(summary["relied_on"]):
         yield f"{summary['views_known']:,} views were in the index already ({others})"
     if failed := summary["views_failed"]:
         yield f"{failed:,} sentences could not be embedded and are left out"
+
+
+def joined_line(joined: int, most: int) -> str:
+    """Return what is said of documents of more sentences than views."""
+    return (
+        f"{joined:,} documents have more than {most:,} sentences: neighbours stand together, and "
+        "what of them is beyond the encoder's window is in no view (--max-views)"
+    )
 
 
 def _gain(part: Part) -> str:

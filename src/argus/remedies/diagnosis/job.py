@@ -76,6 +76,8 @@ def diagnose(
 ) -> DiagnoseResult:
     """Find the entities of every document and predict how reachable they are (RPS).
 
+    Reachability does not tell which real questions fail (docs/results/what-reachability-tells.md).
+
     corpus, out, encoder, store, limit, engine: as for `argus.audit`. probe: a folder from `argus
     probe fit`; None takes the one that ships for the encoder. Writes diagnosis.parquet. Raises
     InputError for bad input, ArgusError when no document has text.

@@ -42,6 +42,9 @@ def expand_index(
 ) -> RepairResult:
     """Add expansions to an index and write the receipt; see `argus.remedies.repair.remedy.apply`.
 
+    To repair what is at risk alone loses most of what a repair of all documents gains
+    (docs/results/what-reachability-tells.md).
+
     Under the preset `paper` mentions are found by NER unless `reference` says otherwise.
     `max_views` of the preset counts the expansions that a document has of other remedies.
     """

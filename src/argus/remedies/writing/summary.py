@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 from argus.corpora.remarks import OfStore
 from argus.indexes.recipes import BlendRecord
 from argus.reach.summary import Reached, UnreachedRecord
-from argus.remedies.blend.summary import BlendDocuments
+from argus.remedies.blend.summary import BlendDocuments, joined_line
 
 
 class WrittenCounts(TypedDict):
@@ -140,10 +140,7 @@ def _left_out(summary: WrittenSummary) -> Iterator[str]:
     if n := sentences["documents"]["without"]:
         yield f"{n:,} documents have one sentence or none, and are found by their own vector"
     if n := sentences["documents"]["joined"]:
-        yield (
-            f"{n:,} documents have more than {sentences['max_views']:,} sentences: neighbours "
-            "stand together (--max-views)"
-        )
+        yield joined_line(n, sentences["max_views"])
     if n := sentences["failed"]:
         yield f"{n:,} sentences could not be embedded and are left out"
 

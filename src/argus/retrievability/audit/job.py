@@ -74,6 +74,8 @@ def audit(
 ) -> AuditResult:
     """Measure how probable it is that the retriever brings each entity back (ARGUS §3).
 
+    Reachability does not tell which real questions fail (docs/results/what-reachability-tells.md).
+
     corpus: a BEIR folder, a file, a store, or documents. Of a store, whose records are the entities
     unless `source` names others, the vectors that it holds are scored. out: folder for the results;
     what is there from an interrupted run is used again, whatever engine it ran on. source: where

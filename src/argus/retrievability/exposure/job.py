@@ -86,6 +86,8 @@ def exposure(
 ) -> ExposureResult:
     """Ask for every document by its title and by sentences taken out of it.
 
+    Reachability does not tell which real questions fail (docs/results/what-reachability-tells.md).
+
     corpus, out, encoder, store, engine: as for `argus.audit`. queries: real queries to add to the
     sample that hubs and never-retrieved documents are counted over. In a sentence probe the
     document is embedded without the sentence; everything else is as in the index.
