@@ -98,7 +98,7 @@ class Soaked(Place):
                 "corpus": str(run / "docs.jsonl"), "out": str(run / "cancelled"),
             }, "cancelled"  # fmt: skip
             yield "index compact", index, "done"
-            yield "report", {"folders": [str(run / "report")]}, "done"
+            yield "report", {"folder": str(run / "report")}, "done"
             yield "evaluate", judged | {
                 "qrels": str(run / "docs.jsonl"), "out": str(run / "failed"), "fresh": True,
             }, "failed"  # fmt: skip
@@ -135,8 +135,10 @@ class Soak:
 
     def note(self, what: str) -> None:
         """Keep what was unexpected, with its minute."""
+        note = f"{(time.monotonic() - self.since) / 60:.1f} min: {what}"[:300]
+        print(note, flush=True)
         if len(self.notes) < MOST_NOTES:
-            self.notes.append(f"{(time.monotonic() - self.since) / 60:.1f} min: {what}"[:300])
+            self.notes.append(note)
 
     def sample(self) -> dict[str, Any]:
         """Look at the process."""

@@ -64,6 +64,12 @@ def sampled(pid: int, served: Path, temporary: Path, minute: float, requests: in
     )
 
 
+def memory_of(pid: int) -> tuple[float, float]:
+    """Return the resident megabytes of a process, and those of it that are no file's."""
+    status = (PROC / str(pid) / "status").read_text()
+    return _mb(status, "VmRSS"), _mb(status, "RssAnon")
+
+
 def _number(status: str, name: str) -> int:
     found = re.search(rf"^{name}:\s+(\d+)", status, re.MULTILINE)
     assert found is not None, name
