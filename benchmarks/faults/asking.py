@@ -63,7 +63,7 @@ class Asker:
         asked: dict[str, Any] = {"query": self.question(), "k": k}
         if n % 5 == 0:
             asked["as_of"] = f"2024-{self.draw.randint(1, 12):02}-15"
-        if n % 7 == 0:
+        elif n % 7 == 0:  # an answer of then does not go stale
             asked["watch"] = f"answer {n}"
         if n % 2:
             answer = self.http.post("/search", json=asked)
@@ -94,10 +94,8 @@ class Asker:
 
     def records(self, n: int) -> str:
         """Stream records: one comes, another goes, so that there are as many as before."""
-        rows = batch(n)
-        if n >= KEPT and (n - KEPT) % 3:  # every third is taken away by `batch`
-            rows.append({"op": "delete", "_id": marker(n - KEPT)})
-        wrong = _unless(self.http.post("/records", content="\n".join(map(json.dumps, rows))), bool)
+        body = "\n".join(map(json.dumps, stream(n)))
+        wrong = _unless(self.http.post("/records", content=body), bool)
         ids = {"ids": [marker(n), "flaw-1"]}
         return wrong or _unless(
             self.http.post("/resolve", json=ids),
@@ -173,6 +171,14 @@ class Asker:
             connection.close()
 
 
+def stream(n: int) -> list[dict[str, Any]]:
+    """Return the n-th request of a stream that never grows: what came goes again."""
+    rows = batch(n)
+    if n >= KEPT and (n - KEPT) % 3:  # every third is taken away by `batch`
+        rows.append({"op": "delete", "_id": marker(n - KEPT)})
+    return rows
+
+
 Kind = tuple[str, float, Callable[[Asker, int], str]]
 KINDS: tuple[Kind, ...] = (
     ("search", 3.0, Asker.search), ("batch", 0.2, Asker.batch), ("explain", 0.1, Asker.explain),
@@ -205,7 +211,7 @@ BAD: tuple[Callable[[httpx.Client], httpx.Response], ...] = (
     _body("/search", b'{"query": "a", "encoder": "other"}'), _body("/search", b"[" * 5_000),
     _body("/search/batch", b'{"queries": []}'), _body("/records", b'{"type": "patch"}'),
     _body("/records", b"\xff\xfe"), _body("/resolve", b'{"ids": [7]}'),
-    lambda http: http.get("/explain", params={"query": "a", "id": "no such document"}),
+    lambda http: http.get("/explain", params={"query": "a", "id": "b", "k": 0}),
     lambda http: http.get("/nothing/here"), lambda http: http.delete("/search"),
     lambda http: http.get("/page/nowhere/overview", headers={"accept": "text/html"}),
     lambda http: http.get("/healthz", headers={"host": "elsewhere.example"}),

@@ -215,8 +215,9 @@ class Soak:
             number = last.rpartition("-")[2]
             query = {"query": f"Release 5.{number} Gate {number} of the update server", "k": 50}
             for _ in range(2):  # the first has the index looked at
-                ids = [one["id"] for one in http.get("/search", params=query).json()["results"]]
+                hits = http.get("/search", params=query).json()["results"]
                 time.sleep(2)
+        ids = {one[key] for one in hits for key in ("id", "anchor")}  # or another in its place
         if last not in ids:
             self.lost += 1
             self.note(f"{last} is not found")
@@ -275,12 +276,12 @@ def _warm(told: Soak, process: subprocess.Popen[bytes]) -> dict[str, Any]:
                 if process.poll() is not None or time.monotonic() > until:
                     raise
                 time.sleep(0.1)
-    asker = Asker(told.url, told.place.run, told.place.texts(), told.seed - 1)
     for name, _, request in KINDS:
+        asker = Asker(told.url, told.place.run, told.place.texts(), told.seed - 1)
         if name != "records" and (wrong := request(asker, 0)):
             told.escaped += 1
             told.note(f"the first {name}: {wrong}")
-    asker.close()
+        asker.close()
     time.sleep(IDLE_S / 4)
     told.since = time.monotonic()
     return told.sample()
