@@ -27,7 +27,7 @@ NAMES = (
     "blend_quality", "blend_speed",
     "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
     "suite_reuse", "suite_tables", "report_page", "serve_documents", "serve_page",
-    "serve_load",
+    "serve_load", "compiled_shapes",
     "traffic_risk", "traffic_calibration", "traffic_coverage", "traffic_scale", "traffic_support",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"

@@ -1,4 +1,4 @@
-"""Audits that are large for one machine: memory second by second, seconds by step, what is left.
+"""Audits that are large for one machine: memory by the processor's time, by step, what is left.
 
 `documents`: 300,000 documents, read from a file, are audited (`argus.audit`, 10 related each, named
 by a file) and then asked for (`argus.exposure`: 20,000 of them, drawn, by title and two sentences
@@ -9,7 +9,8 @@ the table has no index, so that each is compared with all).
 The functions are those that the commands call, with every file read and written; only the encoder
 is none that anybody would use: a text is the sum of its words' random directions, so that a model's
 hours are no part of it. Each arm runs in a process of its own, which the parent looks at once a
-second. ARGUS_LONG names one of the arms, ARGUS_LONG_SCALE a share of the sizes.
+second. Times are the processor's, of one core, since the machine may be shared. ARGUS_LONG names
+one of the arms, ARGUS_LONG_SCALE a share of the sizes.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from argus.data.types import FloatArray
 from argus.progress import LINES, VARIABLE, read_step
 from benchmarks.curves import Curve, drawn
 from benchmarks.faults.values import leftovers
-from benchmarks.faults.watching import files_in, memory_of, started_with
+from benchmarks.faults.watching import files_in, memory_of, processor_s, started_with
 
 SCALE = float(os.environ.get("ARGUS_LONG_SCALE", "1"))
 DOCUMENTS, RECORDS = int(300_000 * SCALE), int(1_000_000 * SCALE)
@@ -100,7 +101,11 @@ def plot(told: dict[str, Any]) -> str:
         for name in told
         for what in ("resident_mb", "anonymous_mb")
     ]
-    return drawn(curves, max(c.places[-1] for c in curves), "minutes; megabytes of the process")
+    return drawn(
+        curves,
+        max(c.places[-1] for c in curves),
+        "minutes of the processor; megabytes of the process",
+    )
 
 
 def _watched(name: str) -> dict[str, Any]:
@@ -117,10 +122,9 @@ def _watched(name: str) -> dict[str, Any]:
             env=os.environ | {"TMPDIR": str(temporary), VARIABLE: LINES},
         )  # fmt: skip
         steps: list[tuple[float, str]] = []
-        begun = time.monotonic()
-        listener = threading.Thread(target=_listen, args=(process, begun, steps))
+        listener = threading.Thread(target=_listen, args=(process, steps))
         listener.start()
-        memory = _memory(process, begun)
+        memory = _memory(process)
         assert process.stdout is not None
         said = process.stdout.read().splitlines()
         listener.join()
@@ -130,30 +134,33 @@ def _watched(name: str) -> dict[str, Any]:
         return {
             **json.loads(said[-1]),
             "prepared_s": round(prepared_s, 1),
-            "steps": [{"at_minute": round(at / 60, 2), "step": step} for at, step in steps],
+            "steps": [{"processor_s": round(at, 1), "begins": step} for at, step in steps],
             "memory": memory,
             "left": {"files": left, "processes": len(started_with("TMPDIR", str(temporary)))},
         }
 
 
-def _listen(process: subprocess.Popen[str], begun: float, steps: list[tuple[float, str]]) -> None:
-    """Note when a step is announced; pass on what else is said."""
+def _listen(process: subprocess.Popen[str], steps: list[tuple[float, str]]) -> None:
+    """Note when a step is announced, by the processor's time; pass on what else is said."""
     assert process.stderr is not None
     for line in process.stderr:
         step = read_step(line)
         if step is None:
             print(line, end="", flush=True)
         elif not steps or steps[-1][1] != step["step"]:
-            steps.append((time.monotonic() - begun, step["step"]))
-            print(f"{steps[-1][0] / 60:.1f} min: {step['step']}", flush=True)
+            steps.append((processor_s(process.pid), step["step"]))
+            print(f"{steps[-1][0]:.0f} s of the processor: {step['step']}", flush=True)
 
 
-def _memory(process: subprocess.Popen[str], begun: float) -> dict[str, list[float]]:
-    """Return minutes, resident and anonymous megabytes until a process has ended."""
+def _memory(process: subprocess.Popen[str]) -> dict[str, list[float]]:
+    """Return the processor's minutes, resident and anonymous megabytes until a process has ended.
+
+    Once a second: what others do on the machine, or that the process is held, changes nothing.
+    """
     rows = []
     while process.poll() is None:
         try:
-            rows.append(((time.monotonic() - begun) / 60, *memory_of(process.pid)))
+            rows.append((processor_s(process.pid) / 60, *memory_of(process.pid)))
         except (OSError, AssertionError):  # it ends just now
             break
         time.sleep(1)

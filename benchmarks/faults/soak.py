@@ -1,6 +1,6 @@
 """`argus serve` for hours: requests of every kind, jobs and a stream, and what it holds meanwhile.
 
-Requests come at a steady pace, some seven a second in all, so that what is measured is time and not
+Requests come at a steady pace, some six a second in all, so that what is measured is time and not
 load. A small job is started every minute, of eight kinds in turn. Once a minute the process is
 looked at: memory, open files, threads, processes, temporary files. At the end it idles, is looked
 at once more, and is told to stop.
@@ -41,6 +41,10 @@ LONGEST_S = 600.0
 """That a job, or the stream's documents, may need."""
 DOCUMENTS, ADDED, SMALL, PARTS = 1_000, 20, 40, 8
 MOST_NOTES = 40
+TICK_S, HOLD_S = 1.0, 5.0
+"""A tick that takes so much longer tells that all of it was held: others may stop processes."""
+AFTER_S = 30.0
+"""Within which a connection may be missed after a hold: the service closes idle ones after 10."""
 PRECISION = "bfloat16"
 """In which a processor compiles code for each shape of a batch; in float32 it does not."""
 
@@ -116,7 +120,8 @@ class Soak:
     """What came of it. times: of each kind of request, seconds since the start and of the answer.
 
     lost: jobs that ended otherwise than they must, documents that came and are not found. escaped:
-    answers that no client should have had.
+    answers that no client should have had. holds: when all of it was held, and could not answer;
+    connections that were missed then are no escapes.
     """
 
     place: Soaked
@@ -130,7 +135,9 @@ class Soak:
     lost: int = 0
     escaped: int = 0
     left: int = 0
+    missed: int = 0
     notes: list[str] = field(default_factory=list)
+    holds: list[tuple[float, float]] = field(default_factory=list)
     over: threading.Event = field(default_factory=threading.Event)
 
     def note(self, what: str) -> None:
@@ -158,13 +165,33 @@ class Soak:
             try:
                 wrong = request(asker, n)
             except (httpx.HTTPError, OSError, ValueError, KeyError) as error:
-                wrong = repr(error)
+                wrong = "" if self._is_of_a_hold(error) else repr(error)
             times.append((begun - self.since, time.monotonic() - begun))
             if wrong:
                 self.escaped += 1
                 self.note(f"{name} {n}: {wrong}")
             if self.over.wait(max(0.0, 1 / pace - (time.monotonic() - begun))):
                 return asker.close()
+
+    def notice_holds(self) -> None:
+        """Note when nothing of this ran, by a clock that is late."""
+        before = time.monotonic()
+        while not self.over.wait(TICK_S):
+            now = time.monotonic()
+            if now - before > TICK_S + HOLD_S:
+                self.holds.append((before - self.since, now - self.since))
+                self.note(f"held for {now - before:.0f} s")
+            before = now
+
+    def _is_of_a_hold(self, error: Exception) -> bool:
+        """Return whether a connection was missed because all of it was held; count it then."""
+        time.sleep(2 * TICK_S)  # by then a hold is noticed
+        now = time.monotonic() - self.since
+        held = isinstance(error, (httpx.TransportError, OSError)) and any(
+            now - ended < AFTER_S for _, ended in self.holds
+        )
+        self.missed += held
+        return held
 
     def start_jobs(self) -> None:
         """Have a job run every minute, each looked at until its end."""
@@ -174,7 +201,7 @@ class Soak:
                 try:
                     wrong = self._job(http, command, options, state)
                 except (httpx.HTTPError, ValueError, KeyError) as error:
-                    wrong = repr(error)
+                    wrong = "" if self._is_of_a_hold(error) else repr(error)
                 self.jobs[command] = self.jobs.get(command, 0) + 1
                 if wrong:
                     self.lost += 1
@@ -224,9 +251,10 @@ class Soak:
 
     def record(self) -> dict[str, Any]:
         """Return it for a JSON file."""
-        names = ("lost", "escaped", "left", "jobs", "notes", "samples")
+        names = ("lost", "escaped", "left", "missed", "jobs", "notes", "samples")
         return {
             "tries": sum(map(len, self.times.values())),
+            "held_minutes": round(sum(end - begin for begin, end in self.holds) / 60, 1),
             **{name: getattr(self, name) for name in names},
             "requests": {name: _percentiles(times) for name, times in self.times.items()},
         }
@@ -289,7 +317,7 @@ def _warm(told: Soak, process: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 def _run(told: Soak, minutes: float) -> None:
     """Let all clients ask, and look once a minute."""
-    clients = [threading.Thread(target=told.start_jobs)]
+    clients = [threading.Thread(target=one) for one in (told.start_jobs, told.notice_holds)]
     for n, (name, pace, request) in enumerate(KINDS):
         given = (name, pace, request, told.seed * 100 + n)
         clients.append(threading.Thread(target=told.ask, args=given))

@@ -70,6 +70,12 @@ def memory_of(pid: int) -> tuple[float, float]:
     return _mb(status, "VmRSS"), _mb(status, "RssAnon")
 
 
+def processor_s(pid: int) -> float:
+    """Return the processor seconds of a process so far: what a busy machine does not change."""
+    fields = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _number(status: str, name: str) -> int:
     found = re.search(rf"^{name}:\s+(\d+)", status, re.MULTILINE)
     assert found is not None, name
