@@ -46,7 +46,7 @@ BLOCK = 20_000
 SEED = 0
 POINTS = 240
 """Samples of memory that are kept, evenly spread."""
-PLOT = Path(__file__).parent / "results" / "long_audits.svg"
+PLOT = Path(__file__).parents[1] / "docs" / "results" / "long-audits.svg"
 RESULTS = Path(__file__).parent / "results" / "long_audits.json"
 VOCABULARY = np.array([f"{a}{b}" for a in ("al", "be", "ca", "do") for b in range(2_000)])
 DIRECTIONS = 1 << 13

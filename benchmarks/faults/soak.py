@@ -32,7 +32,7 @@ from benchmarks.faults.watching import files_in, locks_held, sampled, started_wi
 from tests.support.served import free_port
 
 NAME = "argus serve"
-PLOT = Path(__file__).parents[1] / "results" / "soak.svg"
+PLOT = Path(__file__).parents[2] / "docs" / "results" / "soak.svg"
 EVERY_S = 60.0
 """Between two samples, and between two jobs."""
 IDLE_S = 60.0
