@@ -2,9 +2,9 @@
 
 `documents`: 300,000 documents, read from a file, are audited (`argus.audit`, 10 related each, named
 by a file) and then asked for (`argus.exposure`: 20,000 of them, drawn, by title and two sentences
-each, in all 300,000), into one folder. `store`: a million records of a LanceDB table are audited
-with the vectors that the store holds, and then asked for by their own (`argus.reach`, 200 of them;
-the table has no index, so that each is compared with all).
+each, in all 300,000), into one folder. `store`: a million records of a LanceDB table are audited (4
+related each) with the vectors that the store holds, and then asked for by their own (`argus.reach`,
+200 of them; the table has no index, so that each is compared with all).
 
 The functions are those that the commands call, with every file read and written; only the encoder
 is none that anybody would use: a text is the sum of its words' random directions, so that a model's
@@ -39,7 +39,9 @@ from benchmarks.faults.watching import files_in, memory_of, processor_s, started
 
 SCALE = float(os.environ.get("ARGUS_LONG_SCALE", "1"))
 DOCUMENTS, RECORDS = int(300_000 * SCALE), int(1_000_000 * SCALE)
-ASKED, REACHED, RELATED, DIM = int(20_000 * SCALE), 200, 10, 384
+ASKED, REACHED, DIM = int(20_000 * SCALE), 200, 384
+RELATED = {DOCUMENTS: 10, RECORDS: 4}
+"""Of an entity, by how many there are."""
 SENTENCES, LONG = 3, 8
 """Of a document, and words in each of them."""
 BLOCK = 20_000
@@ -193,11 +195,12 @@ def _id(i: int) -> str:
 
 
 def _write_edges(path: Path, n: int) -> None:
-    """Write so many related pairs that an entity has 10."""
+    """Write as many related pairs as `RELATED` says."""
     rng = np.random.default_rng(SEED)
     with path.open("w") as file:
-        for start in range(0, n * RELATED // 2, BLOCK):
-            size = min(BLOCK, n * RELATED // 2 - start)
+        pairs = n * RELATED[n] // 2
+        for start in range(0, pairs, BLOCK):
+            size = min(BLOCK, pairs - start)
             ends = rng.integers(0, n, (size, 2)).tolist()
             file.write("".join(f"{_id(a)}\t{_id(b)}\n" for a, b in ends))
 
