@@ -48,7 +48,7 @@ BLOCK = 20_000
 SEED = 0
 POINTS = 240
 """Samples of memory that are kept, evenly spread."""
-PLOT = Path(__file__).parents[1] / "docs" / "results" / "long-audits.svg"
+PLOTS = Path(__file__).parents[1] / "docs" / "results"
 RESULTS = Path(__file__).parent / "results" / "long_audits.json"
 VOCABULARY = np.array([f"{a}{b}" for a in ("al", "be", "ca", "do") for b in range(2_000)])
 DIRECTIONS = 1 << 13
@@ -92,22 +92,25 @@ def run() -> dict[str, Any]:
     for name in arms:
         told[name] = _watched(name)
         print(name, {k: v for k, v in told[name].items() if k != "memory"}, flush=True)
-    PLOT.write_text(plot(told), encoding="utf-8")
+    write_plots(told)
     return told
 
 
-def plot(told: dict[str, Any]) -> str:
-    """Return memory by the minute as SVG, of all arms."""
+def write_plots(told: dict[str, Any]) -> None:
+    """Draw each arm for the page of results."""
+    for name, arm in told.items():
+        (PLOTS / f"long-audits-{name}.svg").write_text(plot(arm), encoding="utf-8")
+
+
+def plot(arm: dict[str, Any]) -> str:
+    """Return the memory of an arm as SVG."""
+    memory = arm["memory"]
+    minutes = memory["minute"]
     curves = [
-        Curve(f"{name}: {what}", told[name]["memory"]["minute"], told[name]["memory"][what])
-        for name in told
-        for what in ("resident_mb", "anonymous_mb")
+        Curve("resident", minutes, memory["resident_mb"]),
+        Curve("of it anonymous", minutes, memory["anonymous_mb"]),
     ]
-    return drawn(
-        curves,
-        max(c.places[-1] for c in curves),
-        "minutes of the processor; megabytes of the process",
-    )
+    return drawn(curves, minutes[-1], f"minutes {arm.get('clock', 'by the clock')}; megabytes")
 
 
 def _watched(name: str) -> dict[str, Any]:
@@ -138,6 +141,7 @@ def _watched(name: str) -> dict[str, Any]:
             "prepared_s": round(prepared_s, 1),
             "steps": [{"processor_s": round(at, 1), "begins": step} for at, step in steps],
             "memory": memory,
+            "clock": "of the processor",
             "left": {"files": left, "processes": len(started_with("TMPDIR", str(temporary)))},
         }
 

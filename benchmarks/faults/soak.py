@@ -1,7 +1,7 @@
 """`argus serve` for hours: requests of every kind, jobs and a stream, and what it holds meanwhile.
 
-Requests come at a steady pace, some six a second in all, so that what is measured is time and not
-load. A small job is started every minute, of eight kinds in turn. Once a minute the process is
+Requests come at a steady pace, five or six a second in all, so that what is measured is time and
+not load. A small job is started every minute, of eight kinds in turn. Once a minute the process is
 looked at: memory, open files, threads, processes, temporary files. At the end it idles, is looked
 at once more, and is told to stop.
 """
@@ -39,7 +39,7 @@ IDLE_S = 60.0
 """Without a request, before the last sample."""
 LONGEST_S = 600.0
 """That a job, or the stream's documents, may need."""
-DOCUMENTS, ADDED, SMALL, PARTS = 1_000, 20, 40, 8
+DOCUMENTS, ADDED, SMALL, PARTS = 300, 20, 40, 8
 MOST_NOTES = 40
 TICK_S, HOLD_S = 1.0, 5.0
 """A tick that takes so much longer tells that all of it was held: others may stop processes."""
