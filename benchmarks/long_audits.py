@@ -44,7 +44,7 @@ ASKED, REACHED, DIM = int(20_000 * SCALE), 50, 384
 RELATED = {DOCUMENTS: 10, RECORDS: 4}
 """Of an entity, by how many there are."""
 RESERVOIR = 2_000
-"""Competitors of records; 20,000, which an audit takes by itself, make ranking ten times as long."""
+"""Competitors of records; with 20,000, an audit's own, ranking takes ten times as long."""
 SENTENCES, LONG = 3, 8
 """Of a document, and words in each of them."""
 BLOCK = 20_000
