@@ -21,12 +21,13 @@ NAMES = (
     "ngram_index", "ngram_decoding", "ngram_evidence",
     "generative_quality", "generative_speed", "generative_failures", "failures_scale",
     "generative_cures", "generative_unigrams", "generative_tuning",
-    "dump_parsing", "relation_graph", "audit_million", "engine_overhead", "engine_long",
+    "dump_parsing", "relation_graph", "audit_million", "long_audits",
+    "engine_overhead", "engine_long",
     "plan_accuracy", "accelerator", "startup", "retriever_seam",
     "blend_quality", "blend_speed",
     "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
     "suite_reuse", "suite_tables", "report_page", "serve_documents", "serve_page",
-    "serve_load",
+    "serve_load", "compiled_shapes",
     "traffic_risk", "traffic_calibration", "traffic_coverage", "traffic_scale", "traffic_support",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "results"

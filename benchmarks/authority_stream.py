@@ -23,14 +23,12 @@ from argus.authority.relation import Authority
 from argus.authority.rules import Rule, ScopeKey
 from argus.authority.stream import Stream
 from argus.authority.times import Moment
+from benchmarks.curves import Curve, drawn
 
 N, WINDOWS, WATCHED, LATE = 1_000_000, 20, 50, 100
 CASES = {"100,000 scopes": 100_000, "one scope": 1}
 
-
 PLOT = Path(__file__).parent / "results" / "authority_stream.svg"
-COLOURS = ("#2a6fb0", "#c8442a")
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 720, 300, 60, 45, 30, 40
 
 
 def run() -> dict[str, Any]:
@@ -86,34 +84,6 @@ def _watch(stream: Stream, records: list[Record], window: int, scopes: int) -> N
 
 def plot(rows: list[dict[str, Any]]) -> str:
     """Return the curves as SVG: microseconds per insertion by insertions so far, from 0."""
-    top = max(max(row["us_per_insertion"]) for row in rows) * 1.15
-    across, down = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    base = HEIGHT - BOTTOM
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        'font-family="system-ui, sans-serif" font-size="12" fill="#2b2f36">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-    ]
-    for i in range(5):
-        y = base - down * i / 4
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}" stroke="#e6e8ec"/>')
-        parts.append(f'<text x="{LEFT - 8}" y="{y + 4}" text-anchor="end">{top * i / 4:.0f}</text>')
-        x = LEFT + across * i / 4
-        label = f"{N * i // 4:,}"
-        parts.append(f'<text x="{x}" y="{base + 18}" text-anchor="middle">{label}</text>')
-    for n, (row, colour) in enumerate(zip(rows, COLOURS, strict=True)):
-        points = " ".join(
-            f"{LEFT + across * (i + 1) / WINDOWS:.1f},{base - down * us / top:.1f}"
-            for i, us in enumerate(row["us_per_insertion"])
-        )
-        parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>'
-        )
-        x = LEFT + 10 + 160 * n
-        parts.append(f'<text x="{x}" y="{TOP - 10}" fill="{colour}">{row["case"]}</text>')
-    middle = LEFT + across / 2
-    parts.append(
-        f'<text x="{middle}" y="{HEIGHT - 8}" text-anchor="middle">insertions; '
-        "microseconds of CPU per insertion</text></svg>"
-    )
-    return "\n".join(parts) + "\n"
+    places = [N * (i + 1) / WINDOWS for i in range(WINDOWS)]
+    curves = [Curve(row["case"], places, row["us_per_insertion"]) for row in rows]
+    return drawn(curves, N, "insertions; microseconds of CPU per insertion")

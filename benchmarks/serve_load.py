@@ -29,6 +29,7 @@ import numpy as np
 
 import argus
 from argus.corpora.opening import read_corpus
+from benchmarks.faults.watching import memory_of, processor_s
 
 BARS = {"p50_ms": 25, "p95_ms": 60, "per_second at 32": 150}
 ALONE, TOGETHER, AT_ONCE = 400, 3000, 32
@@ -62,12 +63,12 @@ def run() -> dict[str, Any]:
         asyncio.run(_alone(port, paths, 1))
         cold_s = time.perf_counter() - since
         asyncio.run(_alone(port, paths, 20))
-        begun = _processor_s(pid)
+        begun = processor_s(pid)
         alone = _times(asyncio.run(_alone(port, paths, ALONE)))
-        alone["processor_ms"] = round((_processor_s(pid) - begun) / ALONE * 1e3, 1)
-        begun = _processor_s(pid)
+        alone["processor_ms"] = round((processor_s(pid) - begun) / ALONE * 1e3, 1)
+        begun = processor_s(pid)
         together = asyncio.run(_together(port, paths, TOGETHER))
-        together["processor_ms"] = round((_processor_s(pid) - begun) / TOGETHER * 1e3, 1)
+        together["processor_ms"] = round((processor_s(pid) - begun) / TOGETHER * 1e3, 1)
         memory = _memory(port, pid, paths)
     constant = itertools.cycle(["/"])
     with _process("-c", CONSTANT) as (port, _):
@@ -156,10 +157,10 @@ def _times(seconds: list[float]) -> dict[str, float]:
 
 def _memory(port: int, pid: int, paths: Iterator[str]) -> dict[str, Any]:
     """Return the resident megabytes of the service after every tenth of many requests."""
-    megabytes = [_resident_mb(pid)]
+    megabytes = [memory_of(pid)[0]]
     for _ in range(SAMPLES):
         asyncio.run(_together(port, paths, WATCHED // SAMPLES))
-        megabytes.append(_resident_mb(pid))
+        megabytes.append(memory_of(pid)[0])
     half = megabytes[SAMPLES // 2 :]
     slope = statistics.linear_regression(range(len(half)), half).slope
     return {
@@ -169,17 +170,6 @@ def _memory(port: int, pid: int, paths: Iterator[str]) -> dict[str, Any]:
             slope * 10_000 / (WATCHED / SAMPLES), 2
         ),
     }
-
-
-def _processor_s(pid: int) -> float:
-    """Return the processor seconds of the service so far: what a busy machine does not change."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def _resident_mb(pid: int) -> float:
-    text = Path(f"/proc/{pid}/status").read_text()
-    return round(int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024, 1)  # type: ignore[index]
 
 
 if __name__ == "__main__":

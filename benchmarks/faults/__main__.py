@@ -21,6 +21,7 @@ from benchmarks.faults.fuzz import fuzzed_apart
 from benchmarks.faults.readers import READERS
 from benchmarks.faults.serving import NAME, kill_servers
 from benchmarks.faults.shim import Fault
+from benchmarks.faults.soak import PLOT, plot, soak
 from benchmarks.faults.states import LONG, States, commands, states
 from benchmarks.faults.strikes import Tally, moments, strike_command, whole
 from benchmarks.faults.table import RESULTS, write_table
@@ -31,7 +32,8 @@ STRIKES = {
     "kills": (Fault.KILL, Fault.TERM), "disk": (Fault.FULL,), "mount": (Fault.GONE,),
     "clock": (Fault.BEHIND, Fault.AHEAD),
 }  # fmt: skip
-PARTS = (*STRIKES, "together", *OF_READERS, "serve")
+OF_SERVICE = ("serve", "soak")
+PARTS = (*STRIKES, "together", *OF_READERS, *OF_SERVICE)
 
 
 def main() -> None:
@@ -42,6 +44,7 @@ def main() -> None:
     parser.add_argument("--mutations", type=int, default=10_000, help="per reader")
     parser.add_argument("--seconds", type=int, default=80, help="coverage: per parser")
     parser.add_argument("--kills", type=int, default=50, help="of argus serve")
+    parser.add_argument("--minutes", type=float, default=120, help="soak: of argus serve")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--only", nargs="+", default=[""], help="commands or readers whose name holds one of these"
@@ -62,7 +65,12 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as home:
             told = kill_servers(Path(home), settings.kills, settings.seed)
         _keep("serve", NAME, told.record(), settings)
-    if set(parts) - {*OF_READERS, "serve"}:
+    if "soak" in parts and _chosen(NAME, settings):
+        with tempfile.TemporaryDirectory() as home:
+            record = soak(Path(home), settings.minutes, settings.seed)
+        PLOT.write_text(plot(record), encoding="utf-8")
+        _keep("soak", NAME, record, settings)
+    if set(parts) - {*OF_READERS, *OF_SERVICE}:
         with tempfile.TemporaryDirectory() as home, states(Path(home)) as made:
             for part, name, record in _struck(made, parts, settings):
                 _keep(part, name, record, settings)

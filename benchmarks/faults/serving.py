@@ -105,6 +105,7 @@ class Place:
 
     home: Path
     load: Load
+    precision: str = "float32"
 
     @property
     def run(self) -> Path:
@@ -121,7 +122,7 @@ class Place:
             "\n".join(more[: self.load.documents]) + "\n", encoding="utf-8"
         )
         words = ("index", "build", "--corpus", folder / "records.jsonl", "--out", folder / "index",
-                 "--precision", "float32")  # fmt: skip
+                 "--precision", self.precision)  # fmt: skip
         subprocess.run([*ARGUS, *map(str, words)], check=True, capture_output=True, timeout=600)
 
     def restore(self) -> None:
@@ -134,11 +135,18 @@ class Place:
         more, docs = str(self.run / "more.jsonl"), str(self.run / "docs.jsonl")
         return {
             "index add": {"index": str(self.run / "index"), "corpus": more},
-            "exposure": {"corpus": docs, "out": str(self.run / "report"), "precision": "float32"},
+            "exposure": {
+                "corpus": docs,
+                "out": str(self.run / "report"),
+                "precision": self.precision,
+            },
         }
 
-    def start(self, port: int) -> subprocess.Popen[bytes]:
-        """Start a server; what it says of itself is added to server.log."""
+    def start(self, port: int, **variables: str) -> subprocess.Popen[bytes]:
+        """Start a server; what it says of itself is added to server.log.
+
+        variables: of its environment, beside ours.
+        """
         words = (
             "serve", self.run, "--index", self.run / "index", "--port", port,
             "--records", self.run / "records.jsonl", "--rules", self.run / "rules.yaml",
@@ -146,7 +154,7 @@ class Place:
         with (self.home / "server.log").open("ab") as log:
             return subprocess.Popen(
                 [*ARGUS, *map(str, words)], stdout=log, stderr=log, start_new_session=True,
-                env=os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+                env=os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"} | variables,
             )  # fmt: skip
 
     def values(self, relation: Values) -> Values:

@@ -24,6 +24,7 @@ PARTS = {
     "ahead": "clock set ahead by 400 days at a write",
     "together": "two at once",
     "serve": "killed while jobs run and records stream in",
+    "soak": "asked for long, with jobs and a stream",
     "fuzz": "damaged input",
     "coverage": "input that follows coverage",
 }
@@ -32,6 +33,7 @@ HELD = {
     "ahead": "clock",
 }  # fmt: skip
 """Part of the campaign whose records are of a fault."""
+OF_SERVICE = ("serve", "soak")
 OF_WHAT = {"fuzz": "readers", "coverage": "parsers", "together": "commands and pairs"}
 A_LINE = 5
 """Names in a line of a list."""
@@ -43,7 +45,7 @@ def write_table() -> None:
     """Put the tables of all figures that there are into the pages."""
     results: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text("utf-8"))["result"]
     _put(SUMS, sums(results))
-    _put(COMMANDS, [*commands(results), *served(results)])
+    _put(COMMANDS, [*commands(results), *served(results), *soaked(results)])
     _put(OF_READERS, readers(results))
 
 
@@ -55,7 +57,7 @@ def sums(results: Mapping[str, Records]) -> Iterator[str]:
         records = [r for name, r in _of(results, part) if r.get("tries")]
         if records:
             of = f"{len(records)} {OF_WHAT.get(part, 'commands')}"
-            of = "`argus serve`" if part == "serve" else of
+            of = "`argus serve`" if part in OF_SERVICE else of
             yield _row(words, of, f"{_sum(records, 'tries'):,}", *(_sum(records, b) for b in BAD))
 
 
@@ -128,6 +130,38 @@ def served(results: Mapping[str, Records]) -> Iterator[str]:
         yield _row("kills", *names[1:])
         yield f"|{'--:|' * len(names)}"
         yield _row(*(record[name] for name in names))
+
+
+def soaked(results: Mapping[str, Records]) -> Iterator[str]:
+    """Yield what a service answered and held that was asked for long."""
+    for record in results.get("soak", {}).values():
+        samples = [record["warm"], record["samples"][-1], record["idle"]]
+        yield ""
+        yield f"## The service for {record['minutes']:g} minutes"
+        yield ""
+        yield "| requests | answered | p50, ms: first tenth | last tenth | p95: first | last |"
+        yield "|---|--:|--:|--:|--:|--:|"
+        for name, told in record["requests"].items():
+            times = (told[key] for key in TIMES)
+            yield _row(name, f"{told['n']:,}", *(f"{time:,.0f}" for time in times))
+        yield ""
+        yield "| it holds | before | at the end | idle again |"
+        yield "|---|--:|--:|--:|"
+        for name, words in HOLDS.items():
+            yield _row(words, *(f"{sample[name]:,.0f}" for sample in samples))
+        jobs = ", ".join(f"{n} of `{name}`" for name, n in record["jobs"].items())
+        bad = ", ".join(f"{bad} {record[bad]}" for bad in ("lost", "escaped", "left"))
+        yield ""
+        yield f"Jobs: {jobs}. After SIGTERM: {bad}."
+
+
+TIMES = ("first_p50_ms", "last_p50_ms", "first_p95_ms", "last_p95_ms")
+HOLDS = {
+    "resident_mb": "memory, MB", "anonymous_mb": "of it no file's", "files": "open files",
+    "sockets": "of them sockets", "threads": "threads", "processes": "processes it started",
+    "temporary": "temporary files", "served_files": "files in what is served",
+    "served_mb": "MB of them",
+}  # fmt: skip
 
 
 def readers(results: Mapping[str, Records]) -> Iterator[str]:

@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.encoders import store as module
+from argus.encoders.held import HeldVectors
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 from tests.support.draws import examples
 
@@ -270,3 +272,20 @@ def test_a_full_disk_while_gathering_is_named_and_leaves_nothing(tmp_path, monke
             opened.gather(keys)
         assert not list((tmp_path / "s").glob("gathered-*"))
         assert len(opened) == 64
+
+
+def test_vectors_that_are_held_are_kept_without_a_copy_of_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "KEEP_ROWS", 100)
+    keys = [f"{i:016}".encode() for i in range(4_000)]
+    vectors = np.random.default_rng(0).normal(size=(len(keys), 1_024)).astype(np.float32)
+    with EmbeddingStore(tmp_path, fingerprint="f", dim=1_024) as store:
+        store.lay_over(HeldVectors.of(keys, vectors, {7: "broken"}))
+        tracemalloc.start()
+        kept = store.keep(keys)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < vectors.nbytes / 2
+        assert kept[7] == keys[7] and len(store) == len(keys) - 1
+        mine = [i for i in range(len(keys)) if i != 7]
+        rows = store.rows_stored([kept[i] for i in mine])
+        np.testing.assert_array_equal(store.vectors[rows], vectors[mine])

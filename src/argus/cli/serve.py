@@ -37,6 +37,9 @@ def serve(
 
     Without --records, those count that a folder was audited with, where they lie in FOLDERS.
     """
+    from argus.service.memory import bound_compiled_code
+
+    bound_compiled_code()  # before PyTorch is loaded
     from argus.service.workplace import open_workplace
 
     place = open_workplace(

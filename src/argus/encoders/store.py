@@ -31,6 +31,7 @@ KEY_BYTES = 16
 LARGE_BYTES = 2 << 30
 """Vectors of more bytes than this are gathered on the disk, not in memory."""
 GATHER_ROWS = 1 << 16
+KEEP_ROWS = 1 << 14
 _GATHERED = "gathered-*.f32"
 
 
@@ -212,9 +213,12 @@ class EmbeddingStore(Store[FloatArray]):
         if self._held is None:
             return list(keys)
         held = {key: row for key in keys if (row := self._held.rows.get(key)) is not None}
-        vectors = self._held.vectors[list(held.values())]
-        own = [content_hash("held", vector.tobytes()) for vector in vectors]
-        self.append(own, vectors)
+        rows, own = list(held.values()), list[bytes]()
+        for start in range(0, len(rows), KEEP_ROWS):  # of millions, all at once are a copy of all
+            vectors = self._held.vectors[rows[start : start + KEEP_ROWS]]
+            own_of = [content_hash("held", vector.tobytes()) for vector in vectors]
+            self.append(own_of, vectors)
+            own += own_of
         own_key = dict(zip(held, own, strict=True))
         return [own_key.get(key, key) for key in keys]
 

@@ -52,9 +52,14 @@ def run_service(
 
 
 def uvicorn_config(app: FastAPI, config: ServeConfig) -> uvicorn.Config:
-    """Return how uvicorn runs the application: it logs nothing, and believes no proxy's header."""
+    """Return how uvicorn runs the application: it logs nothing, and believes no proxy's header.
+
+    The loop is Python's own, though uvloop be there: uvloop starts a job by a fork in which
+    libraries run code of theirs (LanceDB warns of a deadlock), and the service would wait for it.
+    """
     return uvicorn.Config(
         app,
+        loop="asyncio",
         http=closing_idle(config.idle_s),
         ws="none",
         log_config=None,
