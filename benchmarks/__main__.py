@@ -24,7 +24,7 @@ NAMES = (
     "dump_parsing", "relation_graph", "audit_million", "long_audits",
     "engine_overhead", "engine_long",
     "plan_accuracy", "accelerator", "startup", "retriever_seam",
-    "blend_quality", "blend_speed",
+    "blend_quality", "blend_speed", "blend_leads",
     "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
     "suite_reuse", "suite_tables", "report_page", "serve_documents", "serve_page",
     "serve_load", "compiled_shapes",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import time
 from contextlib import contextmanager
 
@@ -64,6 +65,14 @@ def serving(work, config=None, **settings):
 def client(work):
     with serving(work) as client:
         yield client
+
+
+@pytest.fixture(autouse=True)
+def heeds_ctrl_c():
+    """Take Ctrl-C, as uvicorn has a service do: what a script starts with `&` ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def judging(work, out="judged", **options):
