@@ -186,7 +186,7 @@ class Client:
         """Do what is left; TransportError where the server is killed meanwhile."""
         self.is_at_work = False
         with httpx.Client(base_url=url, timeout=60) as http:
-            self._wait_for(process, http)
+            wait_for(process, http, "/healthz")
             jobs = self._resume(http)
             self._look_back(http)
             self.is_at_work = True
@@ -198,17 +198,6 @@ class Client:
             ids = [marker(n) for n in range(self.place.load.batches)]
             relation = _sent(http.post("/resolve", json={"ids": [*ids, "flaw-1", "flaw-2"]}))
             return {"relation": relation, "held": _sent(http.get("/records/waiting"))}
-
-    def _wait_for(self, process: subprocess.Popen[bytes], http: httpx.Client) -> None:
-        until = time.monotonic() + LONGEST_S
-        while True:
-            try:
-                http.get("/healthz")
-                return
-            except httpx.TransportError:
-                if process.poll() is not None or time.monotonic() > until:
-                    raise
-                time.sleep(POLL_S)
 
     def _resume(self, http: httpx.Client) -> list[int]:
         """Start the jobs, or resume what was interrupted; return their ids."""
@@ -254,6 +243,21 @@ class Client:
                 raise RuntimeError(f"{job['command']}: {job['state']}: {job['errors'][-500:]}")
         is_embedded = not _sent(http.get("/records/waiting"))["waiting"]
         return is_embedded and all(job["state"] == "done" for job in ended)
+
+
+def wait_for(
+    process: subprocess.Popen[bytes], http: httpx.Client, path: str, longest_s: float = LONGEST_S
+) -> None:
+    """Return when a server answers; TransportError where it ends before, or takes too long."""
+    until = time.monotonic() + longest_s
+    while True:
+        try:
+            http.get(path)
+            return
+        except httpx.TransportError:
+            if process.poll() is not None or time.monotonic() > until:
+                raise
+            time.sleep(POLL_S)
 
 
 def _sent(answer: httpx.Response) -> Any:

@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.curves import Curve, drawn
 from benchmarks.faults.asking import KINDS, Asker
-from benchmarks.faults.serving import ARGUS, AT_AN_END, Load, Place, marker
+from benchmarks.faults.serving import ARGUS, AT_AN_END, Load, Place, marker, wait_for
 from benchmarks.faults.strikes import RAW
 from benchmarks.faults.values import leftovers
 from benchmarks.faults.watching import files_in, locks_held, sampled, started_with
@@ -294,16 +294,8 @@ def soak(home: Path, minutes: float, seed: int) -> dict[str, Any]:
 
 def _warm(told: Soak, process: subprocess.Popen[bytes]) -> dict[str, Any]:
     """Ask one request of each kind, then idle; return what is held then."""
-    until = time.monotonic() + LONGEST_S
     with httpx.Client(base_url=told.url, timeout=120) as http:
-        while True:
-            try:
-                http.get("/readyz")
-                break
-            except httpx.TransportError:
-                if process.poll() is not None or time.monotonic() > until:
-                    raise
-                time.sleep(0.1)
+        wait_for(process, http, "/readyz", LONGEST_S)
     for name, _, request in KINDS:
         asker = Asker(told.url, told.place.run, told.place.texts(), told.seed - 1)
         if name != "records" and (wrong := request(asker, 0)):
