@@ -394,3 +394,20 @@ def test_a_bfloat16_encoder_stays_close_to_float32(minilm):
     vectors, full = half.encode_documents(SHORT), minilm.encode_documents(SHORT)
     assert (cosines(vectors, full) > 0.999).all()
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "max", "weightedmean"])
+def test_another_pooling_than_the_models_own(make, tmp_path, pooling):
+    own = make(prompts=PROMPTS)
+    config = EncoderConfig(model=str(tmp_path / "tiny"), precision="float32", token_pooling=pooling)
+    other = load_encoder(config).encoder
+    expected = load(make_model(tmp_path / "saved", pooling=pooling, prompts=PROMPTS))
+    assert (cosines(other.encode_queries(WORDS), expected.encode_queries(WORDS)) > 0.99999).all()
+    assert (cosines(other.encode_queries(WORDS), own.encode_queries(WORDS)) < 0.9999).any()
+    assert f" pooling={pooling} " in other.fingerprint
+
+
+def test_a_pooling_is_refused_where_nothing_is_pooled():
+    with pytest.raises(InputError, match="which is an endpoint") as error:
+        EncoderConfig(model="openai:text-embedding-3-small", token_pooling="cls")
+    assert error.value.where == "--encoder-pooling"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from argus.evaluation.compare.job import CompareResult
 
 OF_ONE_MODEL = (
-    "model", "query_prompt", "document_prompt", "revision", "trust_remote_code",
+    "model", "query_prompt", "document_prompt", "token_pooling", "revision", "trust_remote_code",
     "base_url", "api_key_env", "batch_size", "concurrency",
 )  # fmt: skip
 Running = Annotated[EncoderConfig, Without(*OF_ONE_MODEL)]

@@ -44,10 +44,7 @@ def evaluate(
         o.CORPUS,
     ] = None,
     columns: FieldNames,
-    excluded: Annotated[
-        Path | None,
-        Doc("Rows of id and excluded_ids: what is taken out of a query's results first (BRIGHT)."),
-    ] = None,
+    excluded: o.Excluded = None,
     diagnosis: Annotated[
         Path | None,
         Doc("Folder with diagnosis.parquet, for ARGUS Table 4."),

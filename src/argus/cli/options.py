@@ -167,6 +167,10 @@ Queries = Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder)."
 MaybeQueries = Annotated[Path | None, Doc("Judged queries, which tell what it is worth.")]
 MaybeQrels = Annotated[Path | None, Doc("Their judgements.")]
 Qrels = Annotated[Path, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC).")]
+Excluded = Annotated[
+    Path | None,
+    Doc("Rows of id and excluded_ids: what is taken out of a query's results first (BRIGHT)."),
+]
 Estimate = Annotated[bool, Doc("Only say what would be asked and what it would cost."), ALONE]
 IndexState = Annotated[
     str, Doc("Index folder; PATH@STATE for an earlier one."), Option(("--index",)), INDEX

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 from argus.devices import Device
+from argus.encoders.pooling import TokenPooling
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
 from argus.settings import Choices, Doc, Ge, Option, check_settings
@@ -50,6 +51,11 @@ class EncoderConfig:
         Doc("Before documents, likewise."),
         Option(panel=_PANEL),
     ] = None
+    token_pooling: Annotated[
+        TokenPooling | None,
+        Doc("How token vectors become one. Default: as the model says."),
+        Option(("--encoder-pooling",), panel=_PANEL),
+    ] = None
     revision: Annotated[
         str | None, Doc("Commit (or branch, tag) of a model of the hub."), Option(panel=_PANEL)
     ] = None
@@ -90,6 +96,7 @@ class EncoderConfig:
         if self.is_endpoint:
             what = "an endpoint"
             options["--trust-remote-code"] = self.trust_remote_code
+            options["--encoder-pooling"] = self.token_pooling is not None
         for option in (option for option, is_set in options.items() if is_set):
             raise InputError(
                 f"{option} beside {self.model!r}, which is {what}",

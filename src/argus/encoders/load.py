@@ -16,6 +16,7 @@ from argus.data.manifest import PrecisionTrial
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_config
 from argus.encoders.model_type import DENSE, model_type
+from argus.encoders.pooling import set_pooling
 from argus.encoders.precision import choose_precision
 from argus.encoders.prompts import resolve_prompts
 from argus.encoders.protocol import Encoder
@@ -43,6 +44,12 @@ class LoadedEncoder(Generic[R]):
     config: EncoderConfig
     """Loads the same encoder again: its precision is the one that was chosen."""
     precision_trials: list[PrecisionTrial] = field(default_factory=list)
+
+    def with_query_prompt(self, text: str) -> LoadedEncoder[R]:
+        """Return the same model, loaded once, with another text before queries."""
+        encoder: Any = self.encoder
+        config = replace(self.config, query_prompt=text)
+        return replace(self, encoder=encoder.with_query_prompt(text), config=config)
 
 
 def load_encoder(
@@ -89,6 +96,12 @@ def load_any_encoder(
             "encoder; a sparse one has to be saved by sentence-transformers' SparseEncoder"
         )
     if kind != DENSE:
+        if config.token_pooling is not None:
+            raise InputError(
+                f"--encoder-pooling {config.token_pooling} for {config.model!r}, a {kind}",
+                expected="an encoder that pools token vectors into one per text",
+                fix="Leave --encoder-pooling out.", where="--encoder-pooling",
+            )  # fmt: skip
         exact = replace(config, precision=_precision_before(stored) or "float32")
         config = exact if config.precision == "auto" else config
         return LoadedEncoder(_library(config, kind), config)
@@ -154,8 +167,11 @@ def _sentence_transformer(config: EncoderConfig, precision: str) -> SentenceTran
 
     device, dtype = check_device(config.device), getattr(torch, precision)
     name, local = _locate(config)
-    light = open_model(Path(local), dtype=dtype, device=device) if Path(local).is_dir() else None
-    model = light or _any_model(config, local, DENSE, precision)
+    is_plain = config.token_pooling is None and Path(local).is_dir()
+    model: Any = open_model(Path(local), dtype=dtype, device=device) if is_plain else None
+    model = model or _any_model(config, local, DENSE, precision)
+    if config.token_pooling is not None:
+        set_pooling(model, config.token_pooling, name)
     encoder = SentenceTransformerEncoder(
         model, name=name, precision=precision, **_reading(config, model)
     )

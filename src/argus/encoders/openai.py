@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -83,6 +83,10 @@ class OpenAIEncoder:
     def __reduce__(self) -> tuple[Any, ...]:
         """Go to a worker as settings: a connection cannot."""
         return OpenAIEncoder, (self.config,)
+
+    def with_query_prompt(self, text: str) -> OpenAIEncoder:
+        """Return the same endpoint, with another text before queries."""
+        return OpenAIEncoder(replace(self.config, query_prompt=text))
 
     @cached_property
     def dim(self) -> int:

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,14 @@ class SentenceTransformerEncoder:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _tokenizing=Lock())
+
+    def with_query_prompt(self, text: str) -> SentenceTransformerEncoder:
+        """Return the same model, its weights shared, that puts another text before queries."""
+        other = copy(self)
+        other._tokenizing = self._tokenizing
+        other.prompts = replace(self.prompts, query=Prompt(text))
+        vars(other).pop("fingerprint", None)
+        return other
 
     @cached_property
     def dim(self) -> int:

@@ -24,6 +24,8 @@ def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
         options["query_prompt"] = config.query_prompt
     if config.document_prompt is not None:
         options["document_prompt"] = config.document_prompt
+    if config.token_pooling is not None:
+        options["token_pooling"] = config.token_pooling
     if config.revision is not None:
         options["revision"] = config.revision
     if config.trust_remote_code:

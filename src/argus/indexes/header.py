@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from argus.data.artifacts import replacing
 from argus.data.records import read_record
 from argus.encoders.config import COSINE
+from argus.encoders.pooling import TokenPooling
 from argus.errors import FingerprintMismatch, InputError, Location
 from argus.indexes.recipes import Recipe, RecipeRecord
 
@@ -24,12 +25,13 @@ FIELDS = ("id", "doc_id", "kind", "text", "source", "remedy", "added", "vector")
 class EncoderSettings(TypedDict, total=False):
     """The fields of an `EncoderConfig`; none where the encoder was an object.
 
-    Of prompts, revision and trust_remote_code those that were given.
+    Of prompts, pooling, revision and trust_remote_code those that were given.
     """
 
     model: str
     query_prompt: str
     document_prompt: str
+    token_pooling: TokenPooling
     revision: str
     trust_remote_code: bool
     precision: str

@@ -10,8 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from argus.data.runs import cut
-from argus.encoders import Encoder, EncoderConfig, load_encoder, stored_fingerprint
+from argus.encoders import (
+    Encoder,
+    EncoderConfig,
+    LoadedEncoder,
+    load_encoder,
+    stored_fingerprint,
+)
 from argus.encoders.spread import on_engine
+from argus.encoders.store import KEY_BYTES
 from argus.engine import Engine
 from argus.errors import NothingToMend
 from argus.evaluation.systems import System, ask_retriever, search_index
@@ -107,20 +114,33 @@ class Models:
 
     def __init__(self, home: Path, vectors: Path, engine: Engine | None = None) -> None:
         self.home, self.vectors, self.engine = home, vectors, engine
-        self._loaded: dict[str, Encoder] = {}
+        self._loaded: dict[str, LoadedEncoder] = {}
+        self._prompted: dict[str, Encoder] = {}
 
     def store(self, retriever: SuiteRetriever) -> Path:
         """Return the folder of an encoder's vectors."""
         return self.vectors / retriever.folder
 
+    def vectors_of(self, retriever: SuiteRetriever) -> int:
+        """Return how many vectors of an encoder are stored, under all of its instructions."""
+        keys = self.vectors.glob(f"{retriever.folder}*/keys.bin")
+        return sum(file.stat().st_size for file in keys) // KEY_BYTES
+
     def encoder(self, retriever: SuiteRetriever, sample: Sequence[str]) -> Encoder:
-        """Return an encoder. sample: texts for the precision check."""
-        if retriever.name not in self._loaded:
+        """Return an encoder, one model for all instructions. sample: for the precision check."""
+        if retriever.folder not in self._prompted:
             assert isinstance(retriever.encoder, EncoderConfig)
-            stored = stored_fingerprint(self.store(retriever))
-            loaded = load_encoder(retriever.encoder, sample=sample, stored=stored)
-            self._loaded[retriever.name] = on_engine(loaded.encoder, self.engine, loaded.config)
-        return self._loaded[retriever.name]
+            if retriever.name not in self._loaded:
+                stored = stored_fingerprint(self.store(retriever))
+                loaded = load_encoder(retriever.encoder, sample=sample, stored=stored)
+                self._loaded[retriever.name] = loaded
+            loaded = self._loaded[retriever.name]
+            prompt = retriever.encoder.query_prompt
+            if prompt is not None and prompt != loaded.config.query_prompt:
+                loaded = loaded.with_query_prompt(prompt)
+            encoder = on_engine(loaded.encoder, self.engine, loaded.config)
+            self._prompted[retriever.folder] = encoder
+        return self._prompted[retriever.folder]
 
     @contextmanager
     def before(self, retriever: SuiteRetriever, name: str, task: Task) -> Iterator[Answering]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from argus.data.provenance import content_hash
@@ -14,6 +14,8 @@ from argus.settings import Doc, Ge, Seed, check_settings
 
 ORIGINAL = "none"
 """The remedy that is none: what all others are compared with."""
+INSTRUCTION = "{instruction}"
+"""In a query prompt: what the task tells models that take an instruction."""
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50")
 """Of ARGUS' Tables 2 and 5."""
 
@@ -62,7 +64,7 @@ class SuiteRetriever:
     source: as --retriever names it. output: what a generative search brought back, as `argus
     generative analyse` takes it. corpus_index: the index of n-grams that it searched. {task} in
     these stands for the task's name. remedies: those that it is asked under, all of the suite where
-    none is named.
+    none is named. instruction: that of the task which it is asked on, where it takes one.
     """
 
     name: str
@@ -72,6 +74,7 @@ class SuiteRetriever:
     output: str = ""
     corpus_index: str = ""
     remedies: tuple[str, ...] = ()
+    instruction: str = ""
 
     @property
     def kind(self) -> str:
@@ -84,7 +87,26 @@ class SuiteRetriever:
     def folder(self) -> str:
         """Its name, as far as a folder may be called so, and a hash."""
         plain = re.sub(r"[^\w.+-]+", "-", self.name)[:60]
-        return f"{plain}-{content_hash(self.name, size=4).hex()}"
+        names = (self.name, *filter(None, [self.instruction]))
+        return "-".join((plain, *(content_hash(name, size=4).hex() for name in names)))
+
+    @property
+    def takes_instructions(self) -> bool:
+        """Whether its query prompt has a place for the instruction of a task."""
+        return self.encoder is not None and INSTRUCTION in (self.encoder.query_prompt or "")
+
+    def with_instruction(self, instruction: str, task: str) -> SuiteRetriever:
+        """Return it with a task's instruction in its query prompt; InputError where it has none."""
+        if self.encoder is None or not self.takes_instructions:
+            return self
+        if not instruction:
+            raise InputError(
+                f"{task!r} has no instruction", expected=f"one for {INSTRUCTION} of {self.name!r}",
+                fix='Set instruction = "..." of the task.', where=task,
+            )  # fmt: skip
+        prompt = (self.encoder.query_prompt or "").replace(INSTRUCTION, instruction)
+        encoder = replace(self.encoder, query_prompt=prompt)
+        return replace(self, encoder=encoder, instruction=instruction)
 
     @staticmethod
     def named(place: str, task: str) -> str:
@@ -96,15 +118,16 @@ class SuiteRetriever:
         if self.encoder is None:
             return (self.bm25, *(self.named(name, task) for name in (self.source, self.output)))
         e = self.encoder
+        pooling = filter(None, [e.token_pooling])  # cells of before there was one stay
         return (
             e.model, e.base_url if e.is_endpoint else "", e.query_prompt, e.document_prompt,
-            e.revision, e.precision, *sorted(_of_subclass(e).items()),
+            e.revision, e.precision, *pooling, *sorted(_of_subclass(e).items()),
         )  # fmt: skip
 
 
 _RUNS = (
-    "model", "base_url", "query_prompt", "document_prompt", "revision", "precision", "api_key_env",
-    "trust_remote_code", "device", "batch_size", "concurrency",
+    "model", "base_url", "query_prompt", "document_prompt", "token_pooling", "revision",
+    "precision", "api_key_env", "trust_remote_code", "device", "batch_size", "concurrency",
 )  # fmt: skip
 
 
@@ -124,11 +147,15 @@ class SuiteRemedy:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteTask:
-    """A task. group: the benchmark it is of, whose tasks are averaged. shown: in the main table."""
+    """A task. group: the benchmark it is of, whose tasks are averaged. shown: in the main table.
+
+    instruction: what models that take one are told; that of the task itself where it is empty.
+    """
 
     name: str
     place: str
     group: str = ""
+    instruction: str = ""
     shown: bool = True
 
 

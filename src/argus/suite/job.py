@@ -13,9 +13,8 @@ import pyarrow as pa
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.locks import one_writer, take_lock
 from argus.data.provenance import content_hash
-from argus.encoders.store import KEY_BYTES
 from argus.engine import Engine, EngineConfig
-from argus.errors import ArgusError, NothingMeasured
+from argus.errors import ArgusError, InputError, NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
@@ -124,7 +123,7 @@ def _measure(run: _Run, retriever: SuiteRetriever, spec: SuiteTask) -> None:
     """Measure the cells of one retriever on one task that are not there yet."""
     if spec.name not in run.tasks:
         run.tasks[spec.name] = _opened(spec)
-    task = run.tasks[spec.name]
+    task, retriever = _before(run.tasks[spec.name], retriever, spec)
     cells = {
         Cell(retriever.name, remedy.name, spec.name): remedy
         for remedy in run.suite.remedies_of(retriever)
@@ -152,9 +151,21 @@ def _measure(run: _Run, retriever: SuiteRetriever, spec: SuiteTask) -> None:
 
 def _opened(spec: SuiteTask) -> Task | str:
     try:
-        return open_task(spec.place)
+        return open_task(spec.place).with_instructions()
     except ArgusError as error:
         return str(error)
+
+
+def _before(
+    task: Task | str, retriever: SuiteRetriever, spec: SuiteTask
+) -> tuple[Task | str, SuiteRetriever]:
+    """Return a retriever as it is asked on a task; in place of a task that it cannot be, why."""
+    if isinstance(task, str):
+        return task, retriever
+    try:
+        return task, retriever.with_instruction(spec.instruction or task.instruction, spec.name)
+    except InputError as error:
+        return str(error), retriever
 
 
 def _cell(
@@ -258,9 +269,8 @@ def _counts(run: _Run) -> CellCounts:
 
 def _encoded(run: _Run) -> Iterator[EncodedTexts]:
     for retriever in run.suite.retrievers:
-        keys = run.models.store(retriever) / "keys.bin"
-        if retriever.encoder is not None and keys.is_file():
-            yield {"retriever": retriever.name, "vectors": keys.stat().st_size // KEY_BYTES}
+        if retriever.encoder is not None and (n := run.models.vectors_of(retriever)):
+            yield {"retriever": retriever.name, "vectors": n}
 
 
 def write_sheets(folder: ArtifactFolder, written: Sequence[Sheet]) -> None:

@@ -15,7 +15,7 @@ from argus.suite.toml import Table, keys_of, read_toml
 TABLES = ("retrievers", "remedies", "tasks")
 PLACES = ("source", "output", "corpus_index")
 RETRIEVER = ("name", "bm25", *PLACES, "remedies", *keys_of(EncoderConfig))
-TASK = ("name", "task", "group", "shown")
+TASK = ("name", "task", "group", "instruction", "shown")
 
 
 class Named(Protocol):
@@ -118,7 +118,11 @@ def _task(table: Table) -> SuiteTask:
     if not isinstance(shown, bool):
         raise table.error("shown", repr(shown), "true or false")
     name = table.text("name", place.rpartition(":")[2].rpartition("/")[2])
-    return SuiteTask(name=name, place=place, group=table.text("group", "all"), shown=shown)
+    instruction = table.text("instruction") if "instruction" in table.values else ""
+    return SuiteTask(
+        name=name, place=place, group=table.text("group", "all"), instruction=instruction,
+        shown=shown,
+    )  # fmt: skip
 
 
 def _unique(table: Table, what: str, rows: Sequence[N]) -> tuple[N, ...]:

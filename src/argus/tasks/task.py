@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,12 @@ class Task:
     def scored(self, run: Run, depth: int | None = None) -> Run:
         """Return what is scored of a run: without the excluded documents, `depth` of the rest."""
         return without_excluded(run, self.excluded, depth)
+
+    def with_instructions(self) -> Task:
+        """Return it with each query's own instruction behind the query, as mteb asks them."""
+        texts = {q: f" {instruction}" for q, instruction in self.instructions.items()}
+        queries = [replace(q, text=q.text + texts.get(q.id, "")) for q in self.queries]
+        return replace(self, queries=queries, instructions={}) if texts else self
 
     def evaluate(self, run: Run, metrics: Sequence[str] = ()) -> Evaluation:
         """Score a run on the questions that can be measured; `metrics` are the task's own if none.

@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from argus.encoders.protocol import Fingerprint
 from argus.errors import FingerprintMismatch, InputError
 from argus.retrievability.probes import Probe, same_encoder
 from argus.retrievability.probes.domain import fit_domain
@@ -57,6 +58,16 @@ def test_another_number_format_is_not_another_encoder(probe):
     probe.check_vectors_of(BASE.format("bfloat16"), "span", where=HERE)
     assert same_encoder(BASE.format("float16"), BASE.format("float32"))
     assert not same_encoder(BASE.format("float16"), BASE.format("float16") + " x")
+
+
+def test_another_text_before_queries_is_not_another_encoder_of_mentions():
+    plain, told, other = (
+        str(Fingerprint(model="m", revision="r", dim=2, max_tokens=8, precision="float32",
+                        pooling="mean", query_prompt=query, document_prompt=document))
+        for query, document in (("", ""), ("what's \"asked\": ", ""), ("what's", "a: "))
+    )  # fmt: skip
+    assert plain != told and same_encoder(plain, told)
+    assert not same_encoder(told, other)
 
 
 def test_another_pooling_is_refused(probe):

@@ -102,9 +102,11 @@ def test_a_cell_of_the_grid_is_its_search_measured():
     qrels = {q: {documents.ids[i]: 1} for i, q in enumerate(asked.ids)}
     cells = [Cell(c, w) for c in (Component.M, Component.IE) for w in (0.2, 0.7, 1.0)]
     texts = ablate.embed_scenarios(documents.profiles.values(), [Component.M, Component.IE], embed)
-    found = ablate.grid(
-        documents, texts, asked, qrels, cells, measures=("nDCG@10", "R@10"), depth=20
-    )
+
+    def score(run):
+        return evaluate(run, qrels, ("nDCG@10", "R@10"))
+
+    found = ablate.grid(documents, texts, asked, cells, depth=20, score=score)
     assert list(found) == cells
     for cell, evaluation in found.items():
         run = searched(documents, cell.component, embed, asked, 20, cell.weight)

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import argus
+from argus.data.runs import ranking
 from argus.data.types import Document, Query
 from argus.encoders import documents as as_documents
 from argus.encoders import embed
@@ -130,6 +131,26 @@ def test_every_cell_is_what_an_index_of_these_scenarios_finds(found, embedded, m
             assert row["nDCG@10"] == pytest.approx(expected["nDCG@10"])
             assert row["R@10"] == pytest.approx(expected["R@10"])
             assert row["queries"] == len(names)
+
+
+def test_what_a_question_excludes_is_taken_out_of_every_cell(run, embedded, minilm, tmp_path):
+    """The first of each question, before the relevant one: its own post, as in BRIGHT."""
+    index, names = index_of(embedded, Component.ME), [f"q{i}" for i in range(6)]
+    asked = minilm.encode_queries(list(QUESTIONS))
+    first = {q: ranking(row) for q, row in index.search(asked, 100, 1.0).run(names).items()}
+    excluded = {q: frozenset(ids[:1]) for q, ids in first.items()}
+    qrels = {q: {ids[1]: 1} for q, ids in first.items()}
+    result = run(tmp_path / "out", excluded=excluded, qrels=qrels)
+    for row in (r for r in rows_of(result) if r["component"] == Component.ME):
+        whole = index.search(asked, 100, row["lambda"]).run(names)
+        rest = {q: {d: s for d, s in whole[q].items() if d not in excluded[q]} for q in names}
+        before, after = (evaluate(one, qrels, ["nDCG@10"]).aggregate for one in (whole, rest))
+        assert row["nDCG@10"] == pytest.approx(after["nDCG@10"]) and after != before
+    file = tmp_path / "excluded.jsonl"
+    lines = ({"id": q, "excluded_ids": sorted(ids)} for q, ids in excluded.items())
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    again = run(tmp_path / "file", excluded=file, qrels=qrels)
+    assert again.summary["whole"] == result.summary["whole"]
 
 
 def test_weight_one_is_documents_alone_and_changes_nothing(found):

@@ -32,6 +32,7 @@ def ablate(
     qrels: o.Qrels,
     out: o.Out = Path("argus-out"),
     measure: AblateConfig,
+    excluded: o.Excluded = None,
     expansions: Annotated[
         Path | None,
         Doc("Pseudo-queries and summaries (JSONL), instead of --model."),
@@ -60,6 +61,7 @@ def ablate(
         qrels,
         out=out,
         encoder=encoder,
+        excluded=excluded,
         expansions=expansions,
         model=model.config(),
         config=measure,

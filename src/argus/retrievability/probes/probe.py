@@ -117,8 +117,9 @@ class ProbeMismatch(FingerprintMismatch):
         super(FingerprintMismatch, self).__init__(
             f"{where} is a probe of another encoder; what it says of other vectors means nothing."
             f"\n  probe: {stored}\n  given: {given}\n"
-            "(precision may differ, nothing else.) Use the probe's encoder, or fit a probe for "
-            "yours: argus audit --encoder NAME --out DIR, then argus probe fit --audit DIR."
+            "(precision and query prompt may differ, nothing else.) Use the probe's encoder, or "
+            "fit a probe for yours: argus audit --encoder NAME --out DIR, then argus probe fit "
+            "--audit DIR."
         )
 
 
@@ -128,9 +129,15 @@ def joined(*poolings: str) -> str:
 
 
 def same_encoder(one: str, other: str) -> bool:
-    """Return whether two fingerprints name one encoder, in whatever number format it runs."""
-    return _without_precision(one) == _without_precision(other)
+    """Return whether two fingerprints name one encoder of mentions.
+
+    In whatever number format it runs, and whatever it puts before queries, which no mention is.
+    """
+    return _of_mentions(one) == _of_mentions(other)
 
 
-def _without_precision(fingerprint: str) -> str:
-    return re.sub(r" precision=\w+", "", fingerprint)
+_NO_MATTER = re.compile(r""" precision=\w+| query_prompt=(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+
+
+def _of_mentions(fingerprint: str) -> str:
+    return _NO_MATTER.sub("", fingerprint)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from argus.data.types import FloatArray, Qrels, Run, View
+from argus.data.types import FloatArray, Run, View
 from argus.encoders import Embedded
 from argus.indexes.fold import (
     DOCUMENTS_ALONE,
@@ -24,7 +24,7 @@ from argus.indexes.fold import (
     ranked,
 )
 from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
-from argus.measures import Evaluation, evaluate
+from argus.measures import Evaluation
 from argus.progress import progress
 from argus.scenarios.cells import Cell as Cell
 from argus.scenarios.profile import Component, Profiled
@@ -119,13 +119,12 @@ def grid(
     documents: Documents,
     texts: ScenarioTexts,
     queries: QueryVectors,
-    qrels: Qrels,
     cells: Iterable[Cell],
     *,
-    measures: Sequence[str],
     depth: int,
+    score: Callable[[Run], Evaluation],
 ) -> dict[Cell, Evaluation]:
-    """Measure every cell on runs of `depth` documents, in the order of `cells`."""
+    """Score every cell's run of `depth` documents, in the order of `cells`."""
     order = list(cells)
     evaluations: dict[Cell, Evaluation] = {}
     with progress("searching the grid", len(order)) as advance:
@@ -133,7 +132,7 @@ def grid(
             weights = [cell.weight for cell in order if cell.component is component]
             snapshot = documents.with_scenarios(component, texts)
             for weight, run in sweep(snapshot, queries, weights, depth).items():
-                evaluations[Cell(component, weight)] = evaluate(run, qrels, measures)
+                evaluations[Cell(component, weight)] = score(run)
             advance(len(weights))
     return {cell: evaluations[cell] for cell in order}
 

@@ -12,17 +12,17 @@ from argus.corpora.names import Corpus
 from argus.corpora.stored import Origin
 from argus.data.about import EXPANSIONS
 from argus.data.artifacts import ArtifactFolder
-from argus.data.corpus import read_queries
+from argus.data.excluded import Excluded
 from argus.data.fields import FieldNames
-from argus.data.qrels import read_qrels
 from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import Embedded, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.engine import Engine
 from argus.errors import InputError
+from argus.evaluation.judged import read_judged
 from argus.evaluation.summary import MissingDocuments
-from argus.evaluation.systems import Judged, System, judge, missing_gold, without_failed
+from argus.evaluation.systems import Judged, System, missing_gold, without_failed
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.workspace import read_documents, require_some, texts_cut
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
@@ -73,6 +73,7 @@ class Source:
         profiles: Path | str | Mapping[str, Profiled],
         queries: Path | str | Sequence[Query],
         qrels: Path | str | Qrels,
+        excluded: Path | str | Excluded | None,
         expansions: Path | None,
         fields: FieldNames | None,
         encoder: Encoder | EncoderConfig | str,
@@ -82,10 +83,7 @@ class Source:
         everything, path = read_documents(corpus, fields, None, encoder)
         documents = [d for d in everything if d.content.strip()]
         require_some(len(documents), "document has text", "Check --text-field.")
-        if isinstance(queries, (str, Path)):
-            queries = read_queries(Path(queries))
-        if isinstance(qrels, (str, Path)):
-            qrels = read_qrels(Path(qrels))
+        questions = read_judged(queries, qrels, excluded=excluded)
         source = cls(
             documents=documents,
             without_text=len(everything) - len(documents),
@@ -93,8 +91,8 @@ class Source:
             all_profiles=read_profiles(profiles, coerce_ids=fields.coerce_ids)
             if isinstance(profiles, (str, Path))
             else profiles,
-            queries=list(queries),
-            judged=judge(queries, qrels),
+            queries=questions.queries,
+            judged=questions.judged,
             expansions=None
             if expansions is None
             else read_expansions(expansions, coerce_ids=fields.coerce_ids),

@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.excluded import Excluded, spare, without_excluded
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
-from argus.data.types import Qrels, Query
+from argus.data.types import Qrels, Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
@@ -22,8 +23,7 @@ from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.llm import ChatConfig, LocalConfig
-from argus.measures import Evaluation
-from argus.measures import evaluate as score
+from argus.measures import Evaluation, evaluate
 from argus.measures.slices import Slicing
 from argus.reports import write_report
 from argus.scenarios.ablation.by_type import TYPES, by_type, types_table
@@ -79,6 +79,7 @@ def ablate_scenarios(
     *,
     out: Path | str,
     encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    excluded: Path | str | Excluded | None = None,
     expansions: Path | None = None,
     model: ChatConfig | LocalConfig | None = None,
     config: AblateConfig | None = None,
@@ -90,15 +91,16 @@ def ablate_scenarios(
     """Search with every component at every λ, and compare each with documents alone.
 
     The whole grid is made twice: on the corpus, where documents with scenarios stand beside others
-    without, and on the documents that have scenarios alone. expansions: pseudo-queries and
-    summaries (expansions.jsonl); model: writes them for the documents that have scenarios, through
-    `OUT/answers.sqlite`, so that a run that stops goes on where it was. engine: what embeds, and
-    writes where the model is one that transformers runs. Raises InputError for bad
-    input, ArgusError where the model leaves documents without an answer.
+    without, and on the documents that have scenarios alone. excluded: what is taken out of a
+    query's results before they are measured, per query or as `read_excluded` reads a file.
+    expansions: pseudo-queries and summaries (expansions.jsonl); model: writes them for the
+    documents that have scenarios, through `OUT/answers.sqlite`, so that a run that stops goes on
+    where it was. engine: what embeds, and writes where the model is one that transformers runs.
+    Raises InputError for bad input, ArgusError where the model leaves documents without an answer.
     """
     config = config or AblateConfig()
     _check_writer(expansions, model)
-    source = Source.read(corpus, profiles, queries, qrels, expansions, fields, encoder)
+    source = Source.read(corpus, profiles, queries, qrels, excluded, expansions, fields, encoder)
     source = replace(source, all_profiles=in_form(source.all_profiles, config.form))
     slices = type_slicings(source.documents, config.by)
     folder = ArtifactFolder(Path(out), fresh=fresh)
@@ -106,7 +108,13 @@ def ablate_scenarios(
         TABLE,
         asdict(config) | {"model": model.identity if model else None},
         {"corpus": source.path}
-        | _files(profiles=profiles, queries=queries, qrels=qrels, expansions=expansions),
+        | _files(
+            profiles=profiles,
+            queries=queries,
+            qrels=qrels,
+            excluded=excluded,
+            expansions=expansions,
+        ),
     )
     sample = [d.content for d in source.documents]
     with (
@@ -210,15 +218,17 @@ def _ablation(
     queries = vectors.queries.only(query_ids)
     qrels = {query: vectors.judged.qrels[query] for query in queries.ids}
 
+    excluded = vectors.judged.excluded
+    depth = config.depth + spare(excluded)
+
+    def score(run: Run) -> Evaluation:
+        return evaluate(without_excluded(run, excluded, config.depth), qrels, config.measures)
+
     def measured(index: Documents) -> Evaluation:
-        run = index.alone().search(queries.vectors, config.depth).run(queries.ids)
-        return score(run, qrels, config.measures)
+        return score(index.alone().search(queries.vectors, depth).run(queries.ids))
 
     def cells_of(index: Documents, cells: Sequence[Cell]) -> dict[Cell, Evaluation]:
-        return grid(
-            index, vectors.texts, queries, qrels, cells,
-            measures=config.measures, depth=config.depth,
-        )  # fmt: skip
+        return grid(index, vectors.texts, queries, cells, depth=depth, score=score)
 
     cells = cells_of(documents, config.cells)
     best = best_cell(cells, config.measures[0])

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pyarrow as pa
@@ -34,9 +35,11 @@ from argus.suite.recipes.requests import (
     GapRequest,
     GridRequest,
     HarmRequest,
+    Measured,
     ProbeRequest,
     ReachRequest,
     Request,
+    parts_of,
 )
 from argus.suite.recipes.setting import Setting
 from argus.suite.recipes.sources import (
@@ -136,8 +139,8 @@ def reproduce(
     figures: Figures = {}
     for kind, way in ways.items():
         requests = [
-            cell.request for cell, why in lacking.items()
-            if cell.request is not None and not why and isinstance(cell.request, kind)
+            part for cell, why in lacking.items() if not why
+            for part in parts_of(cell.request) if isinstance(part, kind)
         ]  # fmt: skip
         if requests:
             with record.timed(kind.__name__):
@@ -181,10 +184,13 @@ def _sources(setting: Setting, recipe: Recipe) -> Sources:
 
 def _lacking(cell: Entry, ways: Sources) -> str:
     """Return why a cell cannot be measured here; empty where it can."""
-    return cell.reason if cell.request is None else ways[type(cell.request)].lacking(cell.request)
+    if cell.request is None:
+        return cell.reason
+    reasons = (ways[type(part)].lacking(part) for part in parts_of(cell.request))
+    return next(filter(None, reasons), "")
 
 
-def _measured(way: Source[Any], requests: Sequence[Request], setting: Setting) -> Figures:
+def _measured(way: Source[Any], requests: Sequence[Measured], setting: Setting) -> Figures:
     """Return the figures of requests, run by run; where a run fails, why."""
     figures: Figures = {}
     for run in dict.fromkeys(map(way.run_of, requests)):
@@ -197,7 +203,7 @@ def _measured(way: Source[Any], requests: Sequence[Request], setting: Setting) -
 
 
 def _cell(cell: Entry, lacking: str, figures: Figures, scale: float) -> ReproducedCell:
-    value = lacking if cell.request is None or lacking else figures[cell.request]
+    value = lacking if cell.request is None or lacking else _value(cell.request, figures)
     why = value.reason if isinstance(value, Failed) else value if isinstance(value, str) else ""
     return {
         "row": cell.row,
@@ -207,6 +213,13 @@ def _cell(cell: Entry, lacking: str, figures: Figures, scale: float) -> Reproduc
         "state": "failed" if isinstance(value, Failed) else "not run" if why else "measured",
         "reason": why,
     }
+
+
+def _value(request: Request, figures: Figures) -> float | str | Failed:
+    """Return a figure, or the mean of several; where one is none, why."""
+    values = [figures[part] for part in parts_of(request)]
+    none = next((value for value in values if isinstance(value, str | Failed)), None)
+    return fmean(v for v in values if isinstance(v, float | int)) if none is None else none
 
 
 def _keep(

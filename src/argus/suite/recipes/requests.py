@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -79,10 +80,14 @@ class HarmRequest(Checked):
 class AblationRequest(Checked):
     """nDCG@10 of a component at a λ, as `argus scenarios ablate` measures it."""
 
-    collection: Annotated[str, Doc("BEIR folder with profiles.jsonl in it.")]
+    collection: Annotated[str, Doc("A task; scenarios are in its folder, unless elsewhere.")]
+    scenarios: Annotated[str, Doc("Folder of profiles.jsonl and expansions.jsonl.")] = ""
     component: Annotated[str, Doc("Of the grid; none: documents alone; pseudo-queries; summary.")]
     weight: Annotated[float, Ge(0), Le(1), Doc("λ."), Option(("--lambda",))] = 1.0
     encoder: Embedder = DEFAULT_MODEL
+    query_prompt: Annotated[str, Doc("Before questions; {instruction} is the task's.")] = ""
+    document_prompt: Annotated[str, Doc("Before documents.")] = ""
+    instruction: Annotated[str, Doc("Of a task that has none of its own.")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +129,14 @@ class ProbeRequest(KnowledgeRequest):
     measure: Annotated[str, Doc("rmse, mae, pearson, ... of the probe's table.")]
 
 
-Request = (
+@dataclass(frozen=True)
+class MeanRequest:
+    """The mean of other cells of the row: of the columns that a column's `mean_of` names."""
+
+    parts: tuple[Measured, ...]
+
+
+Measured = (
     GridRequest
     | AuthorityRequest
     | GapRequest
@@ -134,7 +146,18 @@ Request = (
     | ReachRequest
     | ProbeRequest
 )
-KINDS: tuple[tuple[type[Request], tuple[str, ...]], ...] = (
+"""What a job measures."""
+Request = Measured | MeanRequest
+
+
+def parts_of(request: Request | None) -> Sequence[Measured]:
+    """Return what has to be measured for a request."""
+    if request is None:
+        return ()
+    return request.parts if isinstance(request, MeanRequest) else (request,)
+
+
+KINDS: tuple[tuple[type[Measured], tuple[str, ...]], ...] = (
     (HarmRequest, ("benchmark", "system", "verdict")),
     (GapRequest, ("benchmark", "gap")),
     (ReachRequest, ("knowledge", "reach")),

@@ -10,26 +10,25 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from argus.data.provenance import content_hash
-from argus.errors import ArgusError
+from argus.encoders.config import EncoderConfig
 from argus.generative.failures.tables import is_missing
 from argus.scenarios.ablation.summary import DOCUMENTS, Row
 from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
-from argus.suite.places import require_task
 from argus.suite.recipes.requests import (
     AblationRequest,
     AuthorityRequest,
     FailureRequest,
     GridRequest,
-    Request,
+    Measured,
 )
 from argus.suite.recipes.setting import Setting, write_stdlib
 from argus.suite.remedies import filled, paths_in
 from argus.suite.summary import SuiteRow, SuiteSummary
 from argus.suite.toml import Table
-from argus.tasks.opening import READERS
+from argus.tasks.opening import READERS, open_task
 from argus.tasks.spec import parse_task_spec
 
-R = TypeVar("R", bound=Request)
+R = TypeVar("R", bound=Measured)
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Failed:
     reason: str
 
 
-Figures = dict[Request, float | str | Failed]
+Figures = dict[Measured, float | str | Failed]
 """A value, why there is none, or what failed."""
 
 
@@ -80,6 +79,17 @@ def path_lacking(path: Path) -> str:
     parts = (*reversed(path.parents), path)
     absent = next((part for part in parts if not part.exists()), None)
     return "" if absent is None else f"{absent} is not here"
+
+
+def place_of(task: str) -> Path:
+    """Return the file or folder of a task that is named as `open_task` takes it."""
+    return parse_task_spec(task, READERS).place
+
+
+def task_lacking(task: str, setting: Setting) -> str:
+    """Return what of a task is not here; the standard library's documents can be made."""
+    place = place_of(task)
+    return "" if place == setting.stdlib else path_lacking(place)
 
 
 class OfAuthority(Source[AuthorityRequest]):
@@ -137,8 +147,9 @@ class OfAblation(Source[AblationRequest]):
 
     def lacking(self, request: AblationRequest) -> str:
         """See `Source.lacking`."""
-        folder = Path(request.collection)
-        why = "" if folder == self.setting.stdlib else path_lacking(folder / "profiles.jsonl")
+        why = task_lacking(request.collection, self.setting)
+        if place_of(request.collection) != self.setting.stdlib:
+            why = why or path_lacking(_scenarios(request) / "profiles.jsonl")
         return why or model_lacking(request.encoder)
 
     def run_of(self, request: AblationRequest) -> str:
@@ -151,9 +162,16 @@ class OfAblation(Source[AblationRequest]):
         from argus.scenarios.ablation.job import ablate_scenarios
         from argus.scenarios.profile import Component, component
 
-        folder, encoder = Path(requests[0].collection), requests[0].encoder
-        out = self.setting.home / f"ablation-{short(self.run_of(requests[0]))}"
-        write_stdlib(folder, self.setting.stdlib)
+        run = requests[0]
+        out = self.setting.home / f"ablation-{short(self.run_of(run))}"
+        write_stdlib(place_of(run.collection), self.setting.stdlib)
+        task, folder = open_task(run.collection), _scenarios(run)
+        encoder = EncoderConfig(
+            model=run.encoder, query_prompt=run.query_prompt or None,
+            document_prompt=run.document_prompt or None,
+        )  # fmt: skip
+        retriever = SuiteRetriever(name=run.encoder, encoder=encoder)
+        retriever = retriever.with_instruction(run.instruction or task.instruction, task.name)
         cells = [request for request in requests if request.component in set(Component)]
         config = AblateConfig(
             components=tuple(component(name) for name in {r.component for r in cells} or {"M+E"}),
@@ -161,14 +179,19 @@ class OfAblation(Source[AblationRequest]):
         )  # fmt: skip
         expansions = folder / "expansions.jsonl"
         result = ablate_scenarios(
-            folder, folder / "profiles.jsonl", folder / "queries.jsonl",
-            folder / "qrels" / "test.tsv", out=out, encoder=encoder,
-            config=config, expansions=expansions if expansions.is_file() else None,
-            store=self.setting.shared / "vectors" / Path(encoder).name,
+            task.documents, folder / "profiles.jsonl", task.queries, task.qrels, out=out,
+            encoder=retriever.encoder or encoder, excluded=task.excluded, config=config,
+            expansions=expansions if expansions.is_file() else None,
+            store=self.setting.shared / "vectors" / retriever.folder,
         )  # fmt: skip
         rows = result.summary["whole"]["rows"]
         values = {_place(row): row["measures"]["nDCG@10"] for row in rows}
         return {r: values.get((r.component, r.weight), "nothing to make it of") for r in requests}
+
+
+def _scenarios(request: AblationRequest) -> Path:
+    """Return the folder with a collection's scenarios."""
+    return Path(request.scenarios) if request.scenarios else place_of(request.collection)
 
 
 def short(run: str) -> str:
@@ -198,24 +221,11 @@ class OfGrid(Source[GridRequest]):
         if not request.task:
             tasks = [t for t in tasks if t.group == request.average]
         reasons = (
-            *(self._task(task) for task in tasks),
+            *(task_lacking(task.place, self.setting) for task in tasks),
             model_lacking(retriever.encoder.model) if retriever.encoder else "",
             *(self._remedy(remedy, retriever, task) for task in tasks),
         )
         return next(filter(None, reasons), "")
-
-    def _task(self, task: SuiteTask) -> str:
-        if self._folder(task) == self.setting.stdlib:
-            return ""
-        try:
-            require_task(task.place, self.table)
-        except ArgusError:
-            place = parse_task_spec(task.place, READERS).place
-            return path_lacking(place) or f"{task.place} is not here"
-        return ""
-
-    def _folder(self, task: SuiteTask) -> Path:
-        return Path(task.place.rpartition(":")[2])
 
     def _remedy(self, remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask) -> str:
         values = filled(remedy.values, retriever, task)
@@ -233,7 +243,7 @@ class OfGrid(Source[GridRequest]):
 
         suite = self._of(requests)
         for task in suite.tasks:
-            write_stdlib(self._folder(task), self.setting.stdlib)
+            write_stdlib(place_of(task.place), self.setting.stdlib)
         summary = run_suite(
             suite, out=self.setting.home / "suite", store=self.setting.shared / "suite"
         ).summary

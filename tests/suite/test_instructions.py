@@ -1,0 +1,130 @@
+"""Instructions of tasks in front of queries, for models that take one."""
+
+import json
+
+import pytest
+
+import argus.suite.asking as asking
+from argus.encoders.config import EncoderConfig
+from argus.indexes.job import build_index
+from argus.indexes.retriever import open_retriever
+from argus.suite.job import run_suite
+from argus.tasks.opening import open_task
+from tests.support.sentence_models import make_model
+from tests.support.suites import draw
+from tests.support.tasks import parquet
+
+PROMPT = "Instruct: {instruction}\\nQuery: "
+SUITE = """
+k = 50
+[[retrievers]]
+name = "taught"
+encoder = "{model}"
+precision = "float32"
+query_prompt = "{prompt}"
+[[retrievers]]
+name = "plain"
+encoder = "{model}"
+precision = "float32"
+[[tasks]]
+task = "rarb:{home}/hotpot"
+[[tasks]]
+task = "rarb:{home}/theorems"
+[[tasks]]
+task = "beir:{home}/silent"
+{last}
+"""
+WORDS = {"hotpot": "Given a question, find its pages", "theorems": "Given a problem, find theorems"}
+
+
+@pytest.fixture(scope="module")
+def home(shared, tmp_path_factory):
+    home = tmp_path_factory.mktemp("tasks")
+    draw(shared("hotpot100"), home / "hotpot", questions=6, others=30)
+    draw(shared("theoremqa_theorems"), home / "theorems", questions=6, others=30)
+    draw(shared("hotpot100"), home / "silent", questions=3, others=10)
+    for name, words in WORDS.items():
+        (home / name / "instruction.txt").write_text(words, encoding="utf-8")
+    make_model(home / "tiny")
+    return home
+
+
+def run(home, folder, last="", prompt=PROMPT):
+    folder.mkdir(exist_ok=True)
+    file = folder / "suite.toml"
+    text = SUITE.format(home=home, model=home / "tiny", prompt=prompt, last=last)
+    file.write_text(text, encoding="utf-8")
+    result = run_suite(file, out=folder / "out")
+    return result, {
+        (row["retriever"], row["name"]): row
+        for row in result.summary["rows"]
+        if row["scope"] == "task"
+    }
+
+
+def alone(home, name, folder, prompt):
+    """Measure one task with its prompt written out, as `argus index build` and `search` do."""
+    task = open_task(home / name)
+    encoder = EncoderConfig(model=str(home / "tiny"), precision="float32", query_prompt=prompt)
+    build_index(task.documents, out=folder / name, encoder=encoder)
+    answers = open_retriever(folder / name).search(task.queries, 50)
+    return task.evaluate(answers, ["nDCG@50"]).aggregate["nDCG@50"]
+
+
+def test_each_task_is_asked_with_its_own_instruction_and_the_model_is_loaded_once(
+    home, tmp_path, monkeypatch
+):
+    loads, load = [], asking.load_encoder
+    monkeypatch.setattr(asking, "load_encoder", lambda *a, **k: loads.append(a) or load(*a, **k))
+    _, cells = run(home, tmp_path)
+    assert len(loads) == 2  # one per retriever, though the first has two prompts
+    for name, words in WORDS.items():
+        taught, plain = (cells[who, name]["measures"]["nDCG@50"] for who in ("taught", "plain"))
+        prompt = f"Instruct: {words}\nQuery: "
+        assert taught == pytest.approx(alone(home, name, tmp_path, prompt), abs=1e-9)
+        assert taught != plain  # a model of chance is led elsewhere by the words before
+
+
+def test_a_task_without_an_instruction_fails_by_name_until_the_suite_gives_one(home, tmp_path):
+    result, cells = run(home, tmp_path)
+    assert cells["taught", "silent"]["state"] == "failed"
+    assert "'silent' has no instruction" in cells["taught", "silent"]["reason"]
+    assert "instruction = " in cells["taught", "silent"]["reason"]
+    assert cells["plain", "silent"]["state"] == "measured"
+    assert result.summary["cells"] == {"total": 6, "measured": 5, "kept": 0, "failed": 1}
+    result, cells = run(home, tmp_path, 'instruction = "Find pages"')
+    assert cells["taught", "silent"]["state"] == "measured"
+    assert result.summary["cells"] == {"total": 6, "measured": 6, "kept": 5, "failed": 0}
+
+
+def test_another_instruction_makes_other_cells(home, tmp_path):
+    run(home, tmp_path, 'instruction = "Find pages"')
+    result, _ = run(home, tmp_path, 'instruction = "Find theorems"')
+    assert result.summary["cells"]["kept"] == 5
+
+
+def test_vectors_of_all_instructions_are_counted(home, tmp_path):
+    result, _ = run(home, tmp_path)
+    tasks = [open_task(home / name) for name in WORDS]
+    texts = sum(len({d.content for d in t.documents}) + len(t.queries) for t in tasks)
+    counts = {row["retriever"]: row["vectors"] for row in result.summary["encoded"]}
+    assert counts["taught"] == texts
+    assert counts["plain"] == texts  # those of the third task are among those of the first
+
+
+def test_an_instruction_of_each_query_stands_behind_it(tmp_path):
+    """As mteb puts them together, whose own loader is asked."""
+    mteb = pytest.importorskip("mteb._create_dataloaders")
+    datasets = pytest.importorskip("datasets")
+    parquet(tmp_path / "corpus" / "test.parquet", {"_id": "d", "title": "", "text": "Tea."})
+    parquet(tmp_path / "queries" / "test.parquet", {"_id": "q", "text": "hot leaves"})
+    parquet(tmp_path / "qrels" / "test.parquet", {"query-id": "q", "corpus-id": "d", "score": 1})
+    parquet(tmp_path / "instruction" / "test.parquet",
+            {"query-id": "q", "instruction": "Green tea alone counts."})  # fmt: skip
+    task = open_task(f"mteb:{tmp_path}")
+    rows = datasets.Dataset.from_dict(
+        {"text": [task.queries[0].text], "instruction": [task.instructions["q"]]}
+    )
+    theirs = mteb._combine_queries_with_instruction_text(rows)[0]["text"]
+    assert [query.text for query in task.with_instructions().queries] == [theirs]
+    assert json.dumps(theirs) == '"hot leaves Green tea alone counts."'

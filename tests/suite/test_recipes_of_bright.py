@@ -1,0 +1,74 @@
+"""SPIKE's tables on the form of BRIGHT: instructions, excluded documents, the mean of all tasks."""
+
+from statistics import fmean
+
+import pytest
+
+from argus.encoders.config import EncoderConfig
+from argus.indexes.job import build_index
+from argus.indexes.retriever import open_retriever
+from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
+from argus.scenarios.files import write_profiles
+from argus.suite.recipes.job import recipes, reproduce
+from argus.tasks.opening import open_task
+from tests.support.sentence_models import make_model
+from tests.support.tasks import bright, lines
+
+MODEL = "intfloat/e5-mistral-7b-instruct"
+DOMAINS = {
+    "Bio.": "biology", "Earth.": "earth_science", "Econ.": "economics", "Psy.": "psychology",
+    "Sus.": "sustainable_living", "Rob.": "robotics", "Stack.": "stackoverflow",
+    "Leet.": "leetcode", "Pony": "pony", "Aops": "aops", "TheoQ.": "theoremqa_questions",
+    "TheoT.": "theoremqa_theorems",
+}  # fmt: skip
+PROFILE = ScenarioProfile("About lamps", (), (Scenario("Why do moths circle a lamp?", "It says."),))
+
+
+@pytest.fixture
+def data(tmp_path, monkeypatch):
+    """Lay out BRIGHT and scenarios of it, and a tiny model under the name of the paper's."""
+    monkeypatch.chdir(tmp_path)
+    make_model(tmp_path / MODEL)
+    for column, domain in DOMAINS.items():
+        bright(tmp_path / "data" / "BRIGHT", name=domain)
+        document = "light/Phototaxis_1.txt"
+        profiles = [Profiled(document, ProfileState.OK, PROFILE)]
+        folder = tmp_path / "data" / "spike" / column
+        folder.mkdir(parents=True)
+        write_profiles(folder / "profiles.jsonl", profiles)
+    stdlib = tmp_path / "data" / "stdlib"
+    lines(stdlib / "corpus.jsonl", {"_id": "a", "text": "Tea."}, {"_id": "b", "text": "Salt."})
+    lines(stdlib / "queries.jsonl", {"_id": "q", "text": "leaves"})
+    (stdlib / "qrels").mkdir()
+    (stdlib / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\ta\t1\n")
+    write_profiles(stdlib / "profiles.jsonl", [Profiled("a", ProfileState.OK, PROFILE)])
+    return tmp_path / "data"
+
+
+def alone(data, folder):
+    """Measure the documents of biology alone, with its instruction written out."""
+    task = open_task(f"bright:{data / 'BRIGHT'},domain=biology")
+    prompt = "Instruct: Given a biology post, retrieve relevant passages that help answer the post"
+    encoder = EncoderConfig(model=MODEL, query_prompt=f"{prompt}\nQuery: ")
+    build_index(task.documents, out=folder, encoder=encoder)
+    run = open_retriever(folder).search(task.queries, 10)
+    return task.evaluate(run, ["nDCG@10"]).aggregate["nDCG@10"]
+
+
+def test_spike_3_is_told_what_bright_tells_and_leaves_out_what_it_excludes(data, tmp_path):
+    result = reproduce("spike-3", out=tmp_path / "out", data=data)
+    cells = {(c["row"], c["column"]): c for c in result.summary["cells"]}
+    of_row = [cells["E5-Mistral", column] for column in DOMAINS]
+    assert {cell["state"] for cell in of_row} == {"measured"}
+    assert of_row[0]["measured"] == pytest.approx(100 * alone(data, tmp_path / "index"))
+    average = cells["E5-Mistral", "Avg."]
+    assert average["measured"] == pytest.approx(fmean(c["measured"] for c in of_row))
+    assert average["published"] == 17.9
+    assert "Salesforce/SFR-Embedding-Mistral" in cells["SFR", "Avg."]["reason"]
+    assert cells["E5-Mistral +SPIKE", "Avg."]["state"] == "measured"
+
+
+def test_a_mean_lacks_what_one_of_its_cells_lacks(data, tmp_path):
+    (data / "spike" / "Pony" / "profiles.jsonl").unlink()
+    of = {row["name"]: row for row in recipes(data, tmp_path / "out")}
+    assert of["spike-7"]["here"] == 25 * 12  # of 14 columns, not Pony, and so not the mean
