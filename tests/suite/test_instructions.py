@@ -128,3 +128,11 @@ def test_an_instruction_of_each_query_stands_behind_it(tmp_path):
     theirs = mteb._combine_queries_with_instruction_text(rows)[0]["text"]
     assert [query.text for query in task.with_instructions().queries] == [theirs]
     assert json.dumps(theirs) == '"hot leaves Green tea alone counts."'
+
+
+def test_a_prompt_that_was_changed_is_asked_anew(home, tmp_path):
+    _, first = run(home, tmp_path, prompt="question: ")
+    result, second = run(home, tmp_path, prompt="search: ")
+    assert result.summary["cells"] == {"total": 6, "measured": 6, "kept": 3, "failed": 0}
+    measures = [cells["taught", "hotpot"]["measures"]["nDCG@50"] for cells in (first, second)]
+    assert measures[0] != measures[1]

@@ -18,7 +18,6 @@ from argus.encoders import (
     stored_fingerprint,
 )
 from argus.encoders.spread import on_engine
-from argus.encoders.store import KEY_BYTES
 from argus.engine import Engine
 from argus.errors import NothingToMend
 from argus.evaluation.systems import System, ask_retriever, search_index
@@ -118,13 +117,8 @@ class Models:
         self._prompted: dict[str, Encoder] = {}
 
     def store(self, retriever: SuiteRetriever) -> Path:
-        """Return the folder of an encoder's vectors."""
+        """Return the folder of an encoder's vectors: another for another text before queries."""
         return self.vectors / retriever.folder
-
-    def vectors_of(self, retriever: SuiteRetriever) -> int:
-        """Return how many vectors of an encoder are stored, under all of its instructions."""
-        keys = self.vectors.glob(f"{retriever.folder}*/keys.bin")
-        return sum(file.stat().st_size for file in keys) // KEY_BYTES
 
     def encoder(self, retriever: SuiteRetriever, sample: Sequence[str]) -> Encoder:
         """Return an encoder, one model for all instructions. sample: for the precision check."""

@@ -64,7 +64,7 @@ class SuiteRetriever:
     source: as --retriever names it. output: what a generative search brought back, as `argus
     generative analyse` takes it. corpus_index: the index of n-grams that it searched. {task} in
     these stands for the task's name. remedies: those that it is asked under, all of the suite where
-    none is named. instruction: that of the task which it is asked on, where it takes one.
+    none is named.
     """
 
     name: str
@@ -74,7 +74,6 @@ class SuiteRetriever:
     output: str = ""
     corpus_index: str = ""
     remedies: tuple[str, ...] = ()
-    instruction: str = ""
 
     @property
     def kind(self) -> str:
@@ -85,19 +84,16 @@ class SuiteRetriever:
 
     @property
     def folder(self) -> str:
-        """Its name, as far as a folder may be called so, and a hash."""
+        """Its name, as far as a folder may be called so, and a hash of what answers depend on."""
         plain = re.sub(r"[^\w.+-]+", "-", self.name)[:60]
-        names = (self.name, *filter(None, [self.instruction]))
-        return "-".join((plain, *(content_hash(name, size=4).hex() for name in names)))
-
-    @property
-    def takes_instructions(self) -> bool:
-        """Whether its query prompt has a place for the instruction of a task."""
-        return self.encoder is not None and INSTRUCTION in (self.encoder.query_prompt or "")
+        return f"{plain}-{content_hash(self.name, repr(self.identity('')), size=4).hex()}"
 
     def with_instruction(self, instruction: str, task: str) -> SuiteRetriever:
-        """Return it with a task's instruction in its query prompt; InputError where it has none."""
-        if self.encoder is None or not self.takes_instructions:
+        """Return it with a task's instruction where its query prompt has a place for one.
+
+        Raises InputError where it has, and the task tells none.
+        """
+        if self.encoder is None or INSTRUCTION not in (self.encoder.query_prompt or ""):
             return self
         if not instruction:
             raise InputError(
@@ -105,8 +101,7 @@ class SuiteRetriever:
                 fix='Set instruction = "..." of the task.', where=task,
             )  # fmt: skip
         prompt = (self.encoder.query_prompt or "").replace(INSTRUCTION, instruction)
-        encoder = replace(self.encoder, query_prompt=prompt)
-        return replace(self, encoder=encoder, instruction=instruction)
+        return replace(self, encoder=replace(self.encoder, query_prompt=prompt))
 
     @staticmethod
     def named(place: str, task: str) -> str:

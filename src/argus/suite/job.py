@@ -13,6 +13,7 @@ import pyarrow as pa
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.locks import one_writer, take_lock
 from argus.data.provenance import content_hash
+from argus.encoders.store import KEY_BYTES
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError, InputError, NothingMeasured
 from argus.jobs.on_engine import opened as open_engine
@@ -269,8 +270,10 @@ def _counts(run: _Run) -> CellCounts:
 
 def _encoded(run: _Run) -> Iterator[EncodedTexts]:
     for retriever in run.suite.retrievers:
-        if retriever.encoder is not None and (n := run.models.vectors_of(retriever)):
-            yield {"retriever": retriever.name, "vectors": n}
+        before = (_before(run.tasks[spec.name], retriever, spec)[1] for spec in run.suite.tasks)
+        stores = {run.models.store(one) / "keys.bin" for one in before if one.encoder is not None}
+        if there := [keys.stat().st_size for keys in stores if keys.is_file()]:
+            yield {"retriever": retriever.name, "vectors": sum(there) // KEY_BYTES}
 
 
 def write_sheets(folder: ArtifactFolder, written: Sequence[Sheet]) -> None:
