@@ -11,7 +11,6 @@ from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
-from argus.progress import passed
 from argus.settings import Doc
 from argus.suite.recipes.config import ReproduceConfig
 
@@ -43,6 +42,7 @@ def reproduce(
     """
     from argus.suite.recipes.job import recipes
     from argus.suite.recipes.job import reproduce as run
+    from argus.suite.recipes.summary import listed_lines
 
     if name is not None:
         o.show(
@@ -54,12 +54,4 @@ def reproduce(
     if json:
         o.print_json(listed)
         return
-    o.print_lines(
-        f"{recipe['name']:<14} {recipe['here']:>3} of {recipe['cells']:>3} cells here: "
-        f"{recipe['title']}{_took(recipe['seconds'])}"
-        for recipe in listed
-    )
-
-
-def _took(seconds: float | None) -> str:
-    return "" if seconds is None else f" (its last run: {passed(seconds)})"
+    o.print_lines(listed_lines(listed))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from typing_extensions import TypedDict
+
+from argus.progress import passed
 
 
 class ReproducedCell(TypedDict):
@@ -46,6 +48,23 @@ class ReproduceSummary(TypedDict):
     failed: int
     not_run: int
     cells: list[ReproducedCell]
+
+
+class Difference(TypedDict):
+    """How far cells are from what was published, over those that have both.
+
+    cells: cells with both.
+    mean: mean absolute difference.
+    largest: largest absolute difference.
+    row: row of the largest.
+    column: column of the largest.
+    """
+
+    cells: int
+    mean: float
+    largest: float
+    row: str
+    column: str
 
 
 class ListedRecipe(TypedDict):
@@ -91,6 +110,43 @@ def headline(summary: ReproduceSummary, digits: int) -> Iterator[str]:
     yield from reasons(summary)
     if summary["note"]:
         yield summary["note"]
+    if far := difference(summary["cells"]):
+        yield (
+            f"{far['cells']} cell{'' if far['cells'] == 1 else 's'} beside a published number: "
+            f"{far['mean']:,.{digits}f} apart in the mean, {far['largest']:,.{digits}f} at most "
+            f"({far['row']}, {far['column']})"
+        )
+
+
+def difference(cells: Sequence[ReproducedCell]) -> Difference | None:
+    """Return how far measured cells are from published ones; None where none has both."""
+    both = [
+        (abs(cell["measured"] - cell["published"]), cell) for cell in cells
+        if cell["measured"] is not None and cell["published"] is not None
+    ]  # fmt: skip
+    if not both:
+        return None
+    largest, at = max(both, key=lambda pair: pair[0])
+    mean = sum(gap for gap, _ in both) / len(both)
+    return {
+        "cells": len(both), "mean": mean, "largest": largest, "row": at["row"],
+        "column": at["column"],
+    }  # fmt: skip
+
+
+def listed_lines(listed: Sequence[ListedRecipe]) -> Iterator[str]:
+    """Yield a line per recipe, and what to do next."""
+    for recipe in listed:
+        took = "" if recipe["seconds"] is None else f" (its last run: {passed(recipe['seconds'])})"
+        counts = f"{recipe['here']:>3} of {recipe['cells']:>3} cells here"
+        yield f"{recipe['name']:<14} {counts}: {recipe['title']}{took}"
+    ready = sum(recipe["here"] > 0 for recipe in listed)
+    yield (
+        f"{ready} of {len(listed)} tables have cells that can be measured here; of the others "
+        "argus reproduce NAME says which model or data each wants"
+    )
+    first = max(listed, key=lambda recipe: recipe["here"] / recipe["cells"])["name"]
+    yield f"one of them: argus reproduce {first}"
 
 
 def reasons(summary: ReproduceSummary) -> Iterator[str]:
