@@ -17,7 +17,7 @@ from argus.suite.recipes.outputs import PUBLISHED
 from argus.suite.recipes.recipe import names, read_recipe
 from argus.suite.recipes.setting import Setting
 from argus.suite.recipes.sources import model_lacking
-from argus.suite.recipes.summary import headline
+from argus.suite.recipes.summary import difference, headline, listed_lines
 from tests.support.generating import output_records, small_vocabulary
 from tests.support.harm import faithful, made
 from tests.support.suites import draw, read_rows
@@ -195,7 +195,9 @@ def test_a_terminal_shows_rows_and_columns_with_a_figure_and_tells_of_the_others
     grid = [cell("big", "a", None), cell("big", "b", None), cell("small", "a", None)]
     lines = list(headline({**summary, "cells": [*grid, cell("small", "b", 1.0)]}, 1))
     assert lines[2].split() == ["b"] and lines[3].split() == ["small", "1.0", "|", "2.0"]
-    assert lines[4].startswith("3 more cells") and lines[5:] == ["not run, 3 cells: no model"]
+    assert lines[4].startswith("3 more cells") and lines[5] == "not run, 3 cells: no model"
+    assert lines[6:] == ["1 cell beside a published number: 1.0 apart in the mean, 1.0 at most "
+                         "(small, b)"]  # fmt: skip
     lines = list(headline({**summary, "cells": grid[:2]}, 1))  # nothing at all: the published table
     assert lines[2].split() == ["a", "b"] and not any("more cells" in line for line in lines)
 
@@ -269,6 +271,29 @@ def test_recipes_are_listed_without_running(tmp_path):
     assert listed["car-9"]["here"] == listed["car-9"]["cells"] == 9
     assert listed["car-5"]["here"] == 0 and listed["car-5"]["seconds"] is None
     assert not list(tmp_path.iterdir())
+
+
+def test_the_list_ends_with_what_can_be_run_next():
+    listed = [
+        {"name": "a-1", "title": "A", "source": "", "here": 3, "cells": 9, "seconds": 61.0},
+        {"name": "a-2", "title": "B", "source": "", "here": 9, "cells": 10, "seconds": None},
+        {"name": "a-3", "title": "C", "source": "", "here": 0, "cells": 10, "seconds": None},
+    ]
+    lines = list(listed_lines(listed))
+    assert lines[0].split() == ["a-1", "3", "of", "9", "cells", "here:", "A", "(its", "last",
+                                "run:", "61", "s)"]  # fmt: skip
+    assert lines[3].startswith("2 of 3 tables have cells")
+    assert lines[4] == "one of them: argus reproduce a-2"
+
+
+def test_how_far_cells_are_from_what_was_published():
+    def cell(column, measured, published):
+        return {"row": "r", "column": column, "measured": measured, "published": published}
+
+    far = difference([cell("a", 1.0, 0.5), cell("b", 0.0, None), cell("c", 2.0, 2.1)])
+    assert far["cells"] == 2 and far["mean"] == pytest.approx(0.3)
+    assert (far["largest"], far["column"]) == (0.5, "a")
+    assert difference([cell("b", None, 1.0)]) is None
 
 
 def test_an_unknown_recipe_names_the_nearest(tmp_path):
