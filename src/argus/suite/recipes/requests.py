@@ -16,6 +16,7 @@ Place = Annotated[str, Doc("A name, or a folder.")]
 SystemName = Annotated[str, Doc("Of argus authority score.")]
 OtherFile = Annotated[str, Doc("Another file of questions.")]
 Embedder = Annotated[str, Doc("Who embeds.")]
+TaskName = Annotated[str, Doc("A task as argus.open_task takes it.")]
 
 
 class Checked:
@@ -124,6 +125,32 @@ class ProbeRequest(KnowledgeRequest):
     measure: Annotated[str, Doc("rmse, mae, pearson, ... of the probe's table.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class GoldRequest(Checked):
+    """ARGUS' Table 4: highest RPS of relevant documents that are retrieved less that of others."""
+
+    judged: TaskName
+    mentions: Annotated[str, Doc("What finds entities, as argus diagnose takes it.")]
+    kb: Annotated[str, Doc("Passages with the names of the gazetteer.")] = ""
+    probe: Annotated[str, Doc("Folder of argus probe fit; none: the one that ships.")] = ""
+    k: Annotated[Literal[10, 20, 50], Doc("Results that count as retrieved.")] = 10
+    encoder: Embedder = DEFAULT_MODEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerRequest(Checked):
+    """A mean score of answers, as `argus scenarios qa` measures it; of several tasks, the mean."""
+
+    questions: Annotated[tuple[str, ...], Doc("Tasks as argus.open_task takes them, with answers.")]
+    profiles: Annotated[tuple[str, ...], Doc("Scenarios of each task's documents.")]
+    ranked: Annotated[
+        Literal["documents", "scenarios", "relevant"],
+        Doc("By documents alone, or with scenarios; relevant: these are shown, ranked or not."),
+    ]
+    shown: Annotated[Literal["documents", "scenarios"], Doc("Documents, or scenarios, too.")]
+    encoder: Embedder = DEFAULT_MODEL
+
+
 Request = (
     GridRequest
     | AuthorityRequest
@@ -133,12 +160,16 @@ Request = (
     | FailureRequest
     | ReachRequest
     | ProbeRequest
+    | GoldRequest
+    | AnswerRequest
 )
 KINDS: tuple[tuple[type[Request], tuple[str, ...]], ...] = (
     (HarmRequest, ("benchmark", "system", "verdict")),
     (GapRequest, ("benchmark", "gap")),
     (ReachRequest, ("knowledge", "reach")),
     (ProbeRequest, ("knowledge", "family", "measure")),
+    (GoldRequest, ("judged", "mentions")),
+    (AnswerRequest, ("questions", "ranked", "shown")),
     (AuthorityRequest, ("benchmark", "system")),
     (AblationRequest, ("collection", "component")),
     (FailureRequest, ("output", "table", "line", "value")),

@@ -25,6 +25,10 @@ class Setting:
     minutes: float
     model: ChatConfig | LocalConfig | None = None
 
+    def vectors(self, encoder: str) -> Path:
+        """Return the folder of all that an encoder embeds."""
+        return self.shared / "vectors" / Path(encoder).name
+
     def named(self, text: str) -> str:
         """Return a text with DATA and OUT in place of where these folders lie on this machine."""
         for name, folder in (("DATA", self.data), ("OUT", self.home.parent)):

@@ -1,4 +1,4 @@
-"""What measures the cells of recipes: a suite, scoring, ablation, the analysis of failures."""
+"""What measures the cells of recipes: a suite, scoring, ablation; and what a source is."""
 
 from __future__ import annotations
 
@@ -10,22 +10,17 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from argus.data.provenance import content_hash
-from argus.errors import ArgusError
-from argus.generative.failures.tables import is_missing
 from argus.scenarios.ablation.summary import DOCUMENTS, Row
 from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
-from argus.suite.places import require_task
 from argus.suite.recipes.requests import (
     AblationRequest,
     AuthorityRequest,
-    FailureRequest,
     GridRequest,
     Request,
 )
 from argus.suite.recipes.setting import Setting, write_stdlib
 from argus.suite.remedies import filled, paths_in
 from argus.suite.summary import SuiteRow, SuiteSummary
-from argus.suite.toml import Table
 from argus.tasks.opening import READERS
 from argus.tasks.spec import parse_task_spec
 
@@ -80,6 +75,16 @@ def path_lacking(path: Path) -> str:
     parts = (*reversed(path.parents), path)
     absent = next((part for part in parts if not part.exists()), None)
     return "" if absent is None else f"{absent} is not here"
+
+
+def task_folder(place: str) -> Path:
+    """Return the folder of a task that is named as `argus.open_task` takes it."""
+    return parse_task_spec(place, READERS).place
+
+
+def data_lacking(path: Path, setting: Setting) -> str:
+    """Return `path_lacking`; the standard library's documents are written where they are not."""
+    return "" if path == setting.stdlib else path_lacking(path)
 
 
 class OfAuthority(Source[AuthorityRequest]):
@@ -164,7 +169,7 @@ class OfAblation(Source[AblationRequest]):
             folder, folder / "profiles.jsonl", folder / "queries.jsonl",
             folder / "qrels" / "test.tsv", out=out, encoder=encoder,
             config=config, expansions=expansions if expansions.is_file() else None,
-            store=self.setting.shared / "vectors" / Path(encoder).name,
+            store=self.setting.vectors(encoder),
         )  # fmt: skip
         rows = result.summary["whole"]["rows"]
         values = {_place(row): row["measures"]["nDCG@10"] for row in rows}
@@ -186,9 +191,9 @@ def _place(row: Row) -> tuple[str, float]:
 class OfGrid(Source[GridRequest]):
     """Measures of a suite, as much of it as is here."""
 
-    def __init__(self, setting: Setting, suite: Suite, table: Table) -> None:
+    def __init__(self, setting: Setting, suite: Suite) -> None:
         super().__init__(setting)
-        self.suite, self.table = suite, table
+        self.suite = suite
 
     def lacking(self, request: GridRequest) -> str:
         """See `Source.lacking`."""
@@ -198,24 +203,11 @@ class OfGrid(Source[GridRequest]):
         if not request.task:
             tasks = [t for t in tasks if t.group == request.average]
         reasons = (
-            *(self._task(task) for task in tasks),
+            *(data_lacking(task_folder(task.place), self.setting) for task in tasks),
             model_lacking(retriever.encoder.model) if retriever.encoder else "",
             *(self._remedy(remedy, retriever, task) for task in tasks),
         )
         return next(filter(None, reasons), "")
-
-    def _task(self, task: SuiteTask) -> str:
-        if self._folder(task) == self.setting.stdlib:
-            return ""
-        try:
-            require_task(task.place, self.table)
-        except ArgusError:
-            place = parse_task_spec(task.place, READERS).place
-            return path_lacking(place) or f"{task.place} is not here"
-        return ""
-
-    def _folder(self, task: SuiteTask) -> Path:
-        return Path(task.place.rpartition(":")[2])
 
     def _remedy(self, remedy: SuiteRemedy, retriever: SuiteRetriever, task: SuiteTask) -> str:
         values = filled(remedy.values, retriever, task)
@@ -233,7 +225,7 @@ class OfGrid(Source[GridRequest]):
 
         suite = self._of(requests)
         for task in suite.tasks:
-            write_stdlib(self._folder(task), self.setting.stdlib)
+            write_stdlib(task_folder(task.place), self.setting.stdlib)
         summary = run_suite(
             suite, out=self.setting.home / "suite", store=self.setting.shared / "suite"
         ).summary
@@ -276,45 +268,3 @@ class OfGrid(Source[GridRequest]):
             return next((r for r in of_pair if r["name"] == request.task), None)
         averages = [r for r in of_pair if r["scope"] != "task"]
         return next((r for r in averages if r["name"] == request.average), averages[-1])
-
-
-class OfFailures(Source[FailureRequest]):
-    """Tables of `argus generative analyse`, of published outputs or of ones made here."""
-
-    def lacking(self, request: FailureRequest) -> str:
-        """See `Source.lacking`."""
-        return ""
-
-    def measure(self, requests: Sequence[FailureRequest]) -> Figures:
-        """See `Source.measure`."""
-        from argus.generative.failures.jobs.analyse import analyse_failures
-        from argus.suite.recipes.outputs import outputs
-
-        made = outputs(self.setting)
-        result = analyse_failures(
-            made.files, config=made.config, qrels=made.qrels, out=self.setting.home / "failures"
-        )
-        systems = dict(zip(("seal", "minder"), result.summary["systems"], strict=True))
-        figures: Figures = {r: _value(r, dict(systems[r.output]["figures"])) for r in requests}
-        if made.here and is_missing(systems["minder"]["figures"]["scoring"]["query_ngrams"]):
-            figures |= {r: NO_PSEUDO_QUERY for r in requests if r.output == "minder"}
-        return figures
-
-
-NO_PSEUDO_QUERY = (
-    "the model that was trained here wrote no pseudo-query, so that its answers are SEAL's; train "
-    "it longer (--train-minutes)"
-)
-
-
-def _value(request: FailureRequest, figures: Mapping[str, object]) -> float | str:
-    part, _, name = request.table.partition(".")
-    section = figures[part]
-    assert isinstance(section, Mapping)
-    table = section[name]
-    if "not_applicable" in table:
-        return str(table["not_applicable"])
-    column = table["columns"].index(request.value)
-    row = next((r for r in table["rows"] if request.line in (f"{r[0]}", f"{r[0]} {r[1]}")), None)
-    value = None if row is None else row[column]
-    return f"no {request.line} in it" if value is None else float(value)
