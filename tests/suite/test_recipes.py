@@ -73,6 +73,7 @@ def test_a_recipe_is_whole(name, tmp_path):
         ("argus-4", "CONTRIEVER, k = 10", "Theorems", 23.93),
         ("spike-1", "SBERT +SPIKE", "Avg.", 15.7),
         ("spike-3", "Qwen +Sum.", "Earth.", 46.7),
+        ("spike-6", "SFR +SPIKE", "Avg. +sce.", 62.1),
         ("spike-7", "M+E 0.7", "Avg.", 21.6),
         ("car-2", "DenseReRank", "T2", 0.980),
         ("car-5", "Dense (E5-large)", "Mean rank", 1113.0),

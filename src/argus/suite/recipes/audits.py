@@ -33,7 +33,7 @@ def _audited(request: KnowledgeRequest, setting: Setting) -> Path:
         config = AuditConfig(k=(K,), pool=(POOL,), pooling=request.pooling)
         audit(
             request.knowledge, out=folder, encoder=request.encoder, config=config,
-            store=setting.shared / "vectors" / Path(request.encoder).name,
+            store=setting.vectors(request.encoder),
         )  # fmt: skip
     return folder
 

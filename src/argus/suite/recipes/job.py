@@ -23,16 +23,21 @@ from argus.llm.local_config import LocalConfig
 from argus.suite.job import TABLES, write_sheets
 from argus.suite.layout import Entry as LaidOut
 from argus.suite.layout import Figure, Sheet
+from argus.suite.recipes.answers import OfAnswers
 from argus.suite.recipes.audits import OfProbes, OfReach
 from argus.suite.recipes.authority_sources import OfGap, OfHarm
 from argus.suite.recipes.config import ReproduceConfig
+from argus.suite.recipes.failures import OfFailures
+from argus.suite.recipes.gold import OfGold
 from argus.suite.recipes.outputs import how_counted
 from argus.suite.recipes.recipe import Entry, Recipe, names, read_recipe
 from argus.suite.recipes.requests import (
     AblationRequest,
+    AnswerRequest,
     AuthorityRequest,
     FailureRequest,
     GapRequest,
+    GoldRequest,
     GridRequest,
     HarmRequest,
     Measured,
@@ -47,7 +52,6 @@ from argus.suite.recipes.sources import (
     Figures,
     OfAblation,
     OfAuthority,
-    OfFailures,
     OfGrid,
     Source,
 )
@@ -176,9 +180,11 @@ def _sources(setting: Setting, recipe: Recipe) -> Sources:
         FailureRequest: OfFailures(setting),
         ReachRequest: OfReach(setting),
         ProbeRequest: OfProbes(setting),
+        GoldRequest: OfGold(setting),
+        AnswerRequest: OfAnswers(setting),
     }
     if recipe.suite is not None:
-        ways[GridRequest] = OfGrid(setting, recipe.suite, recipe.table)
+        ways[GridRequest] = OfGrid(setting, recipe.suite)
     return ways
 
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.data.provenance import content_hash
+from argus.encoders.config import EncoderConfig, as_config
 from argus.llm.config import ChatConfig
 from argus.llm.local_config import LocalConfig
 
@@ -24,6 +26,13 @@ class Setting:
     shared: Path
     minutes: float
     model: ChatConfig | LocalConfig | None = None
+
+    def vectors(self, encoder: EncoderConfig | str) -> Path:
+        """Return the folder of all that an encoder embeds: another for other texts before it."""
+        told = as_config(encoder)
+        prompts = [p for p in (told.query_prompt, told.document_prompt) if p is not None]
+        ending = f"-{content_hash(*prompts, size=4).hex()}" if prompts else ""
+        return self.shared / "vectors" / (Path(told.model).name + ending)
 
     def named(self, text: str) -> str:
         """Return a text with DATA and OUT in place of where these folders lie on this machine."""
