@@ -29,10 +29,10 @@ class Setting:
 
     def vectors(self, encoder: EncoderConfig | str) -> Path:
         """Return the folder of all that an encoder embeds: another for other texts before it."""
-        told = as_config(encoder)
-        prompts = [p for p in (told.query_prompt, told.document_prompt) if p is not None]
+        config = as_config(encoder)
+        prompts = [p for p in (config.query_prompt, config.document_prompt) if p is not None]
         ending = f"-{content_hash(*prompts, size=4).hex()}" if prompts else ""
-        return self.shared / "vectors" / (Path(told.model).name + ending)
+        return self.shared / "vectors" / (Path(config.model).name + ending)
 
     def named(self, text: str) -> str:
         """Return a text with DATA and OUT in place of where these folders lie on this machine."""

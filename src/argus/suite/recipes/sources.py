@@ -97,9 +97,9 @@ def encoder_of(request: EncoderRequest, task: Task) -> EncoderConfig:
         document_prompt=request.document_prompt or None,
     )  # fmt: skip
     retriever = SuiteRetriever(name=request.encoder, encoder=encoder)
-    told = retriever.with_instruction(request.instruction or task.instruction, task.name)
-    assert told.encoder is not None
-    return told.encoder
+    retriever = retriever.with_instruction(request.instruction or task.instruction, task.name)
+    assert retriever.encoder is not None
+    return retriever.encoder
 
 
 class OfAuthority(Source[AuthorityRequest]):
