@@ -29,8 +29,10 @@ DISTRACTOR_IDS = ("doc_id", "_id", "id", "event_id")
 
 @dataclass(frozen=True)
 class Released:
-    """Where the parts of a released set lie. queries: of pairs that have none beside them.
+    """Where the parts of a released set lie.
 
+    queries: of pairs that have none beside them; in place of a question's own words, where it has
+    the question.
     split: ids of the questions that count, one per line. distractors: further documents, as the
     released scorer makes them. hypotheticals: `id` and `hypothetical` (HyDE).
     """
@@ -54,7 +56,7 @@ def read_released(released: Released) -> Benchmark:
     if released.split is not None:
         rows = _of_split(rows, released.file, released.split)
     if any(EVENTS in row.values for row in rows[:1]):
-        records, questions, edges = _questions_with_events(rows)
+        records, questions, edges = _questions_with_events(rows, released)
     else:
         records, questions, edges = _pairs(rows, released)
     if released.distractors is not None:
@@ -117,7 +119,8 @@ def _question_id(row: Row) -> str:
 Parts = tuple[dict[str, Record], list[Question], list[Edge]]
 
 
-def _questions_with_events(rows: Iterable[Row]) -> Parts:
+def _questions_with_events(rows: Iterable[Row], released: Released) -> Parts:
+    texts = _texts(released.queries, "query")
     records: dict[str, Record] = {}
     questions: list[Question] = []
     edges: dict[tuple[str, str], Edge] = {}
@@ -129,9 +132,10 @@ def _questions_with_events(rows: Iterable[Row]) -> Parts:
         edges |= own
         chain = _chain(row, events)
         gold = _gold(row, chain, {older for _, older in own})
+        id_ = _question_id(row)
         questions.append(
             Question(
-                _question_id(row), _text(row, "query"), gold, chain[:1], chain, scope=scope,
+                id_, texts.get(id_) or _text(row, "query"), gold, chain[:1], chain, scope=scope,
                 answer=text_value(row, "answer"), hop=_hop(text_value(row, "hop_type")),
             )
         )  # fmt: skip
