@@ -3,12 +3,13 @@
 Questions with their events (`finsuperqa_v1.jsonl`, `cvepatchqa_v1.jsonl`,
 `legalprecedentqa_v1.jsonl`, one question per line), and lists of pairs (`ghsa_real_pairs.json`,
 `fda_recall_pairs.json`, `legal_*_pairs.json`). Ids of pairs are ID#disclosure and ID#patch,
-ID#label and ID#recall, ID#original and ID#overruling.
+ID#label and ID#recall, ID#original and ID#overruling; the second pair of one ID is ID-2.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -214,13 +215,17 @@ def _pairs(rows: list[Row], released: Released) -> Parts:
     queries = _texts(released.queries, "query")
     records: dict[str, Record] = {}
     questions, edges = [], []
+    times: Counter[str] = Counter()
     for row in rows:
-        older, newer = read_pair(row, shape)
+        id_ = named = _question_id(row)
+        times[named] += 1
+        if times[named] > 1:  # 14 ids of legal_scotus_expanded_pairs.json are of two pairs each
+            id_ = f"{named}-{times[named]}"
+        older, newer = read_pair(replace(row, values={**row.values, "id": id_}), shape)
         _add(records, (older, newer), row.at())
         edges.append(Edge(newer.id, older.id))
-        id_ = _question_id(row)
         chain = (older.id, newer.id)
-        text = _query_of(row, id_, queries, shape, released)
+        text = _query_of(row, named, queries, shape, released)
         questions.append(
             Question(id_, text, (newer.id,), (older.id,), chain, scope=dict(_flat(older)))
         )
