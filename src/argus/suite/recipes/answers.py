@@ -10,13 +10,12 @@ from statistics import fmean
 from argus.encoders.config import EncoderConfig
 from argus.scenarios.qa.compare import Arm
 from argus.suite.recipes.requests import AnswerRequest
-from argus.suite.recipes.setting import Setting
+from argus.suite.recipes.setting import Setting, path_lacking
 from argus.suite.recipes.sources import (
     Figures,
     Source,
     encoder_of,
     model_lacking,
-    path_lacking,
     short,
     task_folder,
 )

@@ -9,14 +9,13 @@ from pathlib import Path
 from argus.measures.association import AssociationFigures
 from argus.remedies.paper import NER, NER_MODEL
 from argus.suite.recipes.requests import GoldRequest
-from argus.suite.recipes.setting import write_stdlib
+from argus.suite.recipes.setting import path_lacking, write_stdlib
 from argus.suite.recipes.sources import (
     Figures,
     Source,
     data_lacking,
     encoder_of,
     model_lacking,
-    path_lacking,
     short,
     task_folder,
 )

@@ -26,6 +26,7 @@ from argus.suite.layout import Figure, Sheet
 from argus.suite.recipes.answers import OfAnswers
 from argus.suite.recipes.audits import OfProbes, OfReach
 from argus.suite.recipes.authority_sources import OfGap, OfHarm
+from argus.suite.recipes.benchmarks import which_measured
 from argus.suite.recipes.config import ReproduceConfig
 from argus.suite.recipes.failures import OfFailures
 from argus.suite.recipes.gold import OfGold
@@ -35,6 +36,7 @@ from argus.suite.recipes.requests import (
     AblationRequest,
     AnswerRequest,
     AuthorityRequest,
+    BenchmarkRequest,
     FailureRequest,
     GapRequest,
     GoldRequest,
@@ -165,10 +167,12 @@ def _opened(
     stdlib = own if own.is_dir() else out / SHARED / STDLIB
     recipe = read_recipe(name, {"data": root, "stdlib": stdlib})
     setting = Setting(root, stdlib, out / name, out / SHARED, config.minutes, model)
+    notes = [recipe.note]
     if any(isinstance(cell.request, FailureRequest) for cell in recipe.cells):
-        notes = filter(None, (recipe.note, how_counted(setting)))
-        recipe = replace(recipe, note=" ".join(notes))
-    return setting, recipe
+        notes.append(how_counted(setting))
+    asks = [c.request for c in recipe.cells if isinstance(c.request, BenchmarkRequest)]
+    notes += map(setting.named, which_measured(asks))
+    return setting, replace(recipe, note=" ".join(filter(None, notes)))
 
 
 def _sources(setting: Setting, recipe: Recipe) -> Sources:

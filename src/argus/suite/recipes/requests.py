@@ -49,10 +49,22 @@ class GridRequest(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuthorityRequest(Checked):
-    """A share that `argus authority score` prints of a system on a benchmark."""
+class BenchmarkRequest(Checked):
+    """Asks for something of a benchmark of CAR."""
 
     benchmark: Place
+    released: Annotated[
+        str, Doc("car:FILE of the released one, measured instead where that file is here.")
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthorityRequest(BenchmarkRequest):
+    """A share that `argus authority score` prints of a system on a benchmark.
+
+    contaminated, hint, queries: of `benchmark`; a released file is measured as it is.
+    """
+
     system: SystemName
     share: Annotated[str, Doc("As the summary calls it: tca, controlling_hit, ...")] = "tca"
     percent: Annotated[bool, Doc("In percent.")] = False
@@ -65,10 +77,9 @@ class AuthorityRequest(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GapRequest(Checked):
+class GapRequest(BenchmarkRequest):
     """A figure of `argus authority gap`: of one side, or the share of questions that have a gap."""
 
-    benchmark: Place
     gap: Annotated[Literal["Jaccard", "Jaccard (no stop words)", "BM25"], Doc("The measure.")]
     side: Annotated[Literal["superseded", "controlling"], Doc("Of the documents.")] = "superseded"
     positive: Annotated[bool, Doc("The share of positive gaps, in percent.")] = False
@@ -76,10 +87,9 @@ class GapRequest(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HarmRequest(Checked):
+class HarmRequest(BenchmarkRequest):
     """A share of `argus authority harm`, in percent: answers from what a system serves."""
 
-    benchmark: Place
     system: SystemName
     verdict: Annotated[Literal["correct", "wrong", "uncertain"], Doc("The class that is counted.")]
     k: Served = 5

@@ -48,3 +48,10 @@ def write_stdlib(folder: Path, stdlib: Path) -> None:
 
     if folder == stdlib and not (folder / "corpus.jsonl").is_file():
         write_sample_corpus(folder, standard_library())
+
+
+def path_lacking(path: Path) -> str:
+    """Return which folder or file of a path is not here, the outermost; empty where all is."""
+    parts = (*reversed(path.parents), path)
+    absent = next((part for part in parts if not part.exists()), None)
+    return "" if absent is None else f"{absent} is not here"

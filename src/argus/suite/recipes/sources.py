@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from argus.data.provenance import content_hash
 from argus.encoders.config import EncoderConfig
 from argus.scenarios.ablation.summary import DOCUMENTS, Row
 from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
+from argus.suite.recipes.benchmarks import benchmark_lacking, open_benchmark_of
 from argus.suite.recipes.requests import (
     AblationRequest,
     AuthorityRequest,
@@ -20,7 +21,7 @@ from argus.suite.recipes.requests import (
     GridRequest,
     Measured,
 )
-from argus.suite.recipes.setting import Setting, write_stdlib
+from argus.suite.recipes.setting import Setting, path_lacking, write_stdlib
 from argus.suite.remedies import filled, paths_in
 from argus.suite.summary import SuiteRow, SuiteSummary
 from argus.tasks.opening import READERS, open_task
@@ -73,13 +74,6 @@ def model_lacking(model: str) -> str:
     return "" if isinstance(there, str) else f"the model {model} is not on this machine"
 
 
-def path_lacking(path: Path) -> str:
-    """Return which folder or file of a path is not here, the outermost; empty where all is."""
-    parts = (*reversed(path.parents), path)
-    absent = next((part for part in parts if not part.exists()), None)
-    return "" if absent is None else f"{absent} is not here"
-
-
 def task_folder(place: str) -> Path:
     """Return the folder of a task that is named as `argus.open_task` takes it."""
     return parse_task_spec(place, READERS).place
@@ -107,12 +101,10 @@ class OfAuthority(Source[AuthorityRequest]):
 
     def lacking(self, request: AuthorityRequest) -> str:
         """See `Source.lacking`."""
-        from argus.authority.benchmarks.source import MAKERS
         from argus.authority.benchmarks.systems import SYSTEMS
 
-        if request.benchmark not in MAKERS and (why := path_lacking(Path(request.benchmark))):
-            return why
-        return model_lacking(request.encoder) if SYSTEMS[request.system].dense else ""
+        dense = SYSTEMS[request.system].dense
+        return benchmark_lacking(request) or (model_lacking(request.encoder) if dense else "")
 
     def run_of(self, request: AuthorityRequest) -> str:
         """See `Source.run_of`."""
@@ -122,19 +114,15 @@ class OfAuthority(Source[AuthorityRequest]):
         """See `Source.measure`."""
         from argus.authority.benchmarks.config import ScoreConfig
         from argus.authority.benchmarks.job import score_systems
-        from argus.authority.benchmarks.source import MAKERS, make_benchmark
         from argus.authority.benchmarks.systems import SYSTEMS
 
         systems = tuple(dict.fromkeys(request.system for request in requests))
         run = requests[0]
         dense = any(SYSTEMS[system].dense for system in systems)
-        made = run.benchmark in MAKERS
-        benchmark = (
-            make_benchmark(run.benchmark, 0, run.contaminated, run.hint) if made else run.benchmark
-        )
+        benchmark, queries = open_benchmark_of(run)
         result = score_systems(
             benchmark, out=self.setting.home / f"scoring-{short(self.run_of(run))}",
-            queries=run.queries or None, encoder=run.encoder if dense else None,
+            queries=queries, encoder=run.encoder if dense else None,
             config=ScoreConfig(k=run.k, systems=systems),
             store=self.setting.shared / "vectors" / Path(run.encoder).name,
         )  # fmt: skip
@@ -142,8 +130,9 @@ class OfAuthority(Source[AuthorityRequest]):
         figures: Figures = {}
         for request in requests:
             system = by_name[request.system]
-            shares = system["hops"][request.hop] if request.hop else system["overall"]
-            share: Mapping[str, float] | None = dict(shares).get(request.share)  # type: ignore[assignment]
+            overall: Mapping[str, Any] = dict(system["overall"])
+            hop: Mapping[str, Any] = dict(system["hops"].get(request.hop, {}))
+            share = (hop if request.hop else overall).get(request.share)
             figures[request] = (
                 "it applies to no question"
                 if share is None
