@@ -2,18 +2,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from argus.authority.benchmarks import cvepatchqa
+from argus.authority.benchmarks import cvepatchqa, writing
 from argus.authority.benchmarks.collection import read_benchmark, stale_gold, write_benchmark
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.domains import Domain, load_domain
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule, ScopeKey
 from argus.authority.times import parse_moment, zone_named
+from argus.data.artifacts import replacing
 from argus.errors import InputError
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -125,6 +127,24 @@ def test_an_empty_folder_and_one_left_half_written_are_written(tmp_path: Path) -
     write_benchmark(tmp_path, bench, seed=0)
     (tmp_path / "supersedes.jsonl").unlink()
     write_benchmark(tmp_path, bench, seed=1)
+    assert read_benchmark(tmp_path) == bench
+
+
+@pytest.mark.parametrize("stop", range(5))
+def test_a_write_that_was_stopped_at_any_file_can_be_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
+) -> None:
+    bench, whole = Benchmark("x", RECORDS, QUESTIONS, EDGES), iter(range(stop))
+
+    def stopping(path: Path) -> AbstractContextManager[Path]:
+        if next(whole, None) is None:
+            raise KeyboardInterrupt
+        return replacing(path)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(writing, "replacing", stopping)
+        write_benchmark(tmp_path, bench, seed=0)
+    write_benchmark(tmp_path, bench, seed=0)
     assert read_benchmark(tmp_path) == bench
 
 

@@ -73,7 +73,7 @@ def write_benchmark(
     """
     _require_ours(folder)
     # benchmark.json comes first: what is left of a write that was stopped can be written over
-    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     about = {
         "name": benchmark.name,
         "seed": seed,
@@ -88,6 +88,7 @@ def write_benchmark(
     _write(folder / EDGES, map(_edge_row, benchmark.edges))
     lines = ["query-id\tcorpus-id\tscore"]
     lines += [f"{q.id}\t{gold}\t1" for q in benchmark.questions for gold in q.gold]
+    (folder / QRELS).parent.mkdir(exist_ok=True)
     _write_text(folder / QRELS, "\n".join(lines) + "\n")
     _write_optional(folder, benchmark)
 
