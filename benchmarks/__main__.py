@@ -1,13 +1,15 @@
-"""Run benchmarks: `python -m benchmarks [name ...]`; results go to benchmarks/results/NAME.json."""
+"""Run benchmarks: `python -m benchmarks [name ...]`; results go to benchmarks/results/NAME.json.
+
+What begins with two dashes is no name: a benchmark reads it by itself.
+"""
 
 from __future__ import annotations
 
 import importlib
 import json
 import sys
-from pathlib import Path
 
-from argus.data.provenance import describe_environment, utc_now
+from benchmarks.shared import store
 
 NAMES = (
     "exact_rps", "rps_memory", "encoding",
@@ -26,21 +28,19 @@ NAMES = (
     "plan_accuracy", "accelerator", "startup", "retriever_seam",
     "blend_quality", "blend_speed", "blend_leads",
     "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
-    "suite_reuse", "suite_tables", "report_page", "serve_documents", "serve_page",
-    "serve_load", "compiled_shapes",
+    "suite_reuse", "suite_tables", "reproduce_tables",
+    "report_page", "serve_documents", "serve_page", "serve_load", "compiled_shapes",
     "traffic_risk", "traffic_calibration", "traffic_coverage", "traffic_scale", "traffic_support",
+    "car_scorer",  # last: without the scorer it ends with exit code 2
 )  # fmt: skip
-RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
-    for name in sys.argv[1:] or NAMES:
+    named = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    for name in named or NAMES:
         print(f"== {name}", flush=True)
         result = importlib.import_module(f"benchmarks.{name}").run()
-        RESULTS.mkdir(exist_ok=True)
-        whole = {"finished": utc_now(), "environment": describe_environment(), "result": result}
-        path = RESULTS / f"{name}.json"
-        path.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+        store(name, result)
         print(json.dumps(result, indent=2), flush=True)
 
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.pages import DOCS, put
+
 RESULTS = Path(__file__).parents[1] / "results" / "faults.json"
-DOCS = Path(__file__).parents[2] / "docs"
 SUMS = DOCS / "reliability.md"
 COMMANDS, OF_READERS = DOCS / "results" / "reliability.md", DOCS / "results" / "readers.md"
-BEGIN, END = "<!-- begin: python -m benchmarks.faults -->", "<!-- end -->"
+BEGIN = "<!-- begin: python -m benchmarks.faults -->"
 PARTS = {
     "kill": "killed at a write (SIGKILL)",
     "term": "ended at a write (SIGTERM)",
@@ -44,9 +45,9 @@ Records = Mapping[str, Mapping[str, Any]]
 def write_table() -> None:
     """Put the tables of all figures that there are into the pages."""
     results: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text("utf-8"))["result"]
-    _put(SUMS, sums(results))
-    _put(COMMANDS, [*commands(results), *served(results), *soaked(results)])
-    _put(OF_READERS, readers(results))
+    put(SUMS, BEGIN, sums(results))
+    put(COMMANDS, BEGIN, [*commands(results), *served(results), *soaked(results)])
+    put(OF_READERS, BEGIN, readers(results))
 
 
 def sums(results: Mapping[str, Records]) -> Iterator[str]:
@@ -192,13 +193,6 @@ def _of(results: Mapping[str, Records], part: str) -> Iterator[tuple[str, Mappin
     for name, record in results.get(held, {}).items():
         if held == part or name.endswith(f", {part}"):
             yield name, record
-
-
-def _put(page: Path, lines: Iterable[str]) -> None:
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    body = "\n".join(lines).rstrip("\n")
-    page.write_text(f"{before}{BEGIN}\n{body}\n{END}{after}", encoding="utf-8")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -11,21 +11,17 @@ from benchmarks.faults import table
 from benchmarks.faults.__main__ import Figures, _or_failed
 from benchmarks.faults.readers import READERS
 from benchmarks.faults.states import ELSEWHERE, READ_ONLY, commands
+from benchmarks.pages import body
 from tests.support.example_runs import EXAMPLES
 
 RESULTS = json.loads(table.RESULTS.read_text("utf-8"))["result"]
 
 
-def body(page) -> list[str]:
-    text = page.read_text("utf-8").partition(f"{table.BEGIN}\n")[2].partition(table.END)[0]
-    return text.splitlines()
-
-
 def test_the_pages_hold_the_figures():
-    assert body(table.SUMS) == list(table.sums(RESULTS))
+    assert body(table.SUMS, table.BEGIN) == list(table.sums(RESULTS))
     parts = (table.commands, table.served, table.soaked)
-    assert body(table.COMMANDS) == [line for part in parts for line in part(RESULTS)]
-    assert body(table.OF_READERS) == list(table.readers(RESULTS))
+    assert body(table.COMMANDS, table.BEGIN) == [line for part in parts for line in part(RESULTS)]
+    assert body(table.OF_READERS, table.BEGIN) == list(table.readers(RESULTS))
 
 
 def test_every_command_and_reader_is_on_the_page_or_left_out_by_name():

@@ -88,3 +88,10 @@ def test_an_example_twice_and_columns_that_are_missing(folder):
     lines(file, {k: v for k, v in QUESTIONS[0].items() if k != "excluded_ids"})
     with pytest.raises(InputError, match="no list of excluded documents"):
         open_task(folder)
+
+
+def test_reference_answers_are_read_where_a_domain_has_them(tmp_path):
+    rows = [QUESTIONS[0] | {"gold_answer": "They steer by the moon."}, QUESTIONS[1]]
+    task = open_task(f"bright:{bright(tmp_path, rows)}")
+    assert task.answers == {"0": "They steer by the moon."}
+    assert open_task(f"bright:{bright(tmp_path / 'without')}").answers == {}

@@ -121,6 +121,24 @@ def test_the_pairs_of_fda(tmp_path):
     assert task.qrels == {"fda_0000": {"fda_0000#recall": 1}, "fda_0001": {"fda_0001#recall": 1}}
 
 
+def test_two_pairs_of_one_id_are_two_as_in_the_expanded_list_of_scotus(tmp_path):
+    pair = {"id": "scotus_031", "original_citation": "1 U.S. 1", "overruling_citation": "2 U.S. 2"}
+    pairs = [
+        pair | {"original_case": f"{name} v. Ferguson", "original_text": f"{name} holds.",
+                "overruling_case": f"Brown v. {name}", "overruling_text": f"{name} is overruled."}
+        for name in ("Plessy", "Adler")
+    ]  # fmt: skip
+    file = tmp_path / "legal_scotus_expanded_pairs.json"
+    file.write_text(json.dumps(pairs))
+    benchmark = open_task(f"car:{file}").benchmark
+    first, second = benchmark.questions
+    assert (first.id, second.id) == ("scotus_031", "scotus_031-2")
+    assert second.text.startswith("Is Adler v. Ferguson still good law")
+    texts = {record.id: record.text for record in benchmark.records}
+    assert texts[second.gold[0]] == "Adler is overruled." and len(texts) == 4
+    assert benchmark.edges[1] == Edge("scotus_031-2#overruling", "scotus_031-2#original")
+
+
 @pytest.fixture
 def finsuperqa(tmp_path):
     (tmp_path / "finsuperqa_test_ids.txt").write_text("fba01b1c-8c7\n")

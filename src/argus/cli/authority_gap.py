@@ -6,7 +6,7 @@ from argus.authority.benchmarks.config import NamedBenchmark, OtherQueries
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.cli.released import benchmark_of
+from argus.tasks.released import benchmark_of
 
 
 @example("argus authority gap --benchmark cvepatchqa")

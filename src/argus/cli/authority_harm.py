@@ -12,11 +12,11 @@ from argus.cli.authority_score import NONE
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
-from argus.cli.released import benchmark_of
 from argus.cli.scenarios.qa import Judge
 from argus.encoders.config import DEFAULT_MODEL
 from argus.errors import InputError
 from argus.settings import Doc
+from argus.tasks.released import benchmark_of
 
 
 @example(

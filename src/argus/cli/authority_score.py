@@ -9,9 +9,9 @@ from argus.authority.benchmarks.config import NamedBenchmark, OtherQueries, Scor
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.cli.released import benchmark_of
 from argus.encoders.config import EncoderConfig
 from argus.settings import Doc
+from argus.tasks.released import benchmark_of
 
 NONE = "none"
 """Name of the encoder that is none."""

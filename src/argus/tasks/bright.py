@@ -2,7 +2,8 @@
 
 FOLDER/examples, FOLDER/documents, FOLDER/long_documents and FOLDER/NAME_reason hold a file per
 domain, in Parquet (`biology-00000-of-00001.parquet`) or JSON lines (`biology.jsonl`). Examples have
-`id`, `query`, `excluded_ids`, `gold_ids` and `gold_ids_long`; documents `id` and `content`.
+`id`, `query`, `excluded_ids`, `gold_ids` and `gold_ids_long`, those of the Stack Exchange a
+`gold_answer`, too; documents `id` and `content`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from argus.settings import Doc
 from argus.tasks.files import choose_split, documents_of, once, rows_in, splits_in
 from argus.tasks.task import Task
 
-EXAMPLES = "examples"
+EXAMPLES, ANSWER = "examples", "gold_answer"
 STACK_EXCHANGE = (
     "biology", "earth_science", "economics", "psychology", "robotics", "stackoverflow",
     "sustainable_living",
@@ -53,7 +54,7 @@ def read_bright(folder: Path, config: BrightConfig) -> Task:
         FieldNames(id="id", text="content"),
     )
     known = {document.id for document in documents}
-    queries, qrels, excluded = [], Qrels(), {}
+    queries, qrels, excluded, answers = [], Qrels(), {}, {}
     gold = "gold_ids_long" if config.long else "gold_ids"
     for id_, row in once(rows_in(examples), lambda row: id_value(row, "id")):
         queries.append(Query(id_, text_value(row, pick_field(row, ["query"], what="query"))))
@@ -61,10 +62,13 @@ def read_bright(folder: Path, config: BrightConfig) -> Task:
         qrels[id_] = dict.fromkeys(ids_of(row, gold), 1)
         if barred := _barred(row, known, qrels[id_]):
             excluded[id_] = barred
+        if row.values.get(ANSWER):
+            answers[id_] = text_value(row, ANSWER)
     settings = (domain, *(["long"] if config.long else []), *filter(None, [config.reasoning]))
     return Task(
         f"bright/{'-'.join(settings)}", documents, queries, qrels, excluded=excluded,
         instruction=instruction(domain, "documents" if config.long else "passages"),
+        answers=answers,
         files={f"examples {file.name}": file for file in examples},
     )  # fmt: skip
 

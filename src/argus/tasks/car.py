@@ -32,7 +32,9 @@ class CarConfig:
     """What belongs to a released file."""
 
     split: Annotated[str, Doc("train, dev or test; all questions where none is named.")] = ""
-    queries: Annotated[Path | None, Doc("Questions of their own: rows of id and query.")] = None
+    queries: Annotated[
+        Path | None, Doc("Questions, in place of its own: rows of id and query.")
+    ] = None
     distractors: Annotated[
         Path | None, Doc("Further documents: rows of doc_id and text, such as the scorer's corpus.")
     ] = None

@@ -27,7 +27,8 @@ class Task:
     metrics: as papers name them, the task's own first. excluded: query id to the documents that are
     taken out of a run before it is scored. instruction: what models that take one are told; it is
     not part of the queries. instructions: of single queries, where each has its own. evidence: of
-    KILT, the sets of documents of which each alone is an answer. benchmark: of CAR, records with
+    KILT, the sets of documents of which each alone is an answer. answers: query id to a reference
+    answer, where the task has them (BRIGHT). benchmark: of CAR, records with
     the relation between them, which `argus.score_systems` scores. files: that it was read from.
     """
 
@@ -40,6 +41,7 @@ class Task:
     instruction: str = ""
     instructions: Mapping[str, str] = field(default_factory=dict, repr=False)
     evidence: Mapping[str, Sequence[frozenset[str]]] = field(default_factory=dict, repr=False)
+    answers: Mapping[str, str] = field(default_factory=dict, repr=False)
     benchmark: Benchmark | None = field(default=None, repr=False)
     files: Mapping[str, Path] = field(default_factory=dict, repr=False)
 

@@ -3,12 +3,13 @@
 Questions with their events (`finsuperqa_v1.jsonl`, `cvepatchqa_v1.jsonl`,
 `legalprecedentqa_v1.jsonl`, one question per line), and lists of pairs (`ghsa_real_pairs.json`,
 `fda_recall_pairs.json`, `legal_*_pairs.json`). Ids of pairs are ID#disclosure and ID#patch,
-ID#label and ID#recall, ID#original and ID#overruling.
+ID#label and ID#recall, ID#original and ID#overruling; the second pair of one ID is ID-2.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,8 +30,10 @@ DISTRACTOR_IDS = ("doc_id", "_id", "id", "event_id")
 
 @dataclass(frozen=True)
 class Released:
-    """Where the parts of a released set lie. queries: of pairs that have none beside them.
+    """Where the parts of a released set lie.
 
+    queries: of pairs that have none beside them; in place of a question's own words, where it has
+    the question.
     split: ids of the questions that count, one per line. distractors: further documents, as the
     released scorer makes them. hypotheticals: `id` and `hypothetical` (HyDE).
     """
@@ -54,7 +57,7 @@ def read_released(released: Released) -> Benchmark:
     if released.split is not None:
         rows = _of_split(rows, released.file, released.split)
     if any(EVENTS in row.values for row in rows[:1]):
-        records, questions, edges = _questions_with_events(rows)
+        records, questions, edges = _questions_with_events(rows, released)
     else:
         records, questions, edges = _pairs(rows, released)
     if released.distractors is not None:
@@ -117,7 +120,8 @@ def _question_id(row: Row) -> str:
 Parts = tuple[dict[str, Record], list[Question], list[Edge]]
 
 
-def _questions_with_events(rows: Iterable[Row]) -> Parts:
+def _questions_with_events(rows: Iterable[Row], released: Released) -> Parts:
+    texts = _texts(released.queries, "query")
     records: dict[str, Record] = {}
     questions: list[Question] = []
     edges: dict[tuple[str, str], Edge] = {}
@@ -129,9 +133,10 @@ def _questions_with_events(rows: Iterable[Row]) -> Parts:
         edges |= own
         chain = _chain(row, events)
         gold = _gold(row, chain, {older for _, older in own})
+        id_ = _question_id(row)
         questions.append(
             Question(
-                _question_id(row), _text(row, "query"), gold, chain[:1], chain, scope=scope,
+                id_, texts.get(id_) or _text(row, "query"), gold, chain[:1], chain, scope=scope,
                 answer=text_value(row, "answer"), hop=_hop(text_value(row, "hop_type")),
             )
         )  # fmt: skip
@@ -210,13 +215,17 @@ def _pairs(rows: list[Row], released: Released) -> Parts:
     queries = _texts(released.queries, "query")
     records: dict[str, Record] = {}
     questions, edges = [], []
+    times: Counter[str] = Counter()
     for row in rows:
-        older, newer = read_pair(row, shape)
+        id_ = named = _question_id(row)
+        times[named] += 1
+        if times[named] > 1:  # 14 ids of legal_scotus_expanded_pairs.json are of two pairs each
+            id_ = f"{named}-{times[named]}"
+        older, newer = read_pair(replace(row, values={**row.values, "id": id_}), shape)
         _add(records, (older, newer), row.at())
         edges.append(Edge(newer.id, older.id))
-        id_ = _question_id(row)
         chain = (older.id, newer.id)
-        text = _query_of(row, id_, queries, shape, released)
+        text = _query_of(row, named, queries, shape, released)
         questions.append(
             Question(id_, text, (newer.id,), (older.id,), chain, scope=dict(_flat(older)))
         )

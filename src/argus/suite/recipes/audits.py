@@ -10,8 +10,8 @@ from argus.data.records import read_record
 from argus.retrievability.figures.summary import FiguresSummary, PanelFigures, RetrieverFigures
 from argus.retrievability.probes.summary import ProbeSummary
 from argus.suite.recipes.requests import KnowledgeRequest, ProbeRequest, ReachRequest
-from argus.suite.recipes.setting import Setting
-from argus.suite.recipes.sources import Figures, Source, model_lacking, path_lacking, short
+from argus.suite.recipes.setting import Setting, path_lacking
+from argus.suite.recipes.sources import Figures, Source, model_lacking, short
 
 K, POOL = 50, 800
 """Of the paper's audits."""
@@ -33,7 +33,7 @@ def _audited(request: KnowledgeRequest, setting: Setting) -> Path:
         config = AuditConfig(k=(K,), pool=(POOL,), pooling=request.pooling)
         audit(
             request.knowledge, out=folder, encoder=request.encoder, config=config,
-            store=setting.shared / "vectors" / Path(request.encoder).name,
+            store=setting.vectors(request.encoder),
         )  # fmt: skip
     return folder
 

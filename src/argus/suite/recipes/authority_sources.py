@@ -6,20 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from argus.authority.benchmarks.source import MAKERS
 from argus.data.provenance import content_hash
+from argus.suite.recipes.benchmarks import benchmark_lacking, open_benchmark_of
 from argus.suite.recipes.requests import GapRequest, HarmRequest
-from argus.suite.recipes.sources import Figures, Source, model_lacking, path_lacking
+from argus.suite.recipes.sources import Figures, Source, model_lacking
 
 NO_MODEL = (
     "no language model is named: --model NAME (the paper's is gpt-4o-mini), --base-url and "
     "--api-key-env as for argus authority harm"
 )
 ONE_FIGURE = "a share of questions, under the other column"
-
-
-def _benchmark_lacking(benchmark: str) -> str:
-    return "" if benchmark in MAKERS else path_lacking(Path(benchmark))
 
 
 class OfGap(Source[GapRequest]):
@@ -29,18 +25,18 @@ class OfGap(Source[GapRequest]):
         """See `Source.lacking`."""
         if request.positive and request.side == "controlling":
             return ONE_FIGURE
-        return _benchmark_lacking(request.benchmark)
+        return benchmark_lacking(request)
 
     def run_of(self, request: GapRequest) -> str:
         """See `Source.run_of`."""
-        return f"{request.benchmark} {request.queries}"
+        return f"{request.benchmark} {request.released} {request.queries}"
 
     def measure(self, requests: Sequence[GapRequest]) -> Figures:
         """See `Source.measure`."""
         from argus.authority.benchmarks.gap import vocabulary_gap
 
-        run = requests[0]
-        summary = vocabulary_gap(run.benchmark, queries=run.queries or None)
+        benchmark, queries = open_benchmark_of(requests[0])
+        summary = vocabulary_gap(benchmark, queries=queries)
         of = {figures["measure"]: figures for figures in summary["measures"]}
         figures: Figures = {}
         for request in requests:
@@ -62,7 +58,7 @@ class OfHarm(Source[HarmRequest]):
         """See `Source.lacking`."""
         from argus.authority.benchmarks.systems import SYSTEMS
 
-        why = _benchmark_lacking(request.benchmark)
+        why = benchmark_lacking(request)
         if not why and SYSTEMS[request.system].dense:
             why = model_lacking(request.encoder)
         return why or ("" if self.setting.model else NO_MODEL)
@@ -80,8 +76,9 @@ class OfHarm(Source[HarmRequest]):
         assert model is not None, "lacking() says so"
         systems = tuple(dict.fromkeys(request.system for request in requests))
         key = content_hash(self.run_of(run), size=4).hex()
+        benchmark, _ = open_benchmark_of(run)
         result = measure_harm(
-            run.benchmark, out=self.setting.home / f"harm-{key}", encoder=run.encoder,
+            benchmark, out=self.setting.home / f"harm-{key}", encoder=run.encoder,
             config=HarmSettings(k=run.k, systems=systems, ask=run.ask).by(model, None),
             store=self.setting.shared / "vectors" / Path(run.encoder).name,
         )  # fmt: skip

@@ -23,16 +23,23 @@ from argus.llm.local_config import LocalConfig
 from argus.suite.job import TABLES, write_sheets
 from argus.suite.layout import Entry as LaidOut
 from argus.suite.layout import Figure, Sheet
+from argus.suite.recipes.answers import OfAnswers
 from argus.suite.recipes.audits import OfProbes, OfReach
 from argus.suite.recipes.authority_sources import OfGap, OfHarm
+from argus.suite.recipes.benchmarks import which_measured
 from argus.suite.recipes.config import ReproduceConfig
+from argus.suite.recipes.failures import OfFailures
+from argus.suite.recipes.gold import OfGold
 from argus.suite.recipes.outputs import how_counted
 from argus.suite.recipes.recipe import Entry, Recipe, names, read_recipe
 from argus.suite.recipes.requests import (
     AblationRequest,
+    AnswerRequest,
     AuthorityRequest,
+    BenchmarkRequest,
     FailureRequest,
     GapRequest,
+    GoldRequest,
     GridRequest,
     HarmRequest,
     Measured,
@@ -47,7 +54,6 @@ from argus.suite.recipes.sources import (
     Figures,
     OfAblation,
     OfAuthority,
-    OfFailures,
     OfGrid,
     Source,
 )
@@ -161,10 +167,12 @@ def _opened(
     stdlib = own if own.is_dir() else out / SHARED / STDLIB
     recipe = read_recipe(name, {"data": root, "stdlib": stdlib})
     setting = Setting(root, stdlib, out / name, out / SHARED, config.minutes, model)
+    notes = [recipe.note]
     if any(isinstance(cell.request, FailureRequest) for cell in recipe.cells):
-        notes = filter(None, (recipe.note, how_counted(setting)))
-        recipe = replace(recipe, note=" ".join(notes))
-    return setting, recipe
+        notes.append(how_counted(setting))
+    asks = [c.request for c in recipe.cells if isinstance(c.request, BenchmarkRequest)]
+    notes += map(setting.named, which_measured(asks))
+    return setting, replace(recipe, note=" ".join(filter(None, notes)))
 
 
 def _sources(setting: Setting, recipe: Recipe) -> Sources:
@@ -176,9 +184,11 @@ def _sources(setting: Setting, recipe: Recipe) -> Sources:
         FailureRequest: OfFailures(setting),
         ReachRequest: OfReach(setting),
         ProbeRequest: OfProbes(setting),
+        GoldRequest: OfGold(setting),
+        AnswerRequest: OfAnswers(setting),
     }
     if recipe.suite is not None:
-        ways[GridRequest] = OfGrid(setting, recipe.suite, recipe.table)
+        ways[GridRequest] = OfGrid(setting, recipe.suite)
     return ways
 
 

@@ -36,6 +36,11 @@ def outputs(setting: Setting) -> Outputs:
     return Outputs(files, FailureConfig(tokenizer=tokenizer, strict=tokenizer is not None))
 
 
+def are_here(setting: Setting) -> bool:
+    """Return whether the published outputs are on this machine."""
+    return bool(_published(setting))
+
+
 def how_counted(setting: Setting) -> str:
     """Return how published outputs are counted, for a note; empty where none are here."""
     if not _published(setting):

@@ -17,6 +17,7 @@ Place = Annotated[str, Doc("A name, or a folder.")]
 SystemName = Annotated[str, Doc("Of argus authority score.")]
 OtherFile = Annotated[str, Doc("Another file of questions.")]
 Embedder = Annotated[str, Doc("Who embeds.")]
+TaskName = Annotated[str, Doc("A task as argus.open_task takes it.")]
 
 
 class Checked:
@@ -24,6 +25,16 @@ class Checked:
 
     def __post_init__(self) -> None:
         check_settings(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderRequest(Checked):
+    """Says who embeds, and what stands before texts."""
+
+    encoder: Embedder = DEFAULT_MODEL
+    query_prompt: Annotated[str, Doc("Before questions; {instruction} is the task's.")] = ""
+    document_prompt: Annotated[str, Doc("Before documents.")] = ""
+    instruction: Annotated[str, Doc("Of a task that has none of its own.")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +49,22 @@ class GridRequest(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuthorityRequest(Checked):
-    """A share that `argus authority score` prints of a system on a benchmark."""
+class BenchmarkRequest(Checked):
+    """Asks for something of a benchmark of CAR."""
 
     benchmark: Place
+    released: Annotated[
+        str, Doc("car:FILE of the released one, measured instead where that file is here.")
+    ] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuthorityRequest(BenchmarkRequest):
+    """A share that `argus authority score` prints of a system on a benchmark.
+
+    contaminated, hint, queries: of `benchmark`; a released file is measured as it is.
+    """
+
     system: SystemName
     share: Annotated[str, Doc("As the summary calls it: tca, controlling_hit, ...")] = "tca"
     percent: Annotated[bool, Doc("In percent.")] = False
@@ -54,10 +77,9 @@ class AuthorityRequest(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GapRequest(Checked):
+class GapRequest(BenchmarkRequest):
     """A figure of `argus authority gap`: of one side, or the share of questions that have a gap."""
 
-    benchmark: Place
     gap: Annotated[Literal["Jaccard", "Jaccard (no stop words)", "BM25"], Doc("The measure.")]
     side: Annotated[Literal["superseded", "controlling"], Doc("Of the documents.")] = "superseded"
     positive: Annotated[bool, Doc("The share of positive gaps, in percent.")] = False
@@ -65,10 +87,9 @@ class GapRequest(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HarmRequest(Checked):
+class HarmRequest(BenchmarkRequest):
     """A share of `argus authority harm`, in percent: answers from what a system serves."""
 
-    benchmark: Place
     system: SystemName
     verdict: Annotated[Literal["correct", "wrong", "uncertain"], Doc("The class that is counted.")]
     k: Served = 5
@@ -77,17 +98,13 @@ class HarmRequest(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AblationRequest(Checked):
+class AblationRequest(EncoderRequest):
     """nDCG@10 of a component at a λ, as `argus scenarios ablate` measures it."""
 
     collection: Annotated[str, Doc("A task; scenarios are in its folder, unless elsewhere.")]
     scenarios: Annotated[str, Doc("Folder of profiles.jsonl and expansions.jsonl.")] = ""
     component: Annotated[str, Doc("Of the grid; none: documents alone; pseudo-queries; summary.")]
     weight: Annotated[float, Ge(0), Le(1), Doc("λ."), Option(("--lambda",))] = 1.0
-    encoder: Embedder = DEFAULT_MODEL
-    query_prompt: Annotated[str, Doc("Before questions; {instruction} is the task's.")] = ""
-    document_prompt: Annotated[str, Doc("Before documents.")] = ""
-    instruction: Annotated[str, Doc("Of a task that has none of its own.")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +146,30 @@ class ProbeRequest(KnowledgeRequest):
     measure: Annotated[str, Doc("rmse, mae, pearson, ... of the probe's table.")]
 
 
+@dataclass(frozen=True, kw_only=True)
+class GoldRequest(EncoderRequest):
+    """ARGUS' Table 4: highest RPS of relevant documents that are retrieved less that of others."""
+
+    judged: TaskName
+    mentions: Annotated[str, Doc("What finds entities, as argus diagnose takes it.")]
+    kb: Annotated[str, Doc("Passages with the names of the gazetteer.")] = ""
+    probe: Annotated[str, Doc("Folder of argus probe fit; none: the one that ships.")] = ""
+    k: Annotated[Literal[10, 20, 50], Doc("Results that count as retrieved.")] = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerRequest(EncoderRequest):
+    """A mean score of answers, as `argus scenarios qa` measures it; of several tasks, the mean."""
+
+    questions: Annotated[tuple[str, ...], Doc("Tasks as argus.open_task takes them, with answers.")]
+    profiles: Annotated[tuple[str, ...], Doc("Scenarios of each task's documents.")]
+    ranked: Annotated[
+        Literal["documents", "scenarios", "relevant"],
+        Doc("By documents alone, or with scenarios; relevant: these are shown, ranked or not."),
+    ]
+    shown: Annotated[Literal["documents", "scenarios"], Doc("Documents, or scenarios, too.")]
+
+
 @dataclass(frozen=True)
 class MeanRequest:
     """The mean of other cells of the row: of the columns that a column's `mean_of` names."""
@@ -145,6 +186,8 @@ Measured = (
     | FailureRequest
     | ReachRequest
     | ProbeRequest
+    | GoldRequest
+    | AnswerRequest
 )
 """What a job measures."""
 Request = Measured | MeanRequest
@@ -162,6 +205,8 @@ KINDS: tuple[tuple[type[Measured], tuple[str, ...]], ...] = (
     (GapRequest, ("benchmark", "gap")),
     (ReachRequest, ("knowledge", "reach")),
     (ProbeRequest, ("knowledge", "family", "measure")),
+    (GoldRequest, ("judged", "mentions")),
+    (AnswerRequest, ("questions", "ranked", "shown")),
     (AuthorityRequest, ("benchmark", "system")),
     (AblationRequest, ("collection", "component")),
     (FailureRequest, ("output", "table", "line", "value")),

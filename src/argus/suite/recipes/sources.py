@@ -1,4 +1,4 @@
-"""What measures the cells of recipes: a suite, scoring, ablation, the analysis of failures."""
+"""What measures the cells of recipes: a suite, scoring, ablation; and what a source is."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from argus.data.provenance import content_hash
 from argus.encoders.config import EncoderConfig
-from argus.generative.failures.tables import is_missing
 from argus.scenarios.ablation.summary import DOCUMENTS, Row
 from argus.suite.config import Suite, SuiteRemedy, SuiteRetriever, SuiteTask
+from argus.suite.recipes.benchmarks import benchmark_lacking, open_benchmark_of
 from argus.suite.recipes.requests import (
     AblationRequest,
     AuthorityRequest,
-    FailureRequest,
+    EncoderRequest,
     GridRequest,
     Measured,
 )
-from argus.suite.recipes.setting import Setting, write_stdlib
+from argus.suite.recipes.setting import Setting, path_lacking, write_stdlib
 from argus.suite.remedies import filled, paths_in
 from argus.suite.summary import SuiteRow, SuiteSummary
-from argus.suite.toml import Table
 from argus.tasks.opening import READERS, open_task
 from argus.tasks.spec import parse_task_spec
+from argus.tasks.task import Task
 
 R = TypeVar("R", bound=Measured)
 
@@ -74,22 +74,26 @@ def model_lacking(model: str) -> str:
     return "" if isinstance(there, str) else f"the model {model} is not on this machine"
 
 
-def path_lacking(path: Path) -> str:
-    """Return which folder or file of a path is not here, the outermost; empty where all is."""
-    parts = (*reversed(path.parents), path)
-    absent = next((part for part in parts if not part.exists()), None)
-    return "" if absent is None else f"{absent} is not here"
+def task_folder(place: str) -> Path:
+    """Return the folder of a task that is named as `argus.open_task` takes it."""
+    return parse_task_spec(place, READERS).place
 
 
-def place_of(task: str) -> Path:
-    """Return the file or folder of a task that is named as `open_task` takes it."""
-    return parse_task_spec(task, READERS).place
+def data_lacking(path: Path, setting: Setting) -> str:
+    """Return `path_lacking`; the standard library's documents are written where they are not."""
+    return "" if path == setting.stdlib else path_lacking(path)
 
 
-def task_lacking(task: str, setting: Setting) -> str:
-    """Return what of a task is not here; the standard library's documents can be made."""
-    place = place_of(task)
-    return "" if place == setting.stdlib else path_lacking(place)
+def encoder_of(request: EncoderRequest, task: Task) -> EncoderConfig:
+    """Return the encoder of a request, told what a task tells models that take an instruction."""
+    encoder = EncoderConfig(
+        model=request.encoder, query_prompt=request.query_prompt or None,
+        document_prompt=request.document_prompt or None,
+    )  # fmt: skip
+    retriever = SuiteRetriever(name=request.encoder, encoder=encoder)
+    retriever = retriever.with_instruction(request.instruction or task.instruction, task.name)
+    assert retriever.encoder is not None
+    return retriever.encoder
 
 
 class OfAuthority(Source[AuthorityRequest]):
@@ -97,12 +101,10 @@ class OfAuthority(Source[AuthorityRequest]):
 
     def lacking(self, request: AuthorityRequest) -> str:
         """See `Source.lacking`."""
-        from argus.authority.benchmarks.source import MAKERS
         from argus.authority.benchmarks.systems import SYSTEMS
 
-        if request.benchmark not in MAKERS and (why := path_lacking(Path(request.benchmark))):
-            return why
-        return model_lacking(request.encoder) if SYSTEMS[request.system].dense else ""
+        dense = SYSTEMS[request.system].dense
+        return benchmark_lacking(request) or (model_lacking(request.encoder) if dense else "")
 
     def run_of(self, request: AuthorityRequest) -> str:
         """See `Source.run_of`."""
@@ -112,19 +114,15 @@ class OfAuthority(Source[AuthorityRequest]):
         """See `Source.measure`."""
         from argus.authority.benchmarks.config import ScoreConfig
         from argus.authority.benchmarks.job import score_systems
-        from argus.authority.benchmarks.source import MAKERS, make_benchmark
         from argus.authority.benchmarks.systems import SYSTEMS
 
         systems = tuple(dict.fromkeys(request.system for request in requests))
         run = requests[0]
         dense = any(SYSTEMS[system].dense for system in systems)
-        made = run.benchmark in MAKERS
-        benchmark = (
-            make_benchmark(run.benchmark, 0, run.contaminated, run.hint) if made else run.benchmark
-        )
+        benchmark, queries = open_benchmark_of(run)
         result = score_systems(
             benchmark, out=self.setting.home / f"scoring-{short(self.run_of(run))}",
-            queries=run.queries or None, encoder=run.encoder if dense else None,
+            queries=queries, encoder=run.encoder if dense else None,
             config=ScoreConfig(k=run.k, systems=systems),
             store=self.setting.shared / "vectors" / Path(run.encoder).name,
         )  # fmt: skip
@@ -132,8 +130,9 @@ class OfAuthority(Source[AuthorityRequest]):
         figures: Figures = {}
         for request in requests:
             system = by_name[request.system]
-            shares = system["hops"][request.hop] if request.hop else system["overall"]
-            share: Mapping[str, float] | None = dict(shares).get(request.share)  # type: ignore[assignment]
+            overall: Mapping[str, Any] = dict(system["overall"])
+            hop: Mapping[str, Any] = dict(system["hops"].get(request.hop, {}))
+            share = (hop if request.hop else overall).get(request.share)
             figures[request] = (
                 "it applies to no question"
                 if share is None
@@ -147,8 +146,9 @@ class OfAblation(Source[AblationRequest]):
 
     def lacking(self, request: AblationRequest) -> str:
         """See `Source.lacking`."""
-        why = task_lacking(request.collection, self.setting)
-        if place_of(request.collection) != self.setting.stdlib:
+        folder = task_folder(request.collection)
+        why = data_lacking(folder, self.setting)
+        if folder != self.setting.stdlib:
             why = why or path_lacking(_scenarios(request) / "profiles.jsonl")
         return why or model_lacking(request.encoder)
 
@@ -164,14 +164,9 @@ class OfAblation(Source[AblationRequest]):
 
         run = requests[0]
         out = self.setting.home / f"ablation-{short(self.run_of(run))}"
-        write_stdlib(place_of(run.collection), self.setting.stdlib)
+        write_stdlib(task_folder(run.collection), self.setting.stdlib)
         task, folder = open_task(run.collection), _scenarios(run)
-        encoder = EncoderConfig(
-            model=run.encoder, query_prompt=run.query_prompt or None,
-            document_prompt=run.document_prompt or None,
-        )  # fmt: skip
-        retriever = SuiteRetriever(name=run.encoder, encoder=encoder)
-        retriever = retriever.with_instruction(run.instruction or task.instruction, task.name)
+        encoder = encoder_of(run, task)
         cells = [request for request in requests if request.component in set(Component)]
         config = AblateConfig(
             components=tuple(component(name) for name in {r.component for r in cells} or {"M+E"}),
@@ -180,9 +175,9 @@ class OfAblation(Source[AblationRequest]):
         expansions = folder / "expansions.jsonl"
         result = ablate_scenarios(
             task.documents, folder / "profiles.jsonl", task.queries, task.qrels, out=out,
-            encoder=retriever.encoder or encoder, excluded=task.excluded, config=config,
+            encoder=encoder, excluded=task.excluded, config=config,
             expansions=expansions if expansions.is_file() else None,
-            store=self.setting.shared / "vectors" / retriever.folder,
+            store=self.setting.vectors(encoder),
         )  # fmt: skip
         rows = result.summary["whole"]["rows"]
         values = {_place(row): row["measures"]["nDCG@10"] for row in rows}
@@ -191,7 +186,7 @@ class OfAblation(Source[AblationRequest]):
 
 def _scenarios(request: AblationRequest) -> Path:
     """Return the folder with a collection's scenarios."""
-    return Path(request.scenarios) if request.scenarios else place_of(request.collection)
+    return Path(request.scenarios) if request.scenarios else task_folder(request.collection)
 
 
 def short(run: str) -> str:
@@ -209,9 +204,9 @@ def _place(row: Row) -> tuple[str, float]:
 class OfGrid(Source[GridRequest]):
     """Measures of a suite, as much of it as is here."""
 
-    def __init__(self, setting: Setting, suite: Suite, table: Table) -> None:
+    def __init__(self, setting: Setting, suite: Suite) -> None:
         super().__init__(setting)
-        self.suite, self.table = suite, table
+        self.suite = suite
 
     def lacking(self, request: GridRequest) -> str:
         """See `Source.lacking`."""
@@ -221,7 +216,7 @@ class OfGrid(Source[GridRequest]):
         if not request.task:
             tasks = [t for t in tasks if t.group == request.average]
         reasons = (
-            *(task_lacking(task.place, self.setting) for task in tasks),
+            *(data_lacking(task_folder(task.place), self.setting) for task in tasks),
             model_lacking(retriever.encoder.model) if retriever.encoder else "",
             *(self._remedy(remedy, retriever, task) for task in tasks),
         )
@@ -243,7 +238,7 @@ class OfGrid(Source[GridRequest]):
 
         suite = self._of(requests)
         for task in suite.tasks:
-            write_stdlib(place_of(task.place), self.setting.stdlib)
+            write_stdlib(task_folder(task.place), self.setting.stdlib)
         summary = run_suite(
             suite, out=self.setting.home / "suite", store=self.setting.shared / "suite"
         ).summary
@@ -286,45 +281,3 @@ class OfGrid(Source[GridRequest]):
             return next((r for r in of_pair if r["name"] == request.task), None)
         averages = [r for r in of_pair if r["scope"] != "task"]
         return next((r for r in averages if r["name"] == request.average), averages[-1])
-
-
-class OfFailures(Source[FailureRequest]):
-    """Tables of `argus generative analyse`, of published outputs or of ones made here."""
-
-    def lacking(self, request: FailureRequest) -> str:
-        """See `Source.lacking`."""
-        return ""
-
-    def measure(self, requests: Sequence[FailureRequest]) -> Figures:
-        """See `Source.measure`."""
-        from argus.generative.failures.jobs.analyse import analyse_failures
-        from argus.suite.recipes.outputs import outputs
-
-        made = outputs(self.setting)
-        result = analyse_failures(
-            made.files, config=made.config, qrels=made.qrels, out=self.setting.home / "failures"
-        )
-        systems = dict(zip(("seal", "minder"), result.summary["systems"], strict=True))
-        figures: Figures = {r: _value(r, dict(systems[r.output]["figures"])) for r in requests}
-        if made.here and is_missing(systems["minder"]["figures"]["scoring"]["query_ngrams"]):
-            figures |= {r: NO_PSEUDO_QUERY for r in requests if r.output == "minder"}
-        return figures
-
-
-NO_PSEUDO_QUERY = (
-    "the model that was trained here wrote no pseudo-query, so that its answers are SEAL's; train "
-    "it longer (--train-minutes)"
-)
-
-
-def _value(request: FailureRequest, figures: Mapping[str, object]) -> float | str:
-    part, _, name = request.table.partition(".")
-    section = figures[part]
-    assert isinstance(section, Mapping)
-    table = section[name]
-    if "not_applicable" in table:
-        return str(table["not_applicable"])
-    column = table["columns"].index(request.value)
-    row = next((r for r in table["rows"] if request.line in (f"{r[0]}", f"{r[0]} {r[1]}")), None)
-    value = None if row is None else row[column]
-    return f"no {request.line} in it" if value is None else float(value)

@@ -1,0 +1,93 @@
+"""Recipes that no other test runs, on draws of what they read: what can be measured is measured."""
+
+import json
+
+import pytest
+
+from argus.suite.recipes.job import recipes, reproduce
+from argus.suite.recipes.outputs import PUBLISHED
+from tests.support.generating import output_records
+from tests.support.suites import draw_authority, read_rows
+from tests.support.tasks import lines
+
+QUESTIONS, OTHERS = 4, 4
+
+
+def cells(result):
+    return {(c["row"], c["column"]): c for c in result.summary["cells"]}
+
+
+@pytest.fixture(scope="module")
+def place(shared, tmp_path_factory):
+    """Return folders of data and results, the same for all tables: vectors are shared."""
+    home = tmp_path_factory.mktemp("recipes")
+    for name in ("ghsa", "scotus"):
+        folder = home / "data" / "authority" / name
+        source = shared(f"authority/{name}")
+        draw_authority(source, folder, questions=QUESTIONS, others=OTHERS)
+        for other in ("queries_structured.jsonl", "hyde.jsonl"):
+            if (source / other).is_file():
+                rows = read_rows(source / other)[:QUESTIONS]
+                lines(
+                    folder / other,
+                    *(row | {"gold_equivalent": [f"{row['_id']}#patch"]} for row in rows),
+                )
+    thesis = home / "data" / "thesis"
+    thesis.mkdir()
+    for name in PUBLISHED:
+        (thesis / name).write_text(json.dumps(output_records()))
+    with pytest.MonkeyPatch.context() as exact:
+        exact.setattr("argus.encoders.precision.CANDIDATES", ())  # float32, untimed
+        yield home
+
+
+@pytest.fixture(scope="module")
+def listed(place):
+    return {r["name"]: r["here"] for r in recipes(place / "data", place / "out")}
+
+
+def whole(name, place, listed):
+    """Return the cells of a table, where as many were measured as the list of recipes says."""
+    result = reproduce(name, out=place / "out", data=place / "data")
+    assert (result.summary["measured"], result.summary["failed"]) == (listed[name], 0)
+    assert listed[name] > 0
+    return cells(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "lexical", "served"),
+    [
+        ("car-6", ("BM25", "TCA@5"), ("Two-Stage (k1 = 5)", "TCA@5")),
+        ("car-7", ("MiniLM-L6-v2", "TCA@5"), ("Two-Stage (BM25 + Entity Index)", "TCA@5")),
+        ("car-10", ("BM25 direct", "TCA@5"), ("Two-Stage (BM25 anchor)", "TCA@5")),
+        ("car-13", ("Security (GHSA)", "BM25"), ("Security (GHSA)", "Two-Stage")),
+    ],
+)
+def test_two_stages_serve_what_ranking_alone_does_not(name, lexical, served, place, listed):
+    table = whole(name, place, listed)
+    alone, both = (table[key]["measured"] for key in (lexical, served))
+    assert 0 <= alone < both <= 1
+    assert table[served]["published"] > table[lexical]["published"] or name == "car-10"
+
+
+def test_hits_grow_with_k_and_ranks_are_those_of_the_whole_corpus(place, listed):
+    table = whole("car-5", place, listed)
+    for row in ("BM25", "Dense (MiniLM)"):
+        hits = [table[row, f"TCA@{k}"]["measured"] for k in (5, 10, 20)]
+        assert hits == sorted(hits)
+        assert 1 <= table[row, "Median rank"]["measured"] <= 2 * QUESTIONS + OTHERS
+    assert table["Regex-NER Probe", "TCA@5"]["measured"] == 1.0
+
+
+THESIS = [f"thesis-{n}" for n in (4, 5, 6, 7, 8, 9, 14, 15, 17)]
+"""Of outputs alone; 12 needs the index as well, 13 and 16 are in another test."""
+
+
+@pytest.mark.parametrize("name", THESIS)
+def test_tables_of_the_thesis_are_counted_of_outputs(name, place, listed):
+    result = reproduce(name, out=place / "out", data=place / "data")
+    assert result.summary["failed"] == 0
+    measured = [c["measured"] for c in result.summary["cells"] if c["state"] == "measured"]
+    assert measured and all(value >= 0 for value in measured)
+    both = [c for c in result.summary["cells"] if c["measured"] is not None and c["published"]]
+    assert both, "beside the published"
