@@ -282,7 +282,8 @@ def test_a_view_is_never_put_twice_beside_a_document(repairable, index):
     add_documents(index, [Document("dusk", "It was late.")], encoder=repairable.encoder)
     version = ViewIndex.open(index).version
     everything = f"{made['views_known'] + len(added)} views are in the index already"
-    with pytest.raises(ArgusError, match=f"all {everything} .*{first.remedy}.*{second.remedy}"):
+    names = ", ".join(sorted((first.remedy, second.remedy)))
+    with pytest.raises(ArgusError, match=f"all {everything} .*{names}"):
         repairable.expand(index, config=PAPER)
     assert ViewIndex.open(index).version == version
 

@@ -155,7 +155,7 @@ def test_a_missing_audit_or_store_is_named(audited, tmp_path):
 def test_families_that_do_not_exist_are_refused():
     for families in (("forest",), (), ("ridge", "ridge")):
         with pytest.raises(
-            InputError, match="expected some of ridge, xgboost, mlp, kernel, each once"
+            InputError, match="expected some of ridge, xgboost, mlp, kernel, distilled, each once"
         ):
             ProbeConfig(families=families)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from argus.errors import InputError
 from argus.settings import Doc, Option, Seed, check_settings
 
-FAMILIES = ("ridge", "xgboost", "mlp", "kernel")
+FAMILIES = ("ridge", "xgboost", "mlp", "kernel", "distilled")
 OF_THE_PAPER = ("ridge", "xgboost", "mlp")
 MlpInputs = Literal["standardized", "raw", "both"]
 MLP_INPUTS: MlpInputs = "standardized"
@@ -25,7 +25,10 @@ class ProbeConfig:
     ] = False
     families: Annotated[
         tuple[str, ...],
-        Doc("Some of ridge,xgboost,mlp (the paper's) and kernel (keeps its training vectors)."),
+        Doc(
+            "Some of ridge,xgboost,mlp (the paper's), kernel (keeps its training vectors) and "
+            "distilled (small, taught by large ones)."
+        ),
     ] = OF_THE_PAPER
     mlp_inputs: Annotated[
         MlpInputs,

@@ -1,4 +1,4 @@
-"""Probes as scikit-learn estimators: ridge, XGBoost, MLP (ARGUS §4.1, §C.1), kernel (beyond it).
+"""Probes as scikit-learn estimators: ridge, XGBoost, MLP (ARGUS §4.1, §C.1), two more beyond it.
 
 All take vectors (n, dim) and RPS in [0, 1], and predict within [0, 1]. XGBoost and MLP stop early
 on the RMSE of `validation=(vectors, labels)`; where it is not given, a tenth of the rows, by seed.
@@ -17,6 +17,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argus.cores import available_cores
+from argus.retrievability.probes.distilled import train_distilled
 from argus.retrievability.probes.kernel import train_kernel
 from argus.retrievability.probes.mlp import train_mlp
 from argus.retrievability.probes.models import (
@@ -158,6 +159,33 @@ class KernelProbe(ProbeRegressor):
         return train_kernel(vectors, labels, **self.get_params()), 1
 
 
+class DistilledProbe(ProbeRegressor):
+    """A small network taught by wide ones and a kernel; beyond the paper's sweep."""
+
+    family = "distilled"
+
+    def __init__(
+        self,
+        width: int = 256,
+        depth: int = 2,
+        dropout: float = 0.05,
+        teachers: int = 3,
+        teacher_width: int = 1024,
+        max_epochs: int = 200,
+        patience: int = 10,
+        seed: int = 0,
+    ) -> None:
+        self.width, self.depth, self.dropout = width, depth, dropout
+        self.teachers, self.teacher_width = teachers, teacher_width
+        self.max_epochs, self.patience, self.seed = max_epochs, patience, seed
+
+    def _fit(
+        self, vectors: Floats, labels: Floats, validation: Validation | None
+    ) -> tuple[Model, int]:
+        vectors, labels, validation = hold_out(vectors, labels, validation, self.seed)
+        return train_distilled(vectors, labels, validation, **self.get_params())
+
+
 def hold_out(
     vectors: Floats, labels: Floats, validation: Validation | None, seed: int
 ) -> tuple[Floats, Floats, Validation]:
@@ -174,5 +202,5 @@ def hold_out(
 
 
 FAMILIES: dict[str, type[ProbeRegressor]] = {
-    kind.family: kind for kind in (RidgeProbe, XGBoostProbe, MLPProbe, KernelProbe)
+    kind.family: kind for kind in (RidgeProbe, XGBoostProbe, MLPProbe, KernelProbe, DistilledProbe)
 }

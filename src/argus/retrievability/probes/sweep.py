@@ -48,8 +48,9 @@ FULL: Mapping[str, Mapping[str, Sequence[float | bool]]] = {
         "batch_size": [256, 512, 1024],
     },
     "kernel": {"gamma": [0.25, 0.5, 1.0, 2.0, 4.0], "penalty": [0.1, 0.3, 1.0, 3.0]},
+    "distilled": {"width": [256], "depth": [2], "dropout": [0.0, 0.05, 0.1]},
 }
-"""ARGUS §C.1: 20, 729 (2,187 with the numbers of trees) and 243 settings; kernel is ours."""
+"""ARGUS §C.1: 20, 729 (2,187 with the numbers of trees) and 243 settings; the others are ours."""
 
 QUICK: dict[str, list[Parameters]] = {
     "xgboost": [
@@ -66,6 +67,7 @@ QUICK: dict[str, list[Parameters]] = {
         {"width": 256, "depth": 2, "dropout": 0.2, "learning_rate": 1e-3, "batch_size": 1024},
     ],
     "kernel": [{"gamma": g, "penalty": p} for g in (1.0, 2.0) for p in (0.3, 1.0)],
+    "distilled": [{"width": 256, "depth": 2, "dropout": 0.05}],
 }  # fmt: skip
 """Points of the full grid, trees on histograms of 64 bins. Ridge is swept whole: it is cheap.
 
