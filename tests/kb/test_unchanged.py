@@ -192,3 +192,15 @@ def test_paths_of_dumps_are_absolute_and_addresses_stay(tmp_path, monkeypatch):
     assert dumps.wikidata == "s3://bucket/all.json.bz2?region=eu-west-1"
     path = pages_dump(tmp_path / "x.xml", {"A": "'''A''' is a letter of the alphabet."})
     assert Dumps(wikipedia=path.as_uri()).wikipedia == path.as_uri()
+
+
+def test_parts_that_a_kill_left_behind_the_report_are_removed(source, tmp_path, monkeypatch):
+    def stop(self):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("argus.kb.build._Build.clear", stop)
+        build(source, tmp_path / "kb")
+    assert list((tmp_path / "kb" / "work").rglob("*.parquet"))
+    assert build(source, tmp_path / "kb").unchanged
+    assert not (tmp_path / "kb" / "work").exists()

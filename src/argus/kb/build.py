@@ -95,6 +95,7 @@ def build_kb(
     check_folder(folder, record)
     with alone(folder.path, *filter(None, [build.shards_here])):
         if not fresh and (summary := build.finished()):
+            build.clear()  # parts that a kill left behind the report
             return KbResult(folder.path, folder / REPORT, summary, unchanged=True)
         record.open(folder)
         build.own()
@@ -214,8 +215,12 @@ class _Build:
         self.folder.write_section(SUMMARY, JOB, summary)
         self.folder.write_section("manifest.json", JOB, section)
         report = write_report(self.folder.path)
-        shutil.rmtree(self.folder / WORK, ignore_errors=True)
+        self.clear()
         return report
+
+    def clear(self) -> None:
+        """Remove the parts that shards were made of."""
+        shutil.rmtree(self.folder / WORK, ignore_errors=True)
 
     def _remove_older(self) -> None:
         """Remove what was made of older shards, and would be taken for what is made of these."""
