@@ -2,8 +2,8 @@
 
 Neighbours in the embedding space have alike RPS, more than a linear function or a network of a
 quarter of a million weights reads out of it: on FB15k-237 a kernel over all training vectors
-correlates with RPS at 0.685, the plain network at 0.660 (docs/results/probes.md). Its price is size: the probe
-holds its training vectors.
+correlates with RPS at 0.685, the plain network at 0.660 (docs/results/probes.md). Its price is
+size: the probe holds its training vectors.
 """
 
 from __future__ import annotations
