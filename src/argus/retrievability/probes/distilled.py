@@ -72,4 +72,5 @@ def points_between(vectors: npt.NDArray[np.float32], n: int, seed: int) -> npt.N
     share = rng.random((n, 1), np.float32)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     points = share * vectors[one] + (1 - share) * vectors[other]
-    return unit_rows(points) * (share * lengths[one] + (1 - share) * lengths[other])
+    points = unit_rows(points) * (share * lengths[one] + (1 - share) * lengths[other])
+    return np.asarray(points, np.float32)

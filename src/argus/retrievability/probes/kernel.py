@@ -72,7 +72,7 @@ def gaussian(
 
 
 def train_kernel(
-    vectors: Floats, labels: Floats, *, gamma: float, penalty: float, seed: int
+    vectors: npt.NDArray[Any], labels: Floats, *, gamma: float, penalty: float, seed: int
 ) -> KernelModel:
     """Return the minimiser of |y - f|² + penalty · |f|² in the kernel's space; |f| its norm.
 

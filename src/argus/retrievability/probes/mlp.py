@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def train_mlp(
-    vectors: Floats,
+    vectors: npt.NDArray[Any],
     labels: Floats,
     validation: tuple[npt.NDArray[Any], npt.NDArray[Any]],
     *,
