@@ -25,6 +25,8 @@ OF_RUNS = frozenset(
     )
 )
 """Keys that tell of a run and not of what it came to: moments, durations, what was spent."""
+TIME = "time"
+"""Column of a database: when a row was written. Two runs within a second have it alike."""
 OF_ATTEMPTS = re.compile(
     r":(?:counts|cells|state|before|after):kept$|index\.json:recipes:\d+:added$"
 )
@@ -184,7 +186,7 @@ def _database(path: Path) -> Any:
         tables = {}
         for name in sorted(names):
             columns = [c[1] for c in database.execute(f'PRAGMA table_info("{name}")')]
-            kept = [c for c in columns if c not in OF_RUNS]
+            kept = [c for c in columns if c not in (*OF_RUNS, TIME)]
             listed = ", ".join(f'"{c}"' for c in kept)
             tables[name] = sorted(map(str, database.execute(f'SELECT {listed} FROM "{name}"')))
     database.close()
