@@ -97,8 +97,8 @@ def test_all_relevant_documents_are_shown_where_a_row_asks_for_them(data, endpoi
     job = OfAnswers(Setting(data, data / "stdlib", home / "spike-5", home / "shared", 0.0, model))
     requests = [
         AnswerRequest(
-            questions=(f"bright:{data}/BRIGHT,domain=economics",),
-            profiles=(str(data / "spike" / "Econ." / "profiles.jsonl"),),
+            questions=f"bright:{data}/BRIGHT,domain=economics",
+            profiles=str(data / "spike" / "Econ." / "profiles.jsonl"),
             ranked="relevant", shown=shown,
         )
         for shown in ("documents", "scenarios")

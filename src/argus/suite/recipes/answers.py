@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 
-from argus.encoders.config import EncoderConfig
 from argus.scenarios.qa.compare import Arm
 from argus.suite.recipes.requests import AnswerRequest
-from argus.suite.recipes.setting import Setting, path_lacking
+from argus.suite.recipes.setting import path_lacking
 from argus.suite.recipes.sources import (
     Figures,
     Source,
@@ -20,7 +18,6 @@ from argus.suite.recipes.sources import (
     task_folder,
 )
 from argus.tasks.opening import open_task
-from argus.tasks.task import Task
 
 NO_MODEL = (
     "no language model is named: --model NAME answers and judges, --base-url and --api-key-env as "
@@ -42,17 +39,14 @@ Scores = Mapping[str, float | str]
 class OfAnswers(Source[AnswerRequest]):
     """Scores of `argus scenarios qa`: one comparison per task and encoder, its arms together."""
 
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting)
-        self._scores: dict[str, Scores] = {}
-
     def lacking(self, request: AnswerRequest) -> str:
         """See `Source.lacking`."""
         if (request.ranked, request.shown) not in ARMS:
             return NO_ARM
-        paths = [task_folder(task) for task in request.questions]
-        paths += [Path(profiles) for profiles in request.profiles]
-        reasons = (*map(path_lacking, paths), model_lacking(request.encoder))
+        reasons = (
+            path_lacking(task_folder(request.questions)), path_lacking(Path(request.profiles)),
+            model_lacking(request.encoder),
+        )  # fmt: skip
         return next(filter(None, reasons), "") or ("" if self.setting.model else NO_MODEL)
 
     def run_of(self, request: AnswerRequest) -> str:
@@ -60,46 +54,29 @@ class OfAnswers(Source[AnswerRequest]):
         return repr(replace(request, ranked="documents", shown="documents"))
 
     def measure(self, requests: Sequence[AnswerRequest]) -> Figures:
-        """See `Source.measure`: where several tasks are averaged, each is compared once."""
-        run, figures = requests[0], Figures()
+        """See `Source.measure`. All relevant documents are shown only where a request says so."""
         oracle = any(request.ranked == "relevant" for request in requests)
-        pairs = zip(run.questions, run.profiles, strict=True)
-        scores = [self._of_task(*pair, run, oracle=oracle) for pair in pairs]
-        for request in requests:
-            values = [of_task[ARMS[request.ranked, request.shown]] for of_task in scores]
-            why = next((value for value in values if isinstance(value, str)), "")
-            figures[request] = why or fmean(value for value in values if isinstance(value, float))
-        return figures
+        scores = self._compared(requests[0], oracle=oracle)
+        return {request: scores[ARMS[request.ranked, request.shown]] for request in requests}
 
-    def _of_task(self, place: str, profiles: str, run: AnswerRequest, *, oracle: bool) -> Scores:
-        """Return what a task's answers score, arm by arm; each is asked for once.
-
-        oracle: whether answers from all relevant documents are asked for, too.
-        """
-        task = open_task(place)
-        encoder = encoder_of(run, task)
-        key = short(f"{place} {profiles} {encoder} {oracle}")
-        if key not in self._scores:
-            folder = self.setting.home / f"answers-{key}"
-            self._scores[key] = self._compared(task, profiles, encoder, folder, oracle=oracle)
-        return self._scores[key]
-
-    def _compared(
-        self, task: Task, profiles: str, encoder: EncoderConfig, folder: Path, *, oracle: bool
-    ) -> Scores:
+    def _compared(self, run: AnswerRequest, *, oracle: bool) -> Scores:
         from argus.indexes.job import build_index
         from argus.scenarios.profiles.index import add_scenarios
         from argus.scenarios.qa.config import QASettings
         from argus.scenarios.qa.job import compare_answers
 
+        task = open_task(run.questions)
         if not task.answers or task.excluded:
             why = "exclude documents" if task.answers else "have no reference answers"
             return dict.fromkeys(ARMS.values(), f"the questions of {task.name} {why}")
         model = self.setting.model
         assert model is not None, "lacking() says so"
+        encoder = encoder_of(run, task)
+        key = short(f"{run.questions} {run.profiles} {encoder} {oracle}")
+        folder = self.setting.home / f"answers-{key}"
         index = folder / "index"
         build_index(task.documents, out=index, encoder=encoder, store=self.setting.vectors(encoder))
-        add_scenarios(index, profiles, encoder=encoder, weight=WEIGHT)
+        add_scenarios(index, run.profiles, encoder=encoder, weight=WEIGHT)
         arms = compare_answers(
             index, task.queries, config=QASettings().by(model, None), answers=task.answers,
             qrels=task.qrels if oracle else None, encoder=encoder, out=folder / "qa",

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from argus.data.provenance import content_hash
 from argus.suite.recipes.benchmarks import benchmark_lacking, open_benchmark_of
 from argus.suite.recipes.requests import GapRequest, HarmRequest
-from argus.suite.recipes.sources import Figures, Source, model_lacking
+from argus.suite.recipes.sources import Figures, Source, model_lacking, short
 
 NO_MODEL = (
     "no language model is named: --model NAME (the paper's is gpt-4o-mini), --base-url and "
@@ -75,12 +73,12 @@ class OfHarm(Source[HarmRequest]):
         run, model = requests[0], self.setting.model
         assert model is not None, "lacking() says so"
         systems = tuple(dict.fromkeys(request.system for request in requests))
-        key = content_hash(self.run_of(run), size=4).hex()
         benchmark, _ = open_benchmark_of(run)
         result = measure_harm(
-            benchmark, out=self.setting.home / f"harm-{key}", encoder=run.encoder,
+            benchmark, out=self.setting.home / f"harm-{short(self.run_of(run))}",
+            encoder=run.encoder,
             config=HarmSettings(k=run.k, systems=systems, ask=run.ask).by(model, None),
-            store=self.setting.shared / "vectors" / Path(run.encoder).name,
+            store=self.setting.vectors(run.encoder),
         )  # fmt: skip
         arms = {arm["arm"]: arm for arm in result.summary["arms"]}
         figures: Figures = {}

@@ -159,10 +159,10 @@ class GoldRequest(EncoderRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerRequest(EncoderRequest):
-    """A mean score of answers, as `argus scenarios qa` measures it; of several tasks, the mean."""
+    """A mean score of answers to a task's questions, as `argus scenarios qa` measures it."""
 
-    questions: Annotated[tuple[str, ...], Doc("Tasks as argus.open_task takes them, with answers.")]
-    profiles: Annotated[tuple[str, ...], Doc("Scenarios of each task's documents.")]
+    questions: Annotated[str, Doc("A task as argus.open_task takes it, with answers.")]
+    profiles: Annotated[str, Doc("Scenarios of its documents.")]
     ranked: Annotated[
         Literal["documents", "scenarios", "relevant"],
         Doc("By documents alone, or with scenarios; relevant: these are shown, ranked or not."),

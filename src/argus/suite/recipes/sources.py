@@ -124,7 +124,7 @@ class OfAuthority(Source[AuthorityRequest]):
             benchmark, out=self.setting.home / f"scoring-{short(self.run_of(run))}",
             queries=queries, encoder=run.encoder if dense else None,
             config=ScoreConfig(k=run.k, systems=systems),
-            store=self.setting.shared / "vectors" / Path(run.encoder).name,
+            store=self.setting.vectors(run.encoder),
         )  # fmt: skip
         by_name = {system["name"]: system for system in result.summary["systems"]}
         figures: Figures = {}
