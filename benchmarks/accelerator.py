@@ -5,7 +5,7 @@ depend on what weights say) and read wiki2's passages: texts a second on either 
 and in bfloat16, and how far the vectors of the GPU in float32 are from the processor's. Ranks are
 those of `pair_ranks` over random unit rows, equal on both to the bit or the benchmark fails. The
 student has the shape of Llama 3.2 3B, with LoRA as `argus scenarios distill` ships, and learns the
-released profiles for an epoch: memory and tokens a second.
+released profiles for an epoch, with and without gradient checkpointing: memory and tokens a second.
 
 ACCELERATOR_DEVICE (cuda) and ACCELERATOR_SIZE (1) are for trying it without one.
 """
@@ -134,14 +134,20 @@ def _student(home: Path) -> dict[str, Any]:
     path = collection("spike_scenarios") / "scenarios.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     documents = [Document(row["_id"], row["text"]) for row in rows]
-    base = _llama(home / "student", [row["text"] for row in rows])
-    result = distill(
-        documents, profiles=path, out=home / "distilled", device=DEVICE,
-        config=DistillConfig(base=str(base), training=TrainConfig(epochs=1)),
-    ).summary  # fmt: skip
+    base = str(_llama(home / "student", [row["text"] for row in rows]))
     kept = ("dtype", "examples", "tokens", "steps", "seconds", "tokens_per_s",
             "device_memory_bytes", "peak_memory_bytes")  # fmt: skip
-    return {"student": {name: result[name] for name in kept}}  # type: ignore[literal-required]
+    figures = {}
+    trainings = (("warm-up", False), ("student", False), ("student_checkpointed", True))
+    for name, saves in trainings:
+        training = TrainConfig(epochs=1, gradient_checkpointing=saves)
+        result = distill(
+            documents, profiles=path, out=home / f"{name}-adapter",
+            device=DEVICE, config=DistillConfig(base=base, training=training),
+        ).summary  # fmt: skip
+        figures[name] = {key: result[key] for key in kept}  # type: ignore[literal-required]
+    del figures["warm-up"]
+    return figures
 
 
 def _passages() -> list[str]:

@@ -21,7 +21,7 @@ OF_RUNS = frozenset(
         *("passages_per_s", "tokens_per_s", "seconds_per_question", "peak_memory_bytes"),
         *("environment", "precision_trials", "cached", "prompts", "tokens_in", "tokens_out"),
         *("cost", "key", "sha256", "bytes", "bytes_before"),
-        *("answered_now", "seconds_by_step"),
+        *("answered_now", "seconds_by_step", "evaluation_seconds"),
     )
 )
 """Keys that tell of a run and not of what it came to: moments, durations, what was spent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from argus.data.runs import cut
+from argus.data.writing import writable
 from argus.encoders import (
     Encoder,
     EncoderConfig,
@@ -108,11 +110,31 @@ class OfOutput(Answering):
         return System(str(self.output), cut(answers.run, depth), failed=answers.failed)
 
 
-class Models:
-    """The encoders of a suite, each loaded once, with the one store of all its vectors."""
+@contextmanager
+def passing_indexes(folder: Path) -> Iterator[Path]:
+    """Yield an empty folder for indexes that are searched and then gone.
 
-    def __init__(self, home: Path, vectors: Path, engine: Engine | None = None) -> None:
-        self.home, self.vectors, self.engine = home, vectors, engine
+    What a killed run left there is removed. Raises NotWritten where the disk is full.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    with writable(folder):
+        folder.mkdir(exist_ok=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Models:
+    """The encoders of a suite, each loaded once, with the one store of all its vectors.
+
+    home: the suite's folder. indexes: where those are built that pass.
+    """
+
+    def __init__(
+        self, home: Path, vectors: Path, indexes: Path, engine: Engine | None = None
+    ) -> None:
+        self.home, self.vectors, self.indexes, self.engine = home, vectors, indexes, engine
         self._loaded: dict[str, LoadedEncoder] = {}
         self._prompted: dict[str, Encoder] = {}
 
@@ -157,7 +179,7 @@ class Models:
         """Build an index whose vectors, of remedies and questions too, are in the one store."""
         sample = [d.content for d in task.documents if d.content.strip()]
         encoder, store = self.encoder(retriever, sample), self.store(retriever)
-        with TemporaryDirectory(dir=self.home, prefix="index-") as folder:
+        with TemporaryDirectory(dir=self.indexes, ignore_cleanup_errors=True) as folder:
             index = Path(folder) / "index"
             build_index(task.documents, out=index, encoder=encoder, store=store)
             (index / VECTORS).symlink_to(store.resolve(), target_is_directory=True)

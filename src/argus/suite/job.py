@@ -20,7 +20,7 @@ from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.progress import announce
-from argus.suite.asking import VECTORS, Answering, Models, settings_of
+from argus.suite.asking import VECTORS, Answering, Models, passing_indexes, settings_of
 from argus.suite.cells import Cell, CellRecord, Cells, KeptCells, failed
 from argus.suite.config import ORIGINAL, Suite, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.findings import Findings
@@ -38,6 +38,7 @@ from argus.tasks.task import Task
 
 JOB = "suite"
 CELLS, TABLES, ROWS, LOCK, FAILURES = "cells", "tables", "suite", "lock", "failures"
+INDEXES = "indexes"
 IN_MEMORY = Path("suite")
 """What a suite that no file says is called in messages."""
 
@@ -99,9 +100,13 @@ def run_suite(
         require_task(task.place, Table({}, file, f"tasks[{i}]"))
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(JOB, {"suite": asdict(suite)}, {"suite": file if file.is_file() else None})
-    with _alone(folder, record), open_engine(engine) as running:
+    with (
+        _alone(folder, record),
+        open_engine(engine) as running,
+        passing_indexes(folder.own(INDEXES)) as indexes,
+    ):
         record.runs_on(running)
-        models = Models(folder.path, store or folder.own(VECTORS), running)
+        models = Models(folder.path, store or folder.own(VECTORS), indexes, running)
         run = _Run(suite, folder, file, models, KeptCells(folder.own(CELLS)))
         for retriever in suite.retrievers:
             for task in suite.tasks:

@@ -104,8 +104,8 @@ def receipt(
     """Write the receipt of a delivery."""
     folder.write_section("summary.json", JOB, summary)
     folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
-    (folder / BEGUN).unlink(missing_ok=True)
     remedy, report = summary["remedy"], write_report(folder.path)
+    (folder / BEGUN).unlink(missing_ok=True)  # last: until then the same command goes on
     return WrittenResult(remedy, folder.path, report, summary, there.undo(remedy))
 
 
@@ -120,7 +120,7 @@ class _Begun(TypedDict):
 def _there_before(target: WritableStore, records: RemedyRecords, folder: ArtifactFolder) -> int:
     """Return how many records were there before this command, whose first run may have been killed.
 
-    What it finds stays in the folder until the receipt is written.
+    What it finds stays in the folder until the receipt and its report are written.
     """
     if note := folder.read_json(BEGUN):
         begun = read_record(_Begun, note, where=folder / BEGUN)
