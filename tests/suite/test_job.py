@@ -162,6 +162,17 @@ def test_a_suite_that_was_stopped_asks_only_the_rest(suite, counting, tmp_path, 
     assert result.summary["rows"] == whole.summary["rows"]
 
 
+def test_the_index_of_a_killed_suite_is_removed_even_where_nothing_is_left_to_do(
+    suite, counting, tmp_path
+):
+    out = tmp_path / "out"
+    run_suite(suite, out=out)
+    (out / "indexes" / "tmp8x" / "index").mkdir(parents=True)
+    (out / "indexes" / "tmp8x" / "index" / "index.json").write_text("{}")
+    assert run_suite(suite, out=out).summary["cells"]["kept"] == 6
+    assert not (out / "indexes").exists()
+
+
 def test_only_cells_whose_inputs_changed_run_again(home, suite, counting, tmp_path):
     run_suite(suite, out=tmp_path / "out")
     text = suite.read_text()

@@ -110,6 +110,21 @@ def test_what_was_stopped_goes_on(home, index, tmp_path, monkeypatch, breaks):
     assert sum(sent) == counts["records"]  # the second run sent only what was missing
 
 
+def test_what_was_stopped_at_its_report_tells_what_both_runs_wrote(
+    home, index, tmp_path, monkeypatch
+):
+    def stopped(folder):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("argus.remedies.writing.delivery.write_report", stopped)
+        write(index, home, tmp_path)
+    counts = write(index, home, tmp_path).summary["counts"]
+    assert (counts["there_before"], counts["written"]) == (0, counts["records"])
+    counts = write(index, home, tmp_path).summary["counts"]  # another command: all is there
+    assert (counts["there_before"], counts["written"]) == (counts["records"], 0)
+
+
 def test_ids_may_lie_in_a_field(tmp_path):
     vectors = ENCODER.encode_documents([document.content for document in DOCUMENTS])
     home = FILLS["qdrant"](tmp_path / "store", DOCUMENTS, vectors)  # its ids are numbers
