@@ -97,14 +97,14 @@ def strike_command(
     for n in at:
         states.restore(name)
         struck = states.start(name, fault, n)
-        tally.tries += 1
+        tally.tries += bool(struck.code) or struck.writes >= n  # else it ended before its moment
         if escape := _escape(struck, fault):
             tally.escaped += 1
             tally.note(n, f"{escape}: {struck.text[-250:]}")
-        if fault in CLOCK and not struck.code:
-            _look(states, n, undisturbed, tally)
-        else:
+        if struck.code:
             _again(states, name, n, undisturbed, tally)
+        else:  # nobody runs again what ended well
+            _look(states, n, undisturbed, tally)
     return tally
 
 
