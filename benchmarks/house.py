@@ -20,6 +20,7 @@ Trees = dict[str, tuple[Path, ast.Module]]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@cache
 def read(src: Path) -> Trees:
     """Return every module's file and syntax tree by its dotted name."""
     trees = {}
