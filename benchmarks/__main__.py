@@ -29,7 +29,8 @@ NAMES = (
     "blend_quality", "blend_speed", "blend_leads",
     "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
     "suite_reuse", "suite_tables", "reproduce_tables",
-    "report_page", "serve_documents", "serve_page", "serve_load", "compiled_shapes",
+    "report_page", "serve_documents", "serve_page", "serve_load", "serve_memory",
+    "compiled_shapes",
     "traffic_risk", "traffic_calibration", "traffic_coverage", "traffic_scale", "traffic_support",
     "car_scorer",  # last: without the scorer it ends with exit code 2
 )  # fmt: skip
