@@ -167,10 +167,11 @@ def test_the_index_of_a_killed_suite_is_removed_even_where_nothing_is_left_to_do
 ):
     out = tmp_path / "out"
     run_suite(suite, out=out)
-    (out / "indexes" / "tmp8x" / "index").mkdir(parents=True)
-    (out / "indexes" / "tmp8x" / "index" / "index.json").write_text("{}")
+    (out / ".indexes.partial" / "tmp8x" / "index").mkdir(parents=True)
+    (out / ".indexes.partial" / "tmp8x" / "index" / "index.json").write_text("{}")
+    (out / "indexes").mkdir()  # somebody's own
     assert run_suite(suite, out=out).summary["cells"]["kept"] == 6
-    assert not (out / "indexes").exists()
+    assert not (out / ".indexes.partial").exists() and (out / "indexes").exists()
 
 
 def test_only_cells_whose_inputs_changed_run_again(home, suite, counting, tmp_path):

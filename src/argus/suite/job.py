@@ -38,7 +38,8 @@ from argus.tasks.task import Task
 
 JOB = "suite"
 CELLS, TABLES, ROWS, LOCK, FAILURES = "cells", "tables", "suite", "lock", "failures"
-INDEXES = "indexes"
+INDEXES = ".indexes.partial"
+"""No folder of a user's is called so: what lies there is removed."""
 IN_MEMORY = Path("suite")
 """What a suite that no file says is called in messages."""
 
