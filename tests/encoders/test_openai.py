@@ -495,8 +495,11 @@ def test_vectors_of_two_lengths_are_refused(encoder, endpoint):
         encoder(batch_size=1, concurrency=1).encode_documents(["a", "aa"])
 
 
+def embedding_threads():
+    return [t for t in threading.enumerate() if t.name == "argus-embeddings"]
+
+
 def test_connections_are_kept_and_end_with_the_encoder(encoder, endpoint):
-    before = threading.active_count()
     asking = encoder()
     for _ in range(3):
         asking.encode_documents(["a"])
@@ -507,9 +510,9 @@ def test_connections_are_kept_and_end_with_the_encoder(encoder, endpoint):
     del dropped
     gc.collect()
     deadline = time.monotonic() + 5
-    while threading.active_count() > before and time.monotonic() < deadline:
+    while (alive := embedding_threads()) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert not [t for t in threading.enumerate() if t.name == "argus-embeddings"]
+    assert not alive
 
 
 def test_it_works_inside_a_running_event_loop(encoder):
