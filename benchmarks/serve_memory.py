@@ -3,15 +3,16 @@
 A server in bfloat16 with the shipped bound on compiled code, one with a bound of 16 shapes, and one
 in float32, which compiles none. Each is asked in rounds: records come and go again, then questions
 as LangChain, LlamaIndex and OpenAI's client ask them. After each round the server collects garbage,
-hands free memory back (`malloc_trim`), and says what it holds and how many objects Python has.
+hands free memory back (`malloc_trim`), and counts Python's objects.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +21,28 @@ import httpx
 from argus.service.memory import CACHES, SHAPES
 from benchmarks.faults.asking import Asker
 from benchmarks.faults.serving import Load, wait_for
-from benchmarks.faults.soak import Soaked
+from benchmarks.faults.soak import DOCUMENTS, Soaked
+from benchmarks.faults.watching import memory_of
 from tests.support.served import free_port
 
 ROUNDS, RECORDS, QUESTIONS = 6, 90, 120
 LONGEST_S = 300.0
 SERVERS = (("bfloat16", SHAPES), ("bfloat16", 16), ("float32", SHAPES))
-WATCHING = """
-import ctypes, gc, json, os, re, sys, threading, time
+TIDYING = """
+import ctypes, gc, os, sys, threading, time
 from pathlib import Path
 
-def watch(asked):
+def tidy(wanted):
     while True:
         time.sleep(0.1)
-        if asked.exists():
+        if wanted.exists():
             gc.collect()
             ctypes.CDLL(None).malloc_trim(0)
-            text = Path("/proc/self/status").read_text()
-            held = round(int(re.search(r"RssAnon:\\s+(\\d+)", text)[1]) / 1024)
-            answer = {"held_mb": held, "objects": len(gc.get_objects())}
-            asked.with_suffix(".json").write_text(json.dumps(answer))
-            asked.unlink()
+            wanted.with_suffix(".objects").write_text(str(len(gc.get_objects())))
+            wanted.unlink()
 
 if "serve" in sys.orig_argv:
-    threading.Thread(target=watch, args=(Path(os.environ["WATCHED"]),), daemon=True).start()
+    threading.Thread(target=tidy, args=(Path(os.environ["TIDY"]),), daemon=True).start()
 """
 """Put into the server's process, as the module that Python imports when it starts."""
 
@@ -59,44 +58,39 @@ def _server(precision: str, shapes: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         (home / "site").mkdir()
-        (home / "site" / "sitecustomize.py").write_text(WATCHING, encoding="utf-8")
-        place = Soaked(home / "place", Load(documents=300), precision)
+        (home / "site" / "sitecustomize.py").write_text(TIDYING, encoding="utf-8")
+        place = Soaked(home / "place", Load(documents=DOCUMENTS), precision)
         place.prepare()
         place.restore()
-        port, asked = free_port(), home / "asked"
+        port, wanted = free_port(), home / "tidy"
+        path = os.pathsep.join((str(home / "site"), *sys.path))
         bounds = dict.fromkeys(CACHES, str(shapes))
-        process = place.start(
-            port, WATCHED=str(asked), PYTHONPATH=str(home / "site"), **bounds
-        )  # fmt: skip
+        process = place.start(port, TIDY=str(wanted), PYTHONPATH=path, **bounds)
         url = f"http://127.0.0.1:{port}"
         try:
             with httpx.Client(base_url=url, timeout=120) as http:
                 wait_for(process, http, "/readyz", LONGEST_S)
-            rounds = list(_rounds(Asker(url, place.run, place.texts(), 1), asked))
+            asker = Asker(url, place.run, place.texts(), 1)
+            rounds = [_round(asker, n, process.pid, wanted) for n in range(ROUNDS)]
         finally:
             process.kill()
             process.wait(10)
-    first, last = rounds[0]["held_mb"], rounds[-1]["held_mb"]
-    told = {"precision": precision, "shapes": shapes, "rounds": rounds, "grown_mb": last - first}
+    told = {"precision": precision, "shapes": shapes, "rounds": rounds}
     print(json.dumps(told), flush=True)
     return told
 
 
-def _rounds(asker: Asker, asked: Path) -> Iterator[dict[str, int]]:
-    for part in range(ROUNDS):
-        for kind, times in ((asker.records, RECORDS), (asker.shape, QUESTIONS)):
-            for n in range(part * times, (part + 1) * times):
-                if wrong := kind(n):
-                    raise SystemExit(f"serve_memory: {wrong}")
-        yield _held(asked)
-
-
-def _held(asked: Path) -> dict[str, int]:
-    asked.touch()
+def _round(asker: Asker, number: int, pid: int, wanted: Path) -> dict[str, float]:
+    """Ask what belongs to a round; return what the server holds once it has tidied up."""
+    for kind, times in ((asker.records, RECORDS), (asker.shape, QUESTIONS)):
+        for n in range(number * times, (number + 1) * times):
+            if wrong := kind(n):
+                raise SystemExit(f"serve_memory: {wrong}")
+    wanted.touch()
     until = time.monotonic() + LONGEST_S
-    while asked.exists():
+    while wanted.exists():
         if time.monotonic() > until:
-            raise SystemExit("serve_memory: the server does not say what it holds")
+            raise SystemExit("serve_memory: the server does not tidy up")
         time.sleep(0.1)
-    told: dict[str, int] = json.loads(asked.with_suffix(".json").read_text("utf-8"))
-    return told
+    objects = int(wanted.with_suffix(".objects").read_text("utf-8"))
+    return {"held_mb": memory_of(pid)[1], "objects": objects}

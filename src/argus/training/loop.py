@@ -72,14 +72,14 @@ def train(
     checkpoint = Checkpoint(folder, key)
     state = checkpoint.load(weights, optimizer)
     run = _Run(network, task, weights, optimizer, config, checkpoint, device)
-    is_on_gpu = device.startswith("cuda")
-    if is_on_gpu:
-        torch.cuda.reset_peak_memory_stats(device)  # of what this process trained before
-    with torch.random.fork_rng(devices=_gpus(device)):
+    gpus = _gpus(device)
+    for gpu in gpus:
+        torch.cuda.reset_peak_memory_stats(gpu)  # of what this process trained before
+    with torch.random.fork_rng(devices=gpus):
         run.go(state, examples, validation)
     checkpoint.load_best(weights)
     network.eval()
-    used = torch.cuda.max_memory_allocated(device) if is_on_gpu else None
+    used = torch.cuda.max_memory_allocated(device) if gpus else None
     return Trained(state, peak_memory_bytes(), used)
 
 
