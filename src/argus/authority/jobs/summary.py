@@ -65,7 +65,7 @@ class RelationSummary(TypedDict):
     theta: confidence that rules and edges need, θ.
     below_theta: rules and edges that were left out for too little confidence.
     edges_against_time: given edges whose superseder took effect before what it supersedes.
-    undated: records without any time, which an earlier time lets in; None for now.
+    undated: records without any time, which an earlier time lets in; None: the time is now.
     decided_by_id: pairs of equal times that a rule orders by id (`ties: id`).
     decided_by_id_examples: ids of the first of these pairs.
     unruled_types: types that no rule names, of records that no edge names, the most frequent first.

@@ -42,7 +42,7 @@ class Timeline:
 
 
 def timeline(chains: Chains, day: int | None) -> Timeline:
-    """Return the drawing of some chains. day: since 1970, that is looked at; None for now."""
+    """Return the drawing of some chains. day: since 1970, that is looked at; None: today."""
     height = TOP + LANE * len(chains.members) + 16
     span = _span(chains, day)
     lanes = tuple(_lanes(chains, span))
