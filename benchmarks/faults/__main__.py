@@ -122,8 +122,7 @@ def _command(made: States, name: str, parts: list[str], settings: argparse.Names
     for part, faults in STRIKES.items():
         for fault in faults if part in parts else ():
             writes = undisturbed.filling if fault is Fault.FULL else undisturbed.writes
-            share = max(2, most // 4) if fault is Fault.TERM else most
-            at = moments(writes, share, settings.seed)
+            at = moments(writes, most, settings.seed)
             tally = strike_command(made, name, fault, at, undisturbed)
             yield part, f"{name}, {fault.name.lower()}", tally.record()
 

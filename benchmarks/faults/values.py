@@ -7,6 +7,7 @@ import math
 import re
 import sqlite3
 from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ PLAIN = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CRE
 CLOSE = 1e-6
 """What fractions may differ by: a text that is encoded beside others has other last bits, and after
 a kill only the texts that are missing are encoded."""
+COORDINATES = re.compile(r"\.parquet:\d+:[xy]$")
+"""Places of a plot: they reach 7, and are made of such vectors."""
 LEFTOVERS = (".partial", ".part", ".tmp", ".old", "-journal")
 
 
@@ -73,8 +76,13 @@ def differences(one: Values, other: Values, apart: Collection[str] = ()) -> list
         for name in {*a, *b}
         if name not in apart
         and not OF_ATTEMPTS.search(name)
-        and (name not in a or name not in b or not _same(a[name], b[name]))
+        and (name not in a or name not in b or not _same(a[name], b[name], _close(name)))
     )
+
+
+def _close(place: str) -> float:
+    """Return what fractions at a place may differ by."""
+    return 10 * CLOSE if COORDINATES.search(place) else CLOSE
 
 
 def _flat(values: Values) -> Values:
@@ -193,14 +201,14 @@ def _database(path: Path) -> Any:
     return tables
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: Any, other: Any, close: float = CLOSE) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=CLOSE)
+        return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=close)
     if isinstance(one, float) and isinstance(other, float):
-        near = math.isclose(one, other, rel_tol=CLOSE, abs_tol=CLOSE)
+        near = math.isclose(one, other, rel_tol=close, abs_tol=close)
         return near or (one != one and other != other)
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(v, other[k]) for k, v in one.items())
+        return one.keys() == other.keys() and all(_same(v, other[k], close) for k, v in one.items())
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(partial(_same, close=close), one, other))
     return bool(one == other)

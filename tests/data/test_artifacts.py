@@ -44,6 +44,15 @@ def test_a_file_is_replaced_only_when_it_is_whole(tmp_path: Path) -> None:
     assert files(tmp_path) == {"results.txt"}
 
 
+def test_nothing_is_changed_once_a_file_has_taken_its_place(tmp_path, monkeypatch) -> None:
+    """A note that a job writes last of all is then its last write: who is killed there has none."""
+    removed: list[Path] = []
+    monkeypatch.setattr(Path, "unlink", lambda path, **_: removed.append(path))
+    with replacing(tmp_path / "told.json") as temporary:
+        temporary.write_text("{}")
+    assert (files(tmp_path), removed) == ({"told.json"}, [])
+
+
 def test_a_folder_is_made_with_its_parents(tmp_path: Path) -> None:
     folder = opened(tmp_path / "a" / "b")
     (folder / "mine.txt").write_text("x")

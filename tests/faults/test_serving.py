@@ -18,7 +18,7 @@ def test_each_request_of_the_stream_brings_its_own_record_and_is_refused_a_secon
 @pytest.mark.slow
 def test_jobs_and_a_stream_over_killed_servers_come_to_what_they_come_to_over_one(tmp_path, shared):
     shared("fb15k237")
-    told = kill_servers(tmp_path, 2, 1, Load(documents=40, batches=12, pause_s=0.1))
-    assert told.tally.tries == 2 and told.rounds >= 1 and told.resumed
+    told = kill_servers(tmp_path, 1, 1, Load(documents=40, batches=12, pause_s=0.1))
+    assert told.tally.tries == 1 and told.rounds >= 1
     bad = (told.tally.lost, told.tally.wrong, told.tally.escaped, told.tally.left)
     assert bad == (0, 0, 0, 0), told.tally.notes

@@ -265,6 +265,8 @@ def rollback(
     note = run(place.folder, remedy)
     if json:
         return o.print_json(note)
+    if note.get("already"):
+        return typer.echo(f"{remedy} was rolled back already ({note['at']}); nothing was removed")
     views = note["views_removed"]
     what = f"{views:,} views of {remedy}" if views else f"{remedy}, which had no views,"
     typer.echo(f"removed {what} from {place.index}")

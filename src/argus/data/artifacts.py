@@ -192,8 +192,9 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
             temporary.replace(path)
             if durable:
                 _sync(path.parent)
-    finally:
+    except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
 
 
 def _sibling(path: Path) -> tuple[Path, IO[bytes]]:

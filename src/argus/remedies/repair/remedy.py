@@ -276,27 +276,15 @@ def _name(probe: Probe) -> str:
 def rollback(index: Path | str, remedy: str) -> RollbackNote:
     """Remove exactly the views of a remedy and mark its folder in the index.
 
-    The note says which remedies left out views that this one held: run again, they add them.
-    Raises InputError, naming the remedies there are, for an unknown one and for one that was
-    rolled back already.
+    One that was rolled back before is done: nothing is removed, and its note says so. The note says
+    which remedies left out views that this one held: run again, they add them. Raises InputError,
+    naming the remedies there are, for an unknown one.
     """
     views = ViewIndex.open(index_folder(index))
     there = [r.id for r in views.remedies()]
     folder = ArtifactFolder(views.path / REMEDIES / remedy)
     if remedy not in there and folder.path.name == remedy and (folder / ROLLED_BACK).is_file():
-        earlier = read_record(
-            RollbackNote, folder.read_json(ROLLED_BACK), where=folder / ROLLED_BACK
-        )
-        if not earlier.pop("finished", True):  # killed behind the commit: now it is told
-            remove_half_written(views.path)
-            folder.write_json(ROLLED_BACK, earlier)
-            return earlier
-        raise InputError(
-            f"remedy {remedy!r} was rolled back already ({earlier['at']})",
-            expected=f"one of {', '.join(there)}" if there else "a remedy; there is none left",
-            fix="Its views are no longer in the index; nothing is left to remove.",
-            where=views.path,
-        )
+        return _rolled_back(views, folder)
     homes = {name: ArtifactFolder(views.path / REMEDIES / name) for name in there}
     relying = [n for n, home in homes.items() if remedy in _kept_origin(home).get("relied_on", ())]
     note: RollbackNote = {
@@ -315,6 +303,17 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
         return rollback(index, remedy)  # another process removed it meanwhile
     if folder.path.is_dir():
         folder.write_json(ROLLED_BACK, note)
+    return note
+
+
+def _rolled_back(views: ViewIndex, folder: ArtifactFolder) -> RollbackNote:
+    """Return the note of a remedy whose views are gone; finish one that a kill left behind."""
+    where = folder / ROLLED_BACK
+    note = read_record(RollbackNote, folder.read_json(ROLLED_BACK), where=where)
+    if note.pop("finished", True):
+        return {**note, "already": True}
+    remove_half_written(views.path)
+    folder.write_json(ROLLED_BACK, note)
     return note
 
 

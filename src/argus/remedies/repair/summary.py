@@ -121,6 +121,7 @@ class RollbackNote(TypedDict):
     at: when it was rolled back, UTC.
     relied_on_by: remedies that left out views which this one held.
     finished: false until the views are gone; absent then.
+    already: true, in what is returned, where an earlier call removed them and this one nothing.
     """
 
     remedy: str
@@ -128,6 +129,7 @@ class RollbackNote(TypedDict):
     at: str
     relied_on_by: list[str]
     finished: NotRequired[bool]
+    already: NotRequired[bool]
 
 
 class ListedRemedy(TypedDict):
