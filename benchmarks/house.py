@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import json
 import sys
-import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -39,15 +38,9 @@ def nodes(tree: ast.AST) -> list[ast.AST]:
 
 def code_lines(path: Path, tree: ast.Module) -> int:
     """Return the lines that hold code: neither blank, nor comment, nor docstring."""
-    lines: set[int] = set()
-    skipped = (
-        tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
-        tokenize.ENDMARKER, tokenize.ENCODING,
-    )  # fmt: skip
-    with path.open("rb") as file:
-        for token in tokenize.tokenize(file.readline):
-            if token.type not in skipped:
-                lines.update(range(token.start[0], token.end[0] + 1))
+    text = path.read_text(encoding="utf-8").splitlines()
+    starts = ((n, line.lstrip()[:1]) for n, line in enumerate(text, 1))
+    lines = {n for n, first in starts if first not in ("", "#")}
     for node in nodes(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))

@@ -53,10 +53,10 @@ def test_each_record_that_comes_goes_again_once():
 @pytest.mark.slow
 def test_a_soak_of_seconds_loses_nothing_and_leaves_nothing(tmp_path, shared, monkeypatch):
     shared("fb15k237")
-    quick = {"EVERY_S": 5.0, "IDLE_S": 4.0, "DOCUMENTS": 200, "PRECISION": "float32"}
+    quick = {"EVERY_S": 3.0, "IDLE_S": 2.0, "DOCUMENTS": 100, "PRECISION": "float32"}
     for name, value in quick.items():
         monkeypatch.setattr(soak, name, value)
-    told = soak.soak(tmp_path, 0.25, 1)
+    told = soak.soak(tmp_path, 0.15, 1)
     assert (told["lost"], told["escaped"], told["left"]) == (0, 0, 0), told
     assert told["tries"] > 40 and len(told["samples"]) >= 3 and sum(told["jobs"].values()) >= 1
     assert soak.plot(told).count("<polyline") == 2
