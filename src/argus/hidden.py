@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterable
 from urllib.parse import quote, unquote, urlsplit
 
@@ -15,6 +16,12 @@ LEAST_IN_MESSAGES = 6
 LEAST_IN_FILES = 16
 """Of one that files hide, where a word that is changed is a loss."""
 _KNOWN: set[str] = set()
+_IN_ADDRESS = re.compile(r"(?<=//)[^\s/@:]{1,200}:[^\s/@]{1,200}(?=@)")
+_BY_NAME = re.compile(
+    r"((?:api[_-]?key|token|password|passwd|secret|authorization)[\"']?\s{0,3}[=:]\s{0,3}"
+    r"[\"']?(?:bearer\s{1,3})?)[^\s\"'&,;]{4,}",
+    re.IGNORECASE,
+)
 
 
 def remember(*, keys: Iterable[str | None] = (), addresses: Iterable[str] = ()) -> None:
@@ -46,6 +53,11 @@ def scrub(text: str, secrets: Iterable[str], least: int) -> str:
         ):
             text = text.replace(shape, "***")
     return text
+
+
+def without_likely(text: str) -> str:
+    """Return a text of strangers without what looks like a secret: of whom nobody remembered it."""
+    return _BY_NAME.sub(r"\1***", _IN_ADDRESS.sub("***", text))
 
 
 def without_known(text: str, least: int = LEAST_IN_MESSAGES) -> str:

@@ -296,4 +296,4 @@ def _default(f: Any) -> object:
 Seed = Annotated[int, Ge(0), Doc("Seed of every random choice.")]
 TOP_K = 10
 """How far down a list is read, unless a job says otherwise."""
-TopK = Annotated[int, Ge(1), Doc("How far down a list counts as brought back.")]
+TopK = Annotated[int, Ge(1), Le(1_000_000), Doc("How far down a list counts as brought back.")]

@@ -35,6 +35,12 @@ def test_a_broken_config_says_where(
     assert message.endswith("expected TOML. Mend the file.")
 
 
+def test_true_is_no_number(text, refused, corpus: Path, tmp_path: Path) -> None:
+    config = text(tmp_path / "argus.toml", "\ufeff[audit]\nseed = true\n")
+    message = refused("--config", config, corpus=corpus)
+    assert "seed is true; expected a number" in message
+
+
 def test_config_values_are_used_and_options_win_over_them(
     text, argus, corpus: Path, tmp_path: Path
 ) -> None:

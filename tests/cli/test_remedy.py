@@ -206,7 +206,7 @@ def test_paths_that_are_wrong_are_named(argus, remedy, repairable, index, tmp_pa
         assert f"argus: {tmp_path}: is not an index" in ran.err
     ran = remedy("expand", "--out", index / "index.json")
     assert ran.code == 2
-    assert "is a file; expected a folder for results" in ran.err
+    assert "holds results of Argus; expected a place of its own" in ran.err
     assert state(index) == []
 
 

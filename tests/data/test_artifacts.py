@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data import ArtifactFolder
-from argus.data.artifacts import replacing
+from argus.data.artifacts import NOTE, replacing
 from argus.errors import InputError
 
 
@@ -51,6 +52,39 @@ def test_nothing_is_changed_once_a_file_has_taken_its_place(tmp_path, monkeypatc
     with replacing(tmp_path / "told.json") as temporary:
         temporary.write_text("{}")
     assert (files(tmp_path), removed) == ({"told.json"}, [])
+
+
+def test_a_link_stays_and_a_device_or_a_pipe_is_refused(tmp_path: Path) -> None:
+    link, target, pipe = tmp_path / "link", tmp_path / "target", tmp_path / "pipe"
+    link.symlink_to(target)
+    with replacing(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink() and target.read_text() == "new"
+    os.mkfifo(pipe)
+    for place in (pipe, Path("/dev/full")):
+        with pytest.raises(InputError, match="is a device or a pipe"), replacing(place):
+            raise AssertionError("unreachable")
+    assert pipe.is_fifo() and not Path("/dev/full").is_file()
+
+
+def test_a_record_that_is_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("mine")
+    (tmp_path / ".argus").symlink_to(other)
+    with pytest.raises(InputError, match="is a link, or no file"):
+        opened(tmp_path)
+    assert other.read_text() == "mine"
+    (tmp_path / ".argus").unlink()
+    os.mkfifo(tmp_path / ".argus")
+    with pytest.raises(InputError, match="is a link, or no file"):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize("damage", [b"\xff", NOTE.encode() + b"\x00\n\xff\nkept\n"])
+def test_a_damaged_record_ends_nothing(tmp_path: Path, damage: bytes) -> None:
+    (tmp_path / ".argus").write_bytes(damage)
+    opened(tmp_path).write_json("summary.json", {})
+    assert files(opened(tmp_path, fresh=True).path) == {".argus"}
 
 
 def test_a_folder_is_made_with_its_parents(tmp_path: Path) -> None:

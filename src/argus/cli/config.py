@@ -42,17 +42,29 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     defaults = {}
     for parameter in context.command.params:
         value = next((values[s] for s in _spellings(parameter) if s in values), None)
+        _refuse_flag(value, parameter, path)
         if parameter.name and value is not None:
             defaults[parameter.name] = _default(value, parameter)
     context.default_map = {**(context.default_map or {}), **defaults}
     return path
 
 
+def _refuse_flag(value: object, parameter: Any, path: Path) -> None:
+    """Raise InputError for true or false where a number stands, which Python takes for 1 and 0."""
+    if isinstance(value, bool) and parameter.type_descriptor.annotation in (int, float):
+        raise InputError(
+            f"{parameter.name} is {str(value).lower()}",
+            expected="a number",
+            fix="Write the number, without quotes.",
+            where=path,
+        )
+
+
 def _read(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise InputError("no such file", expected="a TOML file", fix="Check the path.", where=path)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path

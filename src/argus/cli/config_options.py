@@ -12,8 +12,9 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
+from argus.cli.exits import INTERRUPTED
 from argus.cli.inputs import check_asking, check_inputs, inputs_of, with_stores
-from argus.cli.outputs import Output, stopped
+from argus.cli.outputs import Output, check_characters, check_outputs, stopped
 from argus.errors import InputError
 from argus.settings import Setting, nested, notes_of, setting_of, settings_of
 from argus.stores.config import StoreConfig
@@ -106,6 +107,8 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
         alone = {name: _own_value(setting, values[setting.key]) for name, setting in own.items()}
         plain = {name: values[name] for name in values if name in hints and name not in own}
         try:
+            check_characters(values)
+            check_outputs(outputs, values)
             whole = plain | alone | configs
             if stores is not None:
                 whole = with_stores(inputs, whole, stores.make(values), alone=not shared)
@@ -180,10 +183,6 @@ def _add_own(options: _Options, name: str, parameter: inspect.Parameter) -> None
     else:
         options.own[name] = alone
         options.parameters[alone.key] = _parameter(alone, unset=False)
-
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells have it: 128 and the signal's number."""
 
 
 def _block(hint: Any) -> Block | None:

@@ -51,7 +51,7 @@ def init(
     """
     from argus.project.job import check_place, start_project
 
-    if parts.corpus is None and sys.stdin.isatty():
+    if parts.corpus is None and sys.stdin is not None and sys.stdin.isatty():
         check_place(project)
         parts, encoder = _asked_for(parts, encoder)
     result = start_project(parts, columns=columns, asking=asking, encoder=encoder, config=project)

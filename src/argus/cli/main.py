@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import typer
 
+from argus.cli.exits import GONE, INTERRUPTED
 from argus.cli.groups import HELP, Entry, lazy_group
 from argus.errors import ArgusError
 from argus.extras import naming_extras
@@ -104,6 +105,18 @@ def main() -> None:
     try:
         with naming_extras():
             app()
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # who read it has gone: no verdict
+            sys.exit(GONE)
+        raise
+    except KeyboardInterrupt:
+        print("\nargus: stopped", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except MemoryError as error:
+        _end(
+            f"memory does not suffice ({error or 'for what is asked'}); what was written so far is "
+            "whole. Ask for less at once (a smaller --k, --limit or --sample), and run it again."
+        )
     except ArgusError as error:
         _end(f"{error}")
     except OSError as error:

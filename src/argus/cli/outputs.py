@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from argus.data.artifacts import ArtifactFolder
+from argus.errors import InputError
 
 
 def _nowhere(_options: Mapping[str, Any]) -> None:
@@ -35,6 +40,56 @@ def places(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> list[st
         options[name] or note.default(options) for name, note in outputs.items() if not note.alone
     )
     return [str(place) for place in named if place is not None]
+
+
+def check_outputs(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> None:
+    """Raise InputError for a file to write that another option names, or that holds results."""
+    for name in outputs:
+        for place in _texts(options.get(name)):
+            file = Path(os.path.realpath(place))
+            if file.is_dir():
+                continue
+            others = (other for other in options if other != name)
+            for other in others if file.exists() else (o for o in others if o in outputs):
+                if any(os.path.realpath(one) == str(file) for one in _texts(options[other])):
+                    raise _taken(name, file, f"is what {_option(other)} names, too")
+            if file.is_file() and file.name in ArtifactFolder(file.parent).recorded():
+                raise _taken(name, file, "holds results of Argus")
+
+
+def check_characters(options: Mapping[str, Any]) -> None:
+    """Raise InputError for a text or path that is not UTF-8: no file of results could name it."""
+    for name, value in options.items():
+        for text in _texts(value):
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise InputError(
+                    f"{text!a} is not UTF-8",
+                    expected="text, or the name of a file, in UTF-8",
+                    fix="Give it in UTF-8, or rename what it names.",
+                    where=_option(name),
+                ) from error
+
+
+def _taken(name: str, file: Path, what: str) -> InputError:
+    return InputError(
+        f"{file} {what}",
+        expected="a place of its own",
+        fix="Name another file: what is there would be lost.",
+        where=_option(name),
+    )
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts and paths of an option, which may take several."""
+    for one in value if isinstance(value, list | tuple) else (value,):
+        if isinstance(one, str | Path):
+            yield str(one)
 
 
 def stopped(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> str:

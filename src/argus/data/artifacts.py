@@ -60,6 +60,7 @@ class ArtifactFolder:
         It is the job's own from then on (`one_writer`). Raises ArgusError where another run has
         it, InputError where it cannot be written.
         """
+        self._check_marker()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             hold(self.path / MARKER, busy=self._busy)
@@ -84,15 +85,28 @@ class ArtifactFolder:
 
     def recorded(self) -> frozenset[str]:
         """Return the names of what Argus wrote here."""
-        marker = self.path / MARKER
         if not self._is_recorded():
             return frozenset()
-        return frozenset(marker.read_text(encoding="utf-8").splitlines()[1:])
+        return frozenset(self._record().splitlines()[1:])
 
     def _is_recorded(self) -> bool:
         """Return whether there is a record; earlier versions left a note alone."""
+        return (self.path / MARKER).is_file() and self._record().startswith(NOTE)
+
+    def _record(self) -> str:
+        """Return what the record says; damaged bytes make names that no file has."""
+        return (self.path / MARKER).read_text(encoding="utf-8", errors="replace")
+
+    def _check_marker(self) -> None:
+        """Refuse a record that leads elsewhere, or on which a writer would wait."""
         marker = self.path / MARKER
-        return marker.is_file() and marker.read_text(encoding="utf-8").startswith(NOTE)
+        if marker.is_symlink() or (marker.exists() and not marker.is_file()):
+            raise InputError(
+                "is a link, or no file",
+                expected="the record that Argus keeps of what it wrote",
+                fix="Remove it, or give another --out.",
+                where=marker,
+            )
 
     @property
     def _busy(self) -> str:
@@ -108,7 +122,7 @@ class ArtifactFolder:
     def _clear(self) -> None:
         for name in self.recorded():
             entry = self.path / name
-            if Path(name).name != name or name in ("", ".", ".."):
+            if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
                 continue  # of a damaged record: never leave the folder
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
@@ -179,8 +193,10 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
 
     Several may write one file at once: the last one's stands, whole. What a killed one left is
     removed by the next. durable: it is on the disk before it takes its place, so that no power
-    cut leaves neither; for what cannot be made again. Raises NotWritten where the disk is full.
+    cut leaves neither; for what cannot be made again. A link stays: what it leads to is replaced.
+    Raises NotWritten where the disk is full, InputError for a device or a pipe.
     """
+    path = _replaceable(path)
     _remove_leftovers(path)
     with writable(path):
         temporary, lock = _sibling(path)
@@ -195,6 +211,18 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _replaceable(path: Path) -> Path:
+    """Return the file that stands behind links; refuse what a file must not take the place of."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(
+            "is a device or a pipe",
+            expected="a place for a file",
+            fix="Name a file: it is written beside its place, and renamed.",
+            where=path,
+        )
+    return path.resolve() if path.is_symlink() else path
 
 
 def _sibling(path: Path) -> tuple[Path, IO[bytes]]:

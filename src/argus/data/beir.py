@@ -8,7 +8,11 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
+from argus.data.artifacts import replacing
 from argus.data.types import Document, Qrels, Query
+
+FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
+"""Of a collection, below its folder."""
 
 
 class BeirRow(TypedDict):
@@ -36,7 +40,8 @@ def write_questions(folder: Path, queries: Iterable[Query], qrels: Qrels) -> tup
     write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in queries))
     lines = ["query-id\tcorpus-id\tscore"]
     lines += [f"{q}\t{d}\t{grade}" for q, grades in qrels.items() for d, grade in grades.items()]
-    judged.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with replacing(judged) as temporary:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return asked, judged
 
 
@@ -47,7 +52,7 @@ def as_rows(documents: Iterable[Document]) -> Iterator[BeirRow]:
 
 
 def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
-    """Write one JSON object per line."""
-    with path.open("w", encoding="utf-8") as out:
+    """Write one JSON object per line, whole or not at all."""
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
         for record in records:
             out.write(json.dumps(record, ensure_ascii=False) + "\n")

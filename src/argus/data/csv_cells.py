@@ -1,12 +1,14 @@
 """Cells of CSV files that no spreadsheet computes.
 
-A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is a formula to spreadsheets,
-and what a document says may be one. Written, it begins with an apostrophe, which they hide; so does
-what begins with apostrophes and then such a character, so that each cell reads back.
+A cell that begins with `=`, `+`, `-`, `@`, their full-width shapes, a tab, a carriage return or a
+line feed is a formula to spreadsheets, and what a document says may be one. Written, it begins with
+an apostrophe, which they hide; so does what begins with apostrophes and then such a character, so
+that each cell reads back.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,8 +17,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_PATTERN = r"^'*[=+\-@\t\r]"
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""The last four are the full-width shapes of the first."""
+_PATTERN = rf"\A'*[{re.escape(''.join(FORMULA))}]"
 _RAW: ContextVar[bool] = ContextVar("raw csv", default=False)
 
 

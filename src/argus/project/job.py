@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from dataclasses import fields
 from pathlib import Path
 
 from argus.data.artifacts import replacing
@@ -44,6 +46,7 @@ def start_project(
         parts, columns or FieldNames(), asking or AskingConfig(),
         as_config(encoder or EncoderConfig()),
     )  # fmt: skip
+    _check_apart(parts, config.to)
     text = written(tables(answers), config.to.name)
     if not _holds(config.to, text):
         check_place(config)
@@ -67,6 +70,19 @@ def check_place(config: ProjectConfig) -> None:
             fix="Edit it, name another with --to, or write over it with --replace.",
             where=config.to,
         )
+
+
+def _check_apart(parts: ProjectParts, to: Path) -> None:
+    """Raise InputError where the file of settings would take the place of a part."""
+    for field in fields(parts):
+        value = getattr(parts, field.name)
+        if isinstance(value, str | Path) and os.path.realpath(value) == os.path.realpath(to):
+            raise InputError(
+                f"is what --{field.name.replace('_', '-')} names, too",
+                expected="a place of its own",
+                fix="Name another file: what is there would be lost.",
+                where=to,
+            )
 
 
 def _holds(path: Path, text: str) -> bool:

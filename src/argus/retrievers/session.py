@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from argus.data.types import Query, Run
 from argus.errors import ArgusError
+from argus.hidden import without_likely
 from argus.http_retry import Pace
 from argus.progress import Advance, progress
 from argus.retrievers.config import AskingConfig
@@ -24,6 +26,8 @@ T = TypeVar("T")
 Answer = dict[str, float]
 BATCH = 64
 """Queries that a retriever is given at once that takes several."""
+ENDS = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
+"""What ends the asking; whatever else a retriever raises is a failed query."""
 ATTEMPTS = 3
 """Of one query, where the server asks for a pause."""
 
@@ -133,9 +137,9 @@ class QuerySession:
             try:
                 async with asyncio.timeout(timeout_s):
                     answers = await retriever.answer_many(batch, self.k)
-            except ArgusError:
+            except (ArgusError, *ENDS):
                 raise
-            except Exception:  # whatever it was, alone they tell
+            except BaseException:  # whatever it was, alone they tell
                 left += batch
                 continue
             for query in batch:
@@ -171,7 +175,9 @@ class QuerySession:
             if isinstance(error, AskLater) and not is_last:
                 return error.wait_s
             self._fail(query, str(error))
-        except Exception as error:  # of a stranger's data: one query's trouble, not the job's
+        except ENDS:
+            raise
+        except BaseException as error:  # of a stranger's code: one query's trouble, not the job's
             is_late = limit is not None and limit.expired()
             self._fail(query, f"no answer in {timeout_s:g} s" if is_late else raised(error))
         else:
@@ -205,11 +211,38 @@ class AskingLoop:
 
     def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run to the end."""
-        return _where_no_loop_is(lambda: self._runner.run(work()))
+
+        def run() -> T:
+            try:
+                with _ctrl_c_ends_calls():
+                    return self._runner.run(work())
+            except KeyboardInterrupt:  # of tasks that end by it nobody asks for the result
+                self._runner.get_loop().set_exception_handler(lambda *_: None)
+                raise
+
+        return _where_no_loop_is(run)
 
     def close(self) -> None:
         """Cancel what is left, and close the loop."""
         _where_no_loop_is(self._runner.close)
+
+
+@contextmanager
+def _ctrl_c_ends_calls() -> Iterator[None]:
+    """Have Ctrl-C end a call that blocks, too: asyncio's own way waits until it returns."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _where_no_loop_is(call: Callable[[], T]) -> T:
@@ -228,8 +261,8 @@ def _has_loop() -> bool:
 
 
 def raised(error: BaseException) -> str:
-    """Return what an error of a stranger's code says, for the query that failed."""
-    return f"raised {type(error).__name__}: {first_line(error)}"
+    """Return what an error of a stranger's code says, for the query that failed; no secrets."""
+    return f"raised {type(error).__name__}: {without_likely(first_line(error))}"
 
 
 async def in_a_thread(function: Callable[[], T]) -> T:

@@ -25,7 +25,6 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from argus.data.about import EXPANSIONS, file_in, rows_by_document
-from argus.data.artifacts import replacing
 from argus.data.beir import write_jsonl
 from argus.data.types import Document
 from argus.errors import InputError
@@ -182,8 +181,7 @@ def generate_expansions(
 
 def write_expansions(path: Path, expansions: Iterable[Expansion]) -> Path:
     """Write one JSON line per document, whole or not at all; return the path."""
-    with replacing(path) as temporary:
-        write_jsonl(temporary, map(as_row, expansions))
+    write_jsonl(path, map(as_row, expansions))
     return path
 
 

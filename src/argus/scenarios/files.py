@@ -15,7 +15,6 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from argus.data.about import file_in, rows_by_document
-from argus.data.artifacts import replacing
 from argus.data.beir import write_jsonl
 from argus.data.rows import Row
 from argus.errors import InputError
@@ -59,8 +58,7 @@ class ProfileRow(TypedDict):
 
 def write_profiles(path: Path, profiles: Iterable[Profiled]) -> Path:
     """Write the profiles, whole or not at all; return the path."""
-    with replacing(path) as temporary:
-        write_jsonl(temporary, map(as_row, profiles))
+    write_jsonl(path, map(as_row, profiles))
     return path
 
 

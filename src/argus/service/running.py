@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import resource
 import socket
 from collections.abc import Callable, Iterator
@@ -41,6 +42,7 @@ def run_service(
     commands: those of Argus, which requests may start as jobs. Raises ArgusError where another
     service runs over one of the folders, InputError for an address that cannot be listened on.
     """
+    logging.getLogger("uvicorn.error").addHandler(logging.NullHandler())  # a second Ctrl-C's
     with folders_locked(workplace):
         app = create_app(workplace, config, commands)
         listener = listening(config)

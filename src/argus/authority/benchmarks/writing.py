@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NotRequired
 
@@ -83,9 +83,9 @@ def write_benchmark(
         "edges": len(benchmark.edges),
     }
     _write_text(folder / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
-    _write(folder / CORPUS, map(_record_row, benchmark.records))
-    _write(folder / QUERIES, map(_question_row, benchmark.questions))
-    _write(folder / EDGES, map(_edge_row, benchmark.edges))
+    write_jsonl(folder / CORPUS, map(_record_row, benchmark.records))
+    write_jsonl(folder / QUERIES, map(_question_row, benchmark.questions))
+    write_jsonl(folder / EDGES, map(_edge_row, benchmark.edges))
     lines = ["query-id\tcorpus-id\tscore"]
     lines += [f"{q.id}\t{gold}\t1" for q in benchmark.questions for gold in q.gold]
     (folder / QRELS).parent.mkdir(exist_ok=True)
@@ -127,7 +127,7 @@ def _write_optional(folder: Path, benchmark: Benchmark) -> None:
         (folder / RULES).unlink(missing_ok=True)
     if benchmark.hypotheticals:
         rows = ({"_id": q, "hypothetical": t} for q, t in benchmark.hypotheticals.items())
-        _write(folder / HYDE, rows)
+        write_jsonl(folder / HYDE, rows)
     else:
         (folder / HYDE).unlink(missing_ok=True)
 
@@ -169,11 +169,6 @@ def _edge_row(edge: Edge) -> EdgeRow:
     if edge.relation != SUPERSEDES:
         row["relation"] = edge.relation
     return row
-
-
-def _write(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
-    with replacing(path) as temporary:
-        write_jsonl(temporary, rows)
 
 
 def _write_text(path: Path, text: str) -> None:

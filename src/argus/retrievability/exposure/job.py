@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
-from argus.data.beir import write_beir
+from argus.data.beir import FILES, write_beir
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
@@ -19,6 +19,7 @@ from argus.data.payload import read_parents
 from argus.data.types import Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.engine import Engine, EngineConfig
+from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.on_engine import require_shared
 from argus.jobs.result import Result
@@ -142,6 +143,7 @@ def exposure(
     return result
 
 
+@one_writer
 def export_probes(
     corpus: Corpus,
     folder: Path | str,
@@ -153,13 +155,32 @@ def export_probes(
 ) -> PlainProbes:
     """Write corpus, probes and what they ask for as a BEIR collection, to be run elsewhere.
 
-    `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers.
+    `exposure(..., run=RUN)` with the same corpus, queries and settings reads the answers. Raises
+    InputError for a folder that has a collection which Argus did not write.
     """
+    collection = _collection(Path(folder))
     documents, _ = read_documents(corpus, fields or FieldNames(), limit, None)
     documents = sorted(documents, key=lambda d: d.id)
     probes = probe_queries(documents, _real(queries), config or ExposureConfig())
-    write_beir(Path(folder), documents, probes.queries, probes.qrels)
+    collection.open()
+    for file in FILES:
+        collection.own(Path(file).parts[0])
+    write_beir(collection.path, documents, probes.queries, probes.qrels)
     return probes
+
+
+def _collection(path: Path) -> ArtifactFolder:
+    """Return a folder for a collection; refuse one whose collection Argus did not write."""
+    folder = ArtifactFolder(path)
+    for file in FILES:
+        if (folder / file).exists() and Path(file).parts[0] not in folder.recorded():
+            raise InputError(
+                "is there, and Argus did not write it",
+                expected="a folder without a collection, or one of earlier probes",
+                fix="Name another folder: what is there would be lost.",
+                where=folder / file,
+            )
+    return folder
 
 
 def _real(queries: Path | str | Sequence[Query]) -> list[Query]:

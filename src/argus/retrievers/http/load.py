@@ -39,6 +39,8 @@ def load_endpoint(path: Path) -> EndpointSpec:
     variables that are not set.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise OSError("it is no file")
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import write_jsonl
 from argus.data.corpus import read_queries
 from argus.data.locks import one_writer
@@ -118,8 +118,7 @@ def _write(
     for row in rows:
         by_sheet.setdefault(row.sheet, []).append(row)
     files = [path for sheet, own in by_sheet.items() for path in write_sheet(home, sheet, own)]
-    with replacing(folder.own(KEY)) as temporary:
-        write_jsonl(temporary, map(key_row, rows))
+    write_jsonl(folder.own(KEY), map(key_row, rows))
     folder.write_section("summary.json", JOB, summary)
     counts = {"pairs": summary["pairs"], "judgements": summary["judgements"]}
     folder.write_section("manifest.json", JOB, record.manifest(counts))
