@@ -1,7 +1,16 @@
 import json
 
+import pytest
+
 from argus.data import ArtifactFolder
-from argus.hidden import LEAST_IN_FILES, remember, scrub, secrets_of, without_known
+from argus.hidden import (
+    LEAST_IN_FILES,
+    remember,
+    scrub,
+    secrets_of,
+    without_known,
+    without_likely,
+)
 
 
 def test_user_and_password_of_an_address_are_secret_in_every_shape():
@@ -26,3 +35,16 @@ def test_nothing_that_is_stored_holds_a_secret(tmp_path):
     folder.write_section("manifest.json", "suite", {"config": config})
     kept = json.loads((tmp_path / "manifest.json").read_text())["suite"]["config"]
     assert kept == {"base_url": "http://***h/v1", "reason": "no: ***"}
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("GET http://me:hush@host/x?api_key=sk-1234&k=3", "GET http://***@host/x?api_key=***&k=3"),
+        ("{'Authorization': 'Bearer abcdef'}", "{'Authorization': 'Bearer ***'}"),
+        ("password: hunter2, user: me", "password: ***, user: me"),
+        ("unexpected token: 'Harbour' at http://host:80/a@b", None),
+    ],
+)
+def test_what_looks_like_a_secret_is_hidden_in_what_strangers_raise(text, rest):
+    assert without_likely(text) == (text if rest is None else rest)

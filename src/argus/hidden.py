@@ -18,8 +18,9 @@ LEAST_IN_FILES = 16
 _KNOWN: set[str] = set()
 _IN_ADDRESS = re.compile(r"(?<=//)[^\s/@:]{1,200}:[^\s/@]{1,200}(?=@)")
 _BY_NAME = re.compile(
-    r"((?:api[_-]?key|token|password|passwd|secret|authorization)[\"']?\s{0,3}[=:]\s{0,3}"
-    r"[\"']?(?:bearer\s{1,3})?)[^\s\"'&,;]{4,}",
+    r"((?:api[_-]?key|token|password|passwd|secret)="
+    r"|(?:api[_-]?key|password|authorization)[\"']?\s{0,3}:\s{0,3}[\"']?(?:bearer\s{1,3})?)"
+    r"[^\s\"'&,;]{4,}",
     re.IGNORECASE,
 )
 
