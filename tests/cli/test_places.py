@@ -29,12 +29,6 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
-def ended(*words, stdin=subprocess.DEVNULL, timeout=120, **settings):
-    return subprocess.run(
-        [*ARGUS, *map(str, words)], capture_output=True, stdin=stdin, timeout=timeout, **settings
-    )
-
-
 EXPOSURE = ("exposure", "--corpus", "corpus.jsonl", "--retriever", "ask.py:ok", "--out", "out")
 
 
@@ -123,8 +117,8 @@ def test_whatever_a_retriever_raises_is_a_failed_query_without_secrets(place, ar
     assert b"hush" not in written and b"sk-abc" not in written
 
 
-def test_a_reader_that_goes_is_no_verdict(place):
-    assert ended(*EXPOSURE).returncode == 0
+def test_a_reader_that_goes_is_no_verdict(place, argus):
+    assert argus(*EXPOSURE).code == 0
     reads, writes = os.pipe()
     os.close(reads)
     words = ("gate", "out", "--max-never-retrieved-share", "1", "--markdown", "-")

@@ -49,9 +49,10 @@ def check_outputs(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> 
             file = Path(os.path.realpath(place))
             if file.is_dir():
                 continue
-            others = (other for other in options if other != name)
-            for other in others if file.exists() else (o for o in others if o in outputs):
-                if any(os.path.realpath(one) == str(file) for one in _texts(options[other])):
+            rivals = options if file.exists() else outputs
+            for other in rivals:
+                named = map(os.path.realpath, _texts(options.get(other)))
+                if other != name and str(file) in named:
                     raise _taken(name, file, f"is what {_option(other)} names, too")
             if file.is_file() and file.name in ArtifactFolder(file.parent).recorded():
                 raise _taken(name, file, "holds results of Argus")

@@ -169,14 +169,12 @@ class QuerySession:
             else:
                 async with limit:
                     answer = await self.retriever.answer(query.text, self.k)
-        except ArgusError:
+        except (ArgusError, *ENDS):
             raise
         except RetrievalError as error:
             if isinstance(error, AskLater) and not is_last:
                 return error.wait_s
             self._fail(query, str(error))
-        except ENDS:
-            raise
         except BaseException as error:  # of a stranger's code: one query's trouble, not the job's
             is_late = limit is not None and limit.expired()
             self._fail(query, f"no answer in {timeout_s:g} s" if is_late else raised(error))
