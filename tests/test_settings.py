@@ -93,6 +93,8 @@ def test_a_setting_without_default_has_to_be_given():
         ({"dtype": "z"}, "--dtype", "one of x, y"),
         ({"order": "left"}, "--order", "one of up, down"),
         ({"k": (1.5,)}, "--k", "a whole number from 1"),
+        ({"k": (2**63,)}, "--k", f"at most {2**63 - 1}"),
+        ({"rate": 10**400}, "--rate", f"at most {2**63 - 1}"),
         ({"waits_s": math.inf}, "waits_s", "a number above 0"),
     ],
 )

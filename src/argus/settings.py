@@ -38,6 +38,9 @@ N = TypeVar("N")
 
 Bound = Ge | Le | Gt | Lt | Interval
 
+LARGEST = 2**63 - 1
+"""Of whole numbers: what arrays and files of results hold, and what a loop counts to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -131,7 +134,7 @@ class Setting:
                 continue
             raise InputError(
                 repr(one.value if isinstance(one, Enum) else one),
-                expected=self._expected(),
+                expected=f"at most {LARGEST}" if _is_huge(one) else self._expected(),
                 fix=self._fix(),
                 where=self.where,
             )
@@ -139,6 +142,8 @@ class Setting:
     def _accepts(self, value: Any) -> bool:
         if self.choices:
             return value in self.choices
+        if _is_huge(value):
+            return False
         if not self.bounds:
             return True
         return (
@@ -161,6 +166,10 @@ class Setting:
             return f"one of {', '.join(self.choices)}"
         kind = "a whole number" if self.kind is int else "a number"
         return f"{kind} {self.bounds}"
+
+
+def _is_huge(value: object) -> bool:
+    return isinstance(value, int) and abs(value) > LARGEST
 
 
 def settings_of(config: Any) -> tuple[Setting, ...]:

@@ -88,6 +88,12 @@ def test_what_is_not_utf8_is_refused_by_its_option(words, place, argus):
     assert ran.code == 2 and r"\udcff" in ran.err and "is not UTF-8" in ran.err
 
 
+def test_a_path_with_a_nul_is_refused_by_its_option(place, argus):
+    (place / "nul.toml").write_text('[exposure]\ncorpus = "o\\u0000x"\n')
+    ran = argus("exposure", "--config", "nul.toml")
+    assert ran.code == 2 and "--corpus" in ran.err and r"\x00" in ran.err
+
+
 def test_ctrl_c_ends_a_retriever_that_blocks(place):
     (place / "ask.py").write_text("import time\ndef ok(query, k): time.sleep(10**6)\n")
     process = subprocess.Popen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from itertools import count
 
 import pytest
 
@@ -42,6 +43,14 @@ def test_what_a_generator_raises_fails_its_query():
     with opened(lazy) as source:
         answers = source.ask(QUERIES, 2)
     assert answers.failed == {"q3": "raised OSError: cut off"}
+
+
+def test_a_generator_without_an_end_fails_its_query(monkeypatch):
+    monkeypatch.setattr("argus.retrievers.results.MOST", 1000)
+    with opened(lambda query, k: count() if query.endswith("3") else iter("ab")) as source:
+        answers = source.ask(QUERIES, 2)
+    assert set(answers.failed) == {"q3"}
+    assert "returned more than 1,000 results" in answers.failed["q3"]
 
 
 def test_an_iterator_that_is_empty_does_not_hang():

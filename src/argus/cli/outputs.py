@@ -59,18 +59,16 @@ def check_outputs(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> 
 
 
 def check_characters(options: Mapping[str, Any]) -> None:
-    """Raise InputError for a text or path that is not UTF-8: no file of results could name it."""
+    """Raise InputError for a text or path of other than UTF-8, or with a NUL: no file has it."""
     for name, value in options.items():
         for text in _texts(value):
-            try:
-                text.encode()
-            except UnicodeEncodeError as error:
+            if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
                 raise InputError(
-                    f"{text!a} is not UTF-8",
+                    f"{text!a} is not UTF-8 without NUL",
                     expected="text, or the name of a file, in UTF-8",
                     fix="Give it in UTF-8, or rename what it names.",
                     where=_option(name),
-                ) from error
+                )
 
 
 def _taken(name: str, file: Path, what: str) -> InputError:

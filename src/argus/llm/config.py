@@ -92,7 +92,9 @@ class ChatConfig:
         float | None, Ge(0), Doc("Per million tokens written."), Option(panel=PANEL)
     ] = None
     concurrency: Concurrency = 8
-    requests_per_minute: Annotated[float | None, Gt(0), Doc("At most."), Option(panel=PANEL)] = None
+    requests_per_minute: Annotated[
+        float | None, Ge(0.001), Doc("At most."), Option(panel=PANEL)
+    ] = None
     timeout_s: Annotated[
         float,
         Gt(0),

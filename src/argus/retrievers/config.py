@@ -34,7 +34,10 @@ class AskingConfig:
         Option(panel=PANEL, default=""),
     ] = None  # fmt: skip
     per_minute: Annotated[
-        float | None, Gt(0), Doc("Queries per minute at most."), Option(panel=PANEL, default="any")
+        float | None,
+        Ge(0.001),
+        Doc("Queries per minute at most."),
+        Option(panel=PANEL, default="any"),
     ] = None
     timeout_s: Annotated[
         float | None, Gt(0),

@@ -18,7 +18,7 @@ from argus.errors import ArgusError, InputError
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.python_file import file_hash, first_line, module_of, split_spec
-from argus.retrievers.results import Known, ranked
+from argus.retrievers.results import Known, listed, ranked
 from argus.retrievers.session import Answer, in_a_thread, raised
 from argus.retrievers.shapes import CORPUS, EXPECTED, METHODS, Call, call_of
 
@@ -66,7 +66,7 @@ class PythonRetriever:
             answer = await in_a_thread(work) if threaded else work()
             if type(answer) is list:  # most are; to ask what else it is costs as much as the rest
                 return answer
-            return _listed(await answer) if inspect.isawaitable(answer) else answer
+            return listed(await answer) if inspect.isawaitable(answer) else answer
         except (Exception, SystemExit) as error:  # not our own timeout, which cancels
             raise RetrievalError(raised(error)) from error
 
@@ -175,11 +175,7 @@ def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
 def _collected(call: Callable[[], Any]) -> Any:
     """Make a call and run a generator to its end: that is where its work is done."""
     answer = call()
-    return answer if type(answer) is list else _listed(answer)
-
-
-def _listed(answer: Any) -> Any:
-    return list(answer) if isinstance(answer, Iterator) else answer
+    return answer if type(answer) is list else listed(answer)
 
 
 def _named(module: ModuleType, name: str, path: Path) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import pairwise
+from itertools import islice, pairwise
 from numbers import Integral, Real
 from typing import Any
 from uuid import UUID
@@ -25,6 +25,10 @@ ID_NAMES = ("doc_id", "document_id", "_id", "id", "docno", "docid", "pid", "ref_
 SCORE_NAMES = ("score", "_score", "similarity", "relevance_score")
 IDS = (str, Integral, UUID)
 TEXT_NAMES = ("page_content", "text", "content", "contents", "passage")
+
+
+MOST = 1_000_000
+"""Items of an answer that comes one by one: a generator may have no end."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,19 @@ def items_of(
     """Yield id, score and the item itself, in the order they came in; errors as for `ranked`."""
     for item in _items(answer):
         yield *_hit(item, known, id_field), item
+
+
+def listed(answer: Any) -> Any:
+    """Return an answer that comes one by one as a list, and any other as it is.
+
+    Raises RetrievalError for more than MOST items.
+    """
+    if not isinstance(answer, Iterator):
+        return answer
+    items = list(islice(answer, MOST + 1))
+    if len(items) > MOST:
+        raise RetrievalError(f"returned more than {MOST:,} results")
+    return items
 
 
 def _items(answer: Any) -> Iterable[Any]:

@@ -14,7 +14,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.opening import OpenRetriever, opened
 from argus.retrievers.python_retriever import made, named_in_file
-from argus.retrievers.results import Known, items_of
+from argus.retrievers.results import Known, items_of, listed
 from argus.retrievers.session import AskingLoop
 from argus.retrievers.shapes import Call, call_of
 
@@ -52,10 +52,9 @@ class ObjectCandidates:
         answer = self.call.one(text, depth, ())
         if hasattr(answer, "__await__"):
             answer = self.loop.run(lambda: _awaited(answer))
-        if isinstance(answer, Iterator):
-            answer = list(answer)
         items: Items = {}
-        for place, (id_, _, item) in enumerate(items_of(answer, self.known, self.id_field)):
+        hits = items_of(listed(answer), self.known, self.id_field)
+        for place, (id_, _, item) in enumerate(hits):
             if place < depth:
                 items.setdefault(id_, []).append(item)
         return items

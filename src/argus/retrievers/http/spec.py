@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -89,6 +90,13 @@ class EndpointSpec(Strict):
     def _some(cls, n: int | None) -> int | None:
         if n is not None and n < 1:
             raise problem(str(n), "a whole number from 1", "Leave it out for the default.")
+        return n
+
+    @field_validator("per_minute", "timeout_s")
+    @classmethod
+    def _positive(cls, n: float | None) -> float | None:
+        if n is not None and not 0.001 <= n < math.inf:
+            raise problem(str(n), "a number from 0.001", "Leave it out for the default.")
         return n
 
     @property
