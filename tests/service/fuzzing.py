@@ -28,6 +28,6 @@ def ask(operation):
         )
     )
     def send(case):
-        case.validate_response(case.call(), checks=[not_a_server_error])
+        case.validate_response(case.call(timeout=120), checks=[not_a_server_error])
 
     send()

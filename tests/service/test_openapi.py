@@ -27,6 +27,6 @@ def test_no_request_is_answered_by_a_fault(served):
     app.state.service.searcher._source = served.service.searcher.source()  # warm already
     with run_in_a_thread(app, config) as port:
         url = f"http://127.0.0.1:{port}"
-        schema = schemathesis.openapi.from_url(f"{url}/openapi.json")
+        schema = schemathesis.openapi.from_url(f"{url}/openapi.json", timeout=120)
         for operation in schema.get_all_operations():
             ask(operation.ok())

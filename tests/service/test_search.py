@@ -1,6 +1,7 @@
 """What programs ask: search, explain, resolve, records, and retrieval in the shapes of others."""
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -122,11 +123,16 @@ def test_records_that_come_make_cached_answers_stale(client, served):
     assert taken.json()["stale"] == ["my cache, key 7"]
     assert client.get("/records/stale").json() == {"stale": ["my cache, key 7"]}
     (hit,) = client.post("/search", json=asked).json()["results"]
-    assert (hit["id"], hit["text"], hit["anchor"]) == ("fix-2", "Depth is bounded.", "flaw-2")
+    assert (hit["id"], hit["anchor"]) == ("fix-2", "flaw-2")
+    assert hit["text"].endswith("Depth is bounded.")  # of its record, or of the index by now
     assert client.get("/records/stale").json() == {"stale": []}
     gone = client.post("/records", content=json.dumps({"op": "delete", "_id": "fix-2"}))
     assert gone.json()["changes"][0]["reactivated"] == ["flaw-2"]
     assert list(served.folder.glob("index/.argus-serve/records-*.jsonl"))
+    until = time.monotonic() + 60
+    while client.get("/records/waiting").json()["waiting"]:  # other tests share the index
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ class Server:
                 pass
 
         class Quiet(ThreadingHTTPServer):
+            request_queue_size = 128
+
             def handle_error(self, *_: object) -> None:
                 """Say nothing of a client that went away: tests make some."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import closing
 
 import numpy as np
@@ -25,7 +26,7 @@ url: {address}/find
 headers: {{X-Key: "${{ENGINE_KEY}}"}}
 body: {{q: "{{query}}", n: "{{k}}"}}
 answer: {{results: "found[]", id: meta.doc, score: weight}}
-timeout_s: 5
+timeout_s: 60
 """
 
 
@@ -64,10 +65,13 @@ def test_an_unknown_engine_needs_no_python(engine):
 @pytest.mark.parametrize("at_once", [1, 16])
 def test_so_many_queries_are_under_way_at_once(engine, at_once):
     engine.delay_s = 0.2  # `python -m benchmarks retriever_seam` times it
+    together, reply = threading.Barrier(at_once), engine.reply
+    engine.reply = lambda *request: (together.wait(60), reply(*request))[1]  # breaks with fewer
     queries = [Query(f"q{i}", f"leaves {i}") for i in range(2 * at_once)]
-    with opened(engine.spec, config=AskingConfig(at_once=at_once)) as source:
+    config = AskingConfig(at_once=at_once, timeout_s=60)
+    with opened(engine.spec, config=config) as source:
         assert not source.ask(queries, 3).failed
-    assert at_once / 2 <= engine.most_under_way <= at_once
+    assert engine.most_under_way <= at_once
 
 
 def test_pages_are_followed_until_k(engine):
@@ -178,11 +182,11 @@ def test_a_pause_that_the_server_asks_for_fails_no_query(engine):
     def reply(*request):
         if len(refused) < 4:
             refused.append(request)
-            return 429, {}, {"retry-after": "1"}
+            return 429, {}, {"retry-after": "4"}
         return good(*request)
 
     engine.reply = reply
-    answers = ask(engine, AskingConfig(timeout_s=0.5, at_once=4))
+    answers = ask(engine, AskingConfig(timeout_s=3, at_once=4))
     assert not answers.failed and len(engine.requests) == len(QUERIES) + 4
 
 
@@ -219,7 +223,7 @@ def test_a_refusal_of_all_stops_at_once_without_the_key(engine, reply, reason):
 
 
 def test_a_server_that_is_down_or_hangs_is_told(engine):
-    engine.delay_s = 2
+    engine.delay_s = 4
     answers = ask(engine, AskingConfig(timeout_s=0.2, at_once=8))
     assert set(answers.failed.values()) == {"no answer in 0.2 s"}
     engine.close()
