@@ -19,6 +19,16 @@ from tests.runs.test_record import expose
 from tests.support.examples import write_rows
 from tests.support.words import corpus
 
+HELD = """
+import time
+from pathlib import Path
+
+def retrieve(query, k):
+    while not Path({go!r}).exists():
+        time.sleep(0.02)
+    return ["alder-mill"]
+"""
+"""A retriever that answers when a file is there."""
 ENDED = ("done", "failed", "cancelled", "interrupted")
 
 
@@ -53,12 +63,24 @@ def work(finished, tmp_path):
 
 
 @contextmanager
-def serving(work, config=None, **settings):
+def serving(work, config=None, retriever=None, **settings):
     """Run the service in this process; yield its client."""
-    place = open_workplace([work], config=config)
+    place = open_workplace([work], config=config, retriever=retriever)
     app = create_app(place, ServeConfig(**settings), ArgusCommands())
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield client
+
+
+def holding(work, **settings):
+    """Serve what runs held jobs; yield its client."""
+    (work / "held.py").write_text(HELD.format(go=str(work / "go")))
+    return serving(work, retriever=f"{work}/held.py:retrieve", **settings)
+
+
+def held_request(work, out="held"):
+    """Return the request of a job that runs until work/go is there."""
+    options = {"corpus": str(work / "docs.jsonl"), "out": str(work / out), "retriever": "served"}
+    return {"command": "exposure", "options": options}
 
 
 @pytest.fixture

@@ -21,7 +21,16 @@ from argus.service.jobs.stream import EventStream
 from argus.service.jobs.summary import JobRequest
 from argus.service.workplace import STATE
 from argus.verdict import read_verdict
-from tests.service.jobs.conftest import events, judging, serving, start, wait
+from tests.service.jobs.conftest import (
+    HELD,
+    events,
+    held_request,
+    holding,
+    judging,
+    serving,
+    start,
+    wait,
+)
 from tests.support.served import free_port, start_service
 
 
@@ -110,9 +119,11 @@ def test_an_unknown_job_is_refused(client, path):
 
 
 def test_one_job_at_a_time_writes_a_folder_and_others_pass_it(work):
-    with serving(work, jobs_at_once=3) as client:
-        first, second = (start(client, judging(work)) for _ in range(2))
+    with holding(work, jobs_at_once=3) as client:
+        first, second = (start(client, held_request(work)) for _ in range(2))
         third = start(client, judging(work, out="other"))
+        wait(client, third)
+        (work / "go").touch()
         jobs = [wait(client, id_) for id_ in (first, second, third)]
         assert {job["state"] for job in jobs} == {"done"}
         happened = {
@@ -122,30 +133,32 @@ def test_one_job_at_a_time_writes_a_folder_and_others_pass_it(work):
         running = {id_: min(e["id"] for e in events(client, id_)[0] if e["state"] == "running")
                    for id_ in (first, second, third)}  # fmt: skip
     assert happened[first]["done"] < running[second]
-    assert running[third] < happened[first]["done"]
+    assert happened[third]["done"] < happened[first]["done"]
 
 
-def test_a_job_is_cancelled_as_by_ctrl_c_and_goes_on(client, work):
-    id_ = start(client, judging(work))
-    waiting = start(client, judging(work))
-    assert client.post(f"/jobs/{waiting}/cancel").json()["state"] == "cancelled"
-    wait(client, id_, ("running",))
-    client.post(f"/jobs/{id_}/cancel")
-    job = wait(client, id_)
-    assert job["state"] == "cancelled" and job["resumable"]
-    assert client.post(f"/jobs/{id_}/resume").json()["attempt"] == 2
-    job = wait(client, id_)
-    assert job["state"] == "done"
-    assert client.post(f"/jobs/{id_}/resume").status_code == 422
-    states = [e["state"] for e in events(client, id_)[0] if e["progress"] is None]
+def test_a_job_is_cancelled_as_by_ctrl_c_and_goes_on(work):
+    with holding(work) as client:
+        id_, waiting = start(client, held_request(work)), start(client, held_request(work))
+        assert client.post(f"/jobs/{waiting}/cancel").json()["state"] == "cancelled"
+        wait(client, id_, ("running",))
+        client.post(f"/jobs/{id_}/cancel")
+        job = wait(client, id_)
+        assert job["state"] == "cancelled" and job["resumable"]
+        (work / "go").touch()
+        assert client.post(f"/jobs/{id_}/resume").json()["attempt"] == 2
+        job = wait(client, id_)
+        assert job["state"] == "done"
+        assert client.post(f"/jobs/{id_}/resume").status_code == 422
+        states = [e["state"] for e in events(client, id_)[0] if e["progress"] is None]
     assert states == ["queued", "running", "cancelled", "queued", "running", "done"]
 
 
 def test_the_service_ends_and_comes_back_with_what_ran_and_what_waited(work):
-    with serving(work) as client:
-        ran, waited = start(client, judging(work)), start(client, judging(work))
+    with holding(work) as client:
+        ran, waited = start(client, held_request(work)), start(client, held_request(work))
         wait(client, ran, ("running",))
-    with serving(work) as client:
+    (work / "go").touch()
+    with holding(work) as client:
         job = client.get(f"/jobs/{ran}").json()
         assert job["state"] == "interrupted" and job["resumable"]
         assert wait(client, waited)["state"] == "done"
@@ -168,24 +181,26 @@ def test_a_folder_that_cannot_be_written_is_served_without_jobs(work):
         assert answer.status_code == 503 and "cannot be kept there" in answer.text
 
 
-def test_a_full_disk_refuses_new_jobs_and_ends_none(client, work):
-    id_ = start(client, judging(work))
-    wait(client, id_, ("running",))
-    sql = client.app.state.service.jobs.table._sql
+def test_a_full_disk_refuses_new_jobs_and_ends_none(work):
+    with holding(work) as client:
+        id_ = start(client, held_request(work))
+        wait(client, id_, ("running",))
+        sql = client.app.state.service.jobs.table._sql
 
-    async def limit(pages):
-        sql.execute(f"PRAGMA max_page_count={pages}")
+        async def limit(pages):
+            sql.execute(f"PRAGMA max_page_count={pages}")
 
-    (pages,) = client.portal.call(_count, sql)
-    client.portal.call(limit, pages)
-    answers = [client.post("/jobs", json=judging(work)) for _ in range(60)]
-    assert answers[-1].status_code == 503 and "disk is full" in answers[-1].text
-    assert client.get("/jobs").status_code == 200
-    client.portal.call(limit, 100_000)
-    assert wait(client, id_)["state"] == "done"
-    for job in client.get("/jobs?limit=200").json()["jobs"]:
-        if job["state"] == "queued":
-            client.post(f"/jobs/{job['id']}/cancel")
+        (pages,) = client.portal.call(_count, sql)
+        client.portal.call(limit, pages)
+        answers = [client.post("/jobs", json=judging(work)) for _ in range(60)]
+        assert answers[-1].status_code == 503 and "disk is full" in answers[-1].text
+        assert client.get("/jobs").status_code == 200
+        client.portal.call(limit, 100_000)
+        (work / "go").touch()
+        assert wait(client, id_)["state"] == "done"
+        for job in client.get("/jobs?limit=200").json()["jobs"]:
+            if job["state"] == "queued":
+                client.post(f"/jobs/{job['id']}/cancel")
 
 
 async def _count(sql):
@@ -226,7 +241,7 @@ def test_a_client_that_leaves_ends_its_stream(client, work):
         pass
 
     async def serve():
-        await asyncio.wait_for(EventStream(jobs, id_, 0)({"type": "http"}, receive, send), 5)
+        await asyncio.wait_for(EventStream(jobs, id_, 0)({"type": "http"}, receive, send), 60)
 
     client.portal.call(serve)
 
@@ -255,10 +270,13 @@ def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
 
 def test_a_process_whose_service_was_killed_before_it_noted_it_is_ended_all_the_same(tmp_path):
     held, file = tmp_path / "job-1.lock", tmp_path / "docs.jsonl"
-    os.mkfifo(file)  # a corpus that never comes: the command waits for it
+    file.write_text('{"_id": "a", "text": "It is fast."}\n')
+    (tmp_path / "held.py").write_text(HELD.format(go=str(tmp_path / "never")))
+    words = ("--corpus", str(file), "--out", str(tmp_path / "out"),
+             "--retriever", f"{tmp_path}/held.py:retrieve")  # fmt: skip
 
     async def start():
-        running = await start_process(("exposure",), ("--corpus", str(file)), held)
+        running = await start_process(("exposure",), words, held)
         end = asyncio.create_task(running.watch(lambda _: None))
         try:
             async with asyncio.timeout(60):
@@ -328,7 +346,7 @@ def test_a_folder_that_the_service_writes_waits_for_jobs_and_they_for_it(client,
             await asyncio.sleep(0.3)
             seen.append(jobs.job(seen[1])["state"])
 
-    wait(client, running, ("running",))
+    wait(client, running, ("running", "done"))
     client.portal.call(write)
     assert seen[0] == "done" and seen[2] == "queued"
     assert wait(client, seen[1])["state"] == "done"
