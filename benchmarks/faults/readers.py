@@ -175,10 +175,14 @@ def _html(path: Path) -> object:
 
 def _markdown(path: Path) -> object:
     from argus.knowledge.sources.pages.markdown import parse_markdown
-    from argus.knowledge.sources.pages.text import decode_text
+    from argus.knowledge.sources.pages.page import with_front_matter
+    from argus.knowledge.sources.pages.text import decode_text, split_front_matter
 
     text = decode_text(path.read_bytes())
-    return None if text is None else parse_markdown(text)
+    if text is None:
+        return None
+    values, body, _ = split_front_matter(text)
+    return with_front_matter(parse_markdown(body), values)
 
 
 def _json_list(path: Path) -> object:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 import unicodedata
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from argus.knowledge.capitals import CapitalisedNames
 from argus.knowledge.gazetteer import Gazetteer
-from argus.knowledge.names import is_common_word, lower_case_words, without_parenthesis
+from argus.knowledge.names import is_common_word, lower_case_words, name_key, without_parenthesis
 from argus.knowledge.spotting import (
     MentionFinder,
     is_whole_word,
@@ -83,6 +84,20 @@ def test_only_a_final_parenthesis_is_dropped() -> None:
     assert without_parenthesis("(500) Days of Summer") == "(500) Days of Summer"
     assert without_parenthesis("A (b) (c)") == "A (b)"
     assert without_parenthesis("(planet)") == ""
+    assert without_parenthesis("Mercury \t (planet)") == "Mercury"
+
+
+def test_a_title_of_white_space_costs_no_more_than_its_length() -> None:
+    title = "A" + " " * 400_000 + "b"
+    begin = time.process_time()
+    assert without_parenthesis(title) == title
+    assert time.process_time() - begin < 10
+
+
+def test_a_name_of_marks_without_end_costs_no_more_than_its_length() -> None:
+    begin = time.process_time()
+    assert name_key("a" + "\u0301" * 100_000 + "\u0327" * 100_000).startswith("á")
+    assert time.process_time() - begin < 10
 
 
 def test_common_words_are_single_ones_that_occur_in_lower_case() -> None:

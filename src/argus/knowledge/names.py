@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence, Set
 
+from argus.data.normal_forms import stream_safe
 from argus.data.types import Document
 from argus.errors import InputError
 
@@ -22,7 +23,7 @@ FUNCTION_WORDS = frozenset(
 )
 """English words that are rarely a name alone, whatever their case."""
 
-_FINAL_PARENTHESIS = re.compile(r"\s*\([^()]*\)$")
+_FINAL_PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*+\)$")
 
 
 def without_parenthesis(title: str) -> str:
@@ -52,7 +53,7 @@ def names_of(document: Document) -> list[str]:
 
 def name_key(name: str) -> str:
     """Return what two spellings of a name share: white space and Unicode form do not count."""
-    return unicodedata.normalize("NFC", " ".join(name.split()))
+    return unicodedata.normalize("NFC", stream_safe(" ".join(name.split())))
 
 
 def _aliases(document: Document) -> Sequence[str]:

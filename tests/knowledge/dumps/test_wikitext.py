@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.knowledge.dumps import templates
+from argus.knowledge.dumps.markup import GONE
 from argus.knowledge.dumps.pages import is_disambiguation, parse_page
 from argus.knowledge.dumps.site import Site
+from argus.knowledge.dumps.tidy import tidy
 from argus.knowledge.dumps.wikitext import count_words, first_paragraph, lead_of
 
 FOO = "Foo is a bar of things."
@@ -231,6 +233,51 @@ def test_beginnings_with_the_wrong_ends_cost_no_more(half):
     begin = time.process_time()
     first_paragraph(half[0] * 40_000 + half[1] * 40_000)
     assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "{{a}}" * 40_000,
+        "[http://0" + " " * 190_000 + "x",
+        "{{lc:" + "a" * 190_000 + "{{x}}}}",
+        "[[a:b" + " " * 190_000 + "c|]]",
+    ],
+)
+def test_a_lead_of_one_broken_piece_costs_no_more(broken):
+    begin = time.process_time()
+    assert first_paragraph(f"Foo is {broken} a bar of things.").startswith("Foo is")
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("a" + GONE * 100_000 + "b", "ab"),
+        ("a" + "，" * 100_000 + GONE + "b", "a" + "，" * 100_000 + "b"),
+        ("a «" + GONE * 100_000 + "b", "a «b"),
+        ("a" + "<!-" * 5_000 + "<!--" + "-" * 5_000, ""),
+        ("a" + "<!-" * 9 + "<!--" + "-" * 9, "a"),
+        ("a" + "\u0301" * 100_000 + "\u0327" * 100_000, None),
+    ],
+)
+def test_what_vanished_in_a_row_is_tidied_in_one_go(text, plain):
+    begin = time.process_time()
+    assert plain in (tidy(text), None)
+    assert time.process_time() - begin < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (f"a {GONE} {GONE}, b {GONE}{GONE}c", "a, b c"),
+        (f"a ({GONE} or c) d (e and {GONE})", "a (c) d (e)"),
+        (f"a （{GONE}、b，{GONE}） c", "a （b） c"),
+        (f"a « {GONE} » b “{GONE}”", "a b"),
+    ],
+)
+def test_gaps_go_with_what_stands_beside_them(text, plain):
+    assert tidy(text) == plain
 
 
 def test_templates_in_templates_end_somewhere():

@@ -41,12 +41,13 @@ _STRAY = re.compile(
 )
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _EXTERNAL = re.compile(
-    r"\[(?:https?:|ftps?:|mailto:|news:|irc:)?(?://)?(?<=[:/])[^\s\[\]<>\"]++[ \t]*([^\[\]\n]*+)\]",
+    r"\[(?:https?:|ftps?:|mailto:|news:|irc:)?(?://)?(?<=[:/])[^\s\[\]<>\"]++"
+    r"[ \t]*+([^\[\]\n]*+)\]",
     re.IGNORECASE,
 )
 _LINK = re.compile(r"\[\[([^\[\]|{}\n]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))*)?\]\]")
 _STRAY_LINK = re.compile(r"\[\[+([^\[\]|\n]*+)(\|?)|\]\]+")
-_FINAL_QUALIFIER = re.compile(r"\s*\([^()]*\)$|,\s.*$")
+_FINAL_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)$|,\s.*$")
 _QUOTES = re.compile(r"''+")
 _SPECIAL = re.compile(r"[\[\]{}|<>'*#:;=_]")
 

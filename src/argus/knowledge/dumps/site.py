@@ -13,6 +13,7 @@ from typing import Literal
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
+from argus.data.normal_forms import stream_safe
 from argus.errors import InputError, Location
 from argus.knowledge.dumps.languages import interwiki_prefixes, words
 
@@ -134,7 +135,7 @@ def _clean(target: str) -> str:
     title = _WHITE_SPACE.sub(" ", target).strip()
     if title.startswith(":"):
         title = title[1:].lstrip()
-    return title if title.isascii() else unicodedata.normalize("NFC", title)
+    return title if title.isascii() else unicodedata.normalize("NFC", stream_safe(title))
 
 
 def _with_capital(title: str, language: str) -> str:

@@ -23,7 +23,7 @@ Parameters = Mapping[str, str]
 _NAME = re.compile(r"\{\{\s*([^|{}\n<\x00]*)")
 _PLACE = re.compile(r"\{(\w+)\}")
 _FUNCTION = re.compile(
-    r"\{\{\s*(?:formatnum|[ul]c(?:first)?)\s*:([^{}|]*)[^{}]*\}\}", re.IGNORECASE
+    r"\{\{\s*(?:formatnum|[ul]c(?:first)?)\s*:([^{}|]*+)[^{}]*+\}\}", re.IGNORECASE
 )
 _NUMBER = re.compile(r"[-−+]?[\d.,]+(?:[+/⁄]\d+(?:/\d+)?)?(?:e[-−]?\d+)?")
 _GROUPED = re.compile(r"[-−]?\d{4,}")

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from html import unescape
 
+from argus.data.normal_forms import stream_safe
 from argus.knowledge.dumps.markup import GONE
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")
@@ -25,12 +26,14 @@ _LABELS = frozenset(
 )  # fmt: skip
 """Words that stand beside what vanishes and mean nothing without it."""
 
-_LEFT = re.compile(r"^\s*\x00[\s\x00]*(?:or|and)\s+|\s+(?:or|and)\s*\x00[\s\x00]*$")
-_BEFORE_SIGN = re.compile(r" ?\x00[ \x00]*(?=[,.;:!?)\]])")
+_LEFT = re.compile(r"^\s*+\x00[\s\x00]*+(?:or|and)\s++|(?<!\s)\s++(?:or|and)\s*+\x00[\s\x00]*+$")
+_GAP = r" ?\x00[ \x00]*+"
+_BEFORE_SIGN = re.compile(rf"{_GAP}(?=[,.;:!?)\]])|({_GAP})")
+"""A gap that goes, or, as its group, one that stays: each is looked at once, as a whole."""
 _AFTER_BRACKET = re.compile(r"(?<=[(\[])[ \x00]+")
-_WIDE = re.compile(r"(?<=（)[\x00 、，；]+|[\x00 、，；]+(?=）)")
-_DANGLING = re.compile(r", ?\x00[ \x00]*(?=\()")
-_QUOTED_NOTHING = re.compile(r'"\x00+"|“\x00+”|«[ \x00]*\x00[ \x00]*»')
+_WIDE = re.compile(r"(?<=（)[\x00 、，；]++|(?<![\x00 、，；])[\x00 、，；]++(?=）)")
+_DANGLING = re.compile(rf",{_GAP}(?=\()")
+_QUOTED_NOTHING = re.compile(r'"\x00++"|“\x00++”|« *+\x00[ \x00]*+»')
 _MENDS = (
     (re.compile(r" +"), " "),
     (re.compile(r"\( ?[,;:]+[ ,;:]*"), "("),
@@ -48,6 +51,8 @@ _NEVER = re.compile(
     rf"\{{\{{+|\}}\}}+|\[\[+|\]\]+|\{{\||\|\}}|</?(?:{_TAGS})\b[^<>]*+>?|<!--|''+|__[^\W_]+__",
     re.IGNORECASE,
 )
+_DEEPEST_MARKS = 100
+"""Marks that only stand there once others are gone, as in "<!-<!---"; a text of more is broken."""
 
 
 def tidy(text: str) -> str:
@@ -62,9 +67,13 @@ def tidy(text: str) -> str:
     if GONE in text:
         text = _without_gaps(text)
     text = _mended(text)
-    while _NEVER.search(text):  # each time less is left
+    for _ in range(_DEEPEST_MARKS):
+        if not _NEVER.search(text):
+            break
         text = _mended(_NEVER.sub("", text))
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    else:
+        return ""
+    return text if text.isascii() else unicodedata.normalize("NFC", stream_safe(text))
 
 
 def _mended(text: str) -> str:
@@ -77,7 +86,7 @@ def _without_gaps(text: str) -> str:
     text = _BRACKETS.sub(_bracket, _INNER.sub(_bracket, text))
     text = _QUOTED_NOTHING.sub("", text)
     text = _WIDE.sub("", text).replace("（）", "")
-    text = _BEFORE_SIGN.sub("", _DANGLING.sub(" ", text))
+    text = _BEFORE_SIGN.sub(r"\1", _DANGLING.sub(" ", text))
     return _AFTER_BRACKET.sub("", text).replace(GONE, "")
 
 

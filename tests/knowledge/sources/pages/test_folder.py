@@ -150,6 +150,11 @@ def test_many_small_pages_are_read(tmp_path, written):
         ("a.md", "---\naliases: &a [*a]\ntitle: [[x]]\n---\n\nDeep text."),
         ("a.md", "---\n" + "a: {" * 5_000 + "\n---\n\nDeep text."),
         ("a.md", "---\nwhen: 2024-13-45\n---\n\nDeep text."),
+        ("a.md", "---\ntitle: !!bool x\n---\n\nDeep text."),
+        ("a.md", '---\ntitle: "\\ud800"\n---\n\nDeep text.'),
+        ("a.md", "+++\ntitle = 0x" + "f" * 5_000 + "\n+++\n\nDeep text."),
+        ("a.html", "<base href='http://['><p>Deep text."),
+        ("a.html", "<meta charset=idna><p>Deep text."),
     ],
 )
 def test_pages_that_nest_without_end_are_read(tmp_path, written, name, text):

@@ -49,6 +49,9 @@ def test_the_first_heading_of_the_page_itself(text, heading):
         ("", "a/b.html", "a/b.html"),
         ("/docs/", "a.html", "/docs/a.html"),
         ("https://x.org/docs/index.html", "a.html", "/docs/a.html"),
+        ("https://x.org", "a.html", "a.html"),
+        ("http://[", "a.html", "a.html"),
+        ("http://[::1/docs/?/x", "a.html", "/docs/a.html"),
         ("/docs/", "/a.html", "/a.html"),
         ("/docs/", "#top", "#top"),
         ("/docs/", "mailto:x@y.z", "mailto:x@y.z"),
@@ -84,6 +87,11 @@ def test_a_refresh_with_an_address_is_a_redirect(content, redirect):
         ("<meta charset=nonsense>é".encode(), "<meta charset=nonsense>é", ""),
         ("<meta charset=hex>é".encode(), "<meta charset=hex>é", ""),
         ("<meta charset=utf-16>é".encode(), "<meta charset=utf-16>é", ""),
+        ("<meta charset=idna>é".encode(), "<meta charset=idna>é", ""),
+        (b"<meta charset=utf-7>+2AA-", "<meta charset=utf-7>+2AA-", ""),
+        ("<meta charset=utf-16le>é".encode(), "<meta charset=utf-16le>é", ""),
+        ("<meta charset=windows-874>ก".encode("cp874"), "<meta charset=windows-874>ก", ""),
+        ("<meta charset=x-sjis>日本".encode("shift_jis"), "<meta charset=x-sjis>日本", ""),
     ],
 )  # fmt: skip
 def test_bytes_are_read_as_browsers_read_them(data, text, note):

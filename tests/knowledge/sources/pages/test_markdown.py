@@ -56,6 +56,9 @@ def test_the_first_heading_of_level_one():
     assert parse_markdown("## Two").heading == ""
 
 
+BROKEN = ["!!bool x", '!!int ""', '!!float ""', "!!timestamp x", "2024-13-45"]
+
+
 @pytest.mark.parametrize(
     ("text", "values", "rest", "note"),
     [
@@ -65,6 +68,7 @@ def test_the_first_heading_of_level_one():
         ("+++\na = 1\n+++\nrest", {"a": 1}, "rest", ""),
         ("---\na: [\n---\nrest", {}, "rest", "broken front matter"),
         ("+++\na =\n+++\nrest", {}, "rest", "broken front matter"),
+        *[(f"---\na: {value}\n---\nrest", {}, "rest", "broken front matter") for value in BROKEN],
         ("---\nA rule, then text.\n---\nrest", {}, "---\nA rule, then text.\n---\nrest", ""),
         ("---\nno end", {}, "---\nno end", ""),
         ("text\n---\na: 1\n---\n", {}, "text\n---\na: 1\n---\n", ""),
@@ -85,6 +89,20 @@ def test_front_matter_gives_title_names_and_former_paths():
     assert (page.title, page.description, page.redirect) == ("2024", "kept", "/new")
     assert page.aliases == ("A name", "7", "Another")
     assert page.moved_from == ("/older/", "/old/path", "x.html")
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "title"),
+    [
+        (f"---\ntitle: 0x{'f' * 5_000}\n---\n", ""),
+        (f"+++\ntitle = 0x{'f' * 5_000}\n+++\n", ""),
+        ("+++\ntitle = 0xff\n+++\n", "255"),
+        ('---\ntitle: "half \\ud800"\n---\n', "half \ufffd"),
+    ],
+)
+def test_a_title_is_one_that_can_be_written(front_matter, title):
+    values, _, note = split_front_matter(front_matter)
+    assert (with_front_matter(ParsedPage(), values).title, note) == (title, "")
 
 
 @pytest.mark.parametrize(

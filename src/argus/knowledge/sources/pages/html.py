@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,10 @@ _FRAME_CLASSES = frozenset(
     }
 )
 _REFRESH = re.compile(r"[\s\d.]*[;,]\s*url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
+_PATH = re.compile(rf"(?:{_SCHEME.pattern})?(?://[^/?#]*+)?([^?#]*+)", re.IGNORECASE)
+"""Of an address, however broken it is (RFC 3986, appendix B)."""
+
 _MAIN = ("main", "[role=main]", "article")
 _LOOSE_WORDS = 5
 """A text outside <p> counts as a paragraph from this number of words on."""
@@ -242,21 +247,22 @@ def is_frame(node: LexborNode) -> bool:
 
 def _heading(root: LexborNode) -> str:
     """Return the first H1: in <body>, that of a frame is the site's, not the page's."""
-    for node in root.css("h1"):
-        above = node.parent
-        while root.tag == "body" and above is not None and above.tag not in FRAME:
-            above = above.parent
-        if root.tag == "body" and above is not None:
-            continue
-        parts = [
-            child.text_content or ""
-            for child in node.traverse(include_text=True)
-            if child.is_text_node and not (child.parent is not None and is_frame(child.parent))
-        ]
-        heading = clean_heading(parts)
-        if heading:
-            return heading
+    frame = FRAME if root.tag == "body" else frozenset[str]()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.tag == "h1":
+            if heading := clean_heading(_texts(node)):
+                return heading
+        elif node.tag not in frame:
+            stack.extend(reversed([*node.iter()]))
     return ""
+
+
+def _texts(heading: LexborNode) -> Iterator[str]:
+    for node in heading.traverse(include_text=True):
+        if node.is_text_node and not (node.parent is not None and is_frame(node.parent)):
+            yield node.text_content or ""
 
 
 def _description(tree: LexborHTMLParser) -> str:
@@ -275,17 +281,14 @@ def _refresh(tree: LexborHTMLParser) -> str:
 
 def _base(tree: LexborHTMLParser) -> str:
     """Return the folder that <base> names; the host of it is where the site once was."""
-    from urllib.parse import urlsplit
-
     node = tree.css_first("base[href]")
-    path = urlsplit(node.attributes.get("href") or "").path if node is not None else ""
-    return path[: path.rfind("/") + 1]
+    address = (node.attributes.get("href") or "").strip() if node is not None else ""
+    path = _PATH.match(address)
+    return path[1][: path[1].rfind("/") + 1] if path is not None else ""
 
 
 def _on_base(base: str, target: str) -> str:
-    is_path = not target.startswith(("/", "#", "?")) and not re.match(
-        r"[a-z][a-z0-9+.-]*:", target, re.I
-    )
+    is_path = not target.startswith(("/", "#", "?")) and _SCHEME.match(target) is None
     return base + target if base and is_path else target
 
 

@@ -9,25 +9,30 @@ from collections.abc import Iterable, Sequence
 from argus.knowledge.sources.pages.links import INDEX_NAMES
 from argus.knowledge.sources.pages.page import ParsedPage, spelled_out
 
-_LAST_PART = re.compile(r"\s+(?:[-–—|·•»«/]|::)\s+(?:(?!\s(?:[-–—|·•»«/]|::)\s).)+$")
+_SIGN = r"(?:[-–—|·•»«/]|::)"
+_LAST_PART = re.compile(rf"(?<!\s)\s++{_SIGN}\s++(?:(?!\s{_SIGN}\s).)++\Z")
 MIN_TITLES = 3
+MOST_SUFFIXES = 8
+"""A site adds its name and a few sections; more are taken for a part of the titles."""
 
 
 def site_suffixes(titles: Iterable[str]) -> list[str]:
     """Return the endings, like " - Acme Wiki", that more than half of the titles share.
 
-    They are in the order in which they are to be cut: a title may end in several.
+    They are in the order in which they are to be cut: a title may end in several, at most
+    `MOST_SUFFIXES`.
     """
     stems = [title for title in titles if title]
     majority = max(MIN_TITLES, len(stems) // 2 + 1)
     suffixes: list[str] = []
-    while True:
+    while len(suffixes) < MOST_SUFFIXES:
         ends = Counter(match[0] for title in stems if (match := _LAST_PART.search(title)))
         best = max(ends, key=lambda end: (ends[end], end), default="")
         if not best or ends[best] < majority:
-            return suffixes
+            break
         suffixes.append(best)
         stems = [title.removesuffix(best) for title in stems]
+    return suffixes
 
 
 def label_of(page: ParsedPage, id_: str, suffixes: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
+from argus.data.normal_forms import stream_safe
 from argus.knowledge.sources.pages.page import Link
 from argus.knowledge.sources.pages.walk import ENDINGS, PageFile
 
@@ -154,4 +155,4 @@ def _name_key(name: str) -> str:
 
 def _composed(text: str) -> str:
     """Return the text in Unicode's composed form: file systems decompose what links compose."""
-    return unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", stream_safe(text))

@@ -6,13 +6,18 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from argus.knowledge.spotting import without_surrogates
+
 _MARK = re.compile(r"\{%|\{\{|\[\^[^\]\s]{1,200}\]")
 _CLOSING = {"{%": "%}", "{{": "}}"}
-_ATTRIBUTES = re.compile(r"\s*\{[:#.][^{}]*\}\s*$")
+_ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{[:#.][^{}]*+\}\s*+$")
 _EMPTY_BRACKETS = re.compile(r"\s?(?:\(\s*\)|\[\s*\])")
 _LETTER = re.compile(r"[^\W\d_]")
 _PERMALINK = "¶#§🔗"
 _NO_TEXT = (list, tuple, dict, set, bool)
+_LARGEST = 10**300
+"""A whole number beyond it is no name; Python prints none of some thousand digits."""
+
 _PATH_ENDINGS = (".html", ".htm", ".md", ".markdown", ".txt")
 
 
@@ -127,5 +132,11 @@ def _is_path(alias: str) -> bool:
 def _strings(value: object) -> list[str]:
     """Return a value or the items of a list as texts; YAML may hold lists of themselves."""
     items = value if isinstance(value, list | tuple) else [value]
-    scalars = (item for item in items if item is not None and not isinstance(item, _NO_TEXT))
-    return [text for item in scalars if (text := str(item).strip())]
+    texts = (without_surrogates(str(item)).strip() for item in items if _says_something(item))
+    return [text for text in texts if text]
+
+
+def _says_something(item: object) -> bool:
+    if isinstance(item, int) and abs(item) > _LARGEST:
+        return False
+    return item is not None and not isinstance(item, _NO_TEXT)

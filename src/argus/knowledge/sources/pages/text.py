@@ -15,9 +15,23 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE)
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*+[\"']?\s*+([\w.:-]+)", re.IGNORECASE)
 _FALLBACK = "cp1252"
-_AS_BROWSERS_READ = {"iso8859-1": _FALLBACK, "ascii": _FALLBACK, "utf-16": "utf-8"}
+_OF_BROWSERS = re.compile(
+    r"utf-8|cp(?:125\d|866|874|932|949)|iso8859-\d+|koi8-[ru]|mac-(?:roman|cyrillic)|tis-620|"
+    r"gb2312|gbk|gb18030|big5(?:hkscs)?|euc_(?:jp|kr)|iso2022_jp|shift_jis"
+)
+"""Encodings of https://encoding.spec.whatwg.org as Python names them; others are of no page."""
+
+_AS_BROWSERS_READ = {
+    "iso8859-1": _FALLBACK,
+    "ascii": _FALLBACK,
+    "utf-16": "utf-8",
+    "utf-16-le": "utf-8",
+    "utf-16-be": "utf-8",
+}
+"""What can be read as ASCII declares no UTF-16 of its own."""
+
 _FRONT_MATTER = re.compile(
     r"\s*(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<values>(?:.*?\n)??)(?P=fence)[ \t]*(?:\r?\n|\Z)",
     re.DOTALL,
@@ -25,6 +39,8 @@ _FRONT_MATTER = re.compile(
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]+?)\\?(?:\|([^\[\]\n]*))?\]\](?![\[(])")
 _UNDERLINE = re.compile(r"\s*([=\-~*#^])\1{2,}\s*")
 _TITLE_WORDS = 12
+_BROKEN_VALUES = (RecursionError, ArithmeticError, LookupError, TypeError, AttributeError)
+"""What readers of YAML and TOML raise, beside errors of their own, for a value of a wrong form."""
 
 
 def decode_text(data: bytes) -> str | None:
@@ -43,22 +59,29 @@ def decode_html(data: bytes) -> tuple[str, str]:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _kindly(data[len(mark) :], encoding)
-    declared = _CHARSET.search(data[:4096])
-    name = ""
-    if declared is not None:
-        try:
-            name = codecs.lookup(declared[1].decode("ascii", "replace")).name
-            codecs.decode(b"", name).encode()  # some codecs are not of text
-        except (LookupError, ValueError, TypeError, AttributeError):
-            name = ""
+    name = _declared(data[:4096])
     if name and name != "utf-8":
-        return _kindly(data, _AS_BROWSERS_READ.get(name, name))
+        return _kindly(data, name)
     text = _strictly(data, "utf-8")
     if text is not None:
         return text, ""
     if name:
         return _kindly(data, "utf-8")
     return data.decode(_FALLBACK, "replace"), "read as Windows-1252"
+
+
+def _declared(head: bytes) -> str:
+    """Return the encoding that <meta charset> names, "" for none that browsers have."""
+    declared = _CHARSET.search(head)
+    if declared is None:
+        return ""
+    label = declared[1].decode("ascii").lower().removeprefix("x-")
+    try:
+        name = codecs.lookup(label.replace("windows-", "cp")).name
+    except LookupError:
+        return ""
+    name = _AS_BROWSERS_READ.get(name, name)
+    return name if _OF_BROWSERS.fullmatch(name) else ""
 
 
 def _kindly(data: bytes, encoding: str) -> tuple[str, str]:
@@ -93,7 +116,7 @@ def _parsed(values: str, *, toml: bool) -> object:
 
     try:
         return tomllib.loads(values) if toml else yaml.safe_load(values)
-    except (yaml.YAMLError, RecursionError, OverflowError, TypeError) as error:
+    except (yaml.YAMLError, *_BROKEN_VALUES) as error:
         raise ValueError(str(error)) from error
 
 
