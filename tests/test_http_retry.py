@@ -71,6 +71,8 @@ def test_secrets_are_taken_out_of_addresses():
         ("nan", None),
         ("soon", None),
         ("", None),
+        ("Mon, 01 Jan 99999999999 00:00:00 GMT", None),
+        ("Mon, 01 Jan 2024 00:00:00 +99999999999999999999", None),
         ("Wed, 21 Oct 2015 07:28:00 GMT", None),
     ],
 )

@@ -28,6 +28,8 @@ OPENAI_HOST = "api.openai.com"
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 MAY_CHARGE = frozenset({408, 500, 502, 504})  # the model may have worked, and gone on working
 USELESS = frozenset({401, 402, 403, 404, 405})  # every other request would meet the same
+ACCEPTED = {"accept-encoding": "gzip"}
+"""How an answer may be packed: a header of each request."""
 LONGEST_WAIT_S = 120.0  # whatever Retry-After asks
 MOST_BYTES = 16 * 2**20  # of one answer
 SHOWN_CHARS = 300  # of the body of a refusal
@@ -108,9 +110,9 @@ def retry_after_s(value: str | None) -> float | None:
     except ValueError:
         try:
             date = parsedate_to_datetime(value)
-        except ValueError:
+            wait = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        except (ValueError, OverflowError):
             return None
-        wait = (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
     return min(wait, LONGEST_WAIT_S) if not math.isnan(wait) and wait >= 0 else None
 
 
@@ -258,7 +260,7 @@ class Service:
             headers["Authorization"] = f"Bearer {self._config.api_key}"
         timeout = httpx.Timeout(None, connect=connect_timeout_s)
         limits = httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
-        return httpx.AsyncClient(timeout=timeout, limits=limits, headers=headers)
+        return httpx.AsyncClient(timeout=timeout, limits=limits, headers=ACCEPTED | headers)
 
     async def post(
         self, client: httpx.AsyncClient, payload: Mapping[str, Any], *, most_bytes: int = MOST_BYTES
@@ -271,7 +273,8 @@ class Service:
                 asyncio.timeout(timeout_s),
                 client.stream("POST", self._url, content=body) as response,
             ):
-                text, is_whole = await _read(response, most_bytes)
+                body, is_whole = await read_body(response, most_bytes)
+                text = body.decode("utf-8", "replace")
         except TimeoutError:
             return Trouble(f"no whole answer within {timeout_s:g} s")
         except httpx.RequestError as error:
@@ -326,12 +329,18 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-async def _read(response: httpx.Response, most_bytes: int) -> tuple[str, bool]:
-    """Return the body as text, and whether that is all of it: reading ends beyond `most_bytes`."""
+async def read_body(response: httpx.Response, most_bytes: int) -> tuple[bytes, bool]:
+    """Return the body, and whether that is all of it: reading ends beyond `most_bytes`.
+
+    Raises httpx.DecodingError for a packing other than ACCEPTED: some blow up 30,000 times.
+    """
+    packing = response.headers.get("content-encoding", "identity").strip().lower()
+    if packing not in ("identity", "x-gzip", *ACCEPTED.values()):
+        raise httpx.DecodingError(f"an answer in {packing:.40}", request=response.request)
     parts, size = [], 0
     async for part in response.aiter_bytes():
         parts.append(part)
         size += len(part)
         if size > most_bytes:
             break
-    return b"".join(parts).decode("utf-8", "replace"), size <= most_bytes
+    return b"".join(parts), size <= most_bytes

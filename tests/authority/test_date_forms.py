@@ -36,6 +36,7 @@ def test_a_date_stands_for_its_like(example, form):
         ("15.03.21", "year of four digits"), ("25-Sept-2000", "'Sept' is no month"),
         ("May 2000", "another month"), ("%d.%Q.%Y", "unknown part '%Q'"), ("%d.%m", "no year"),
         ("31.02.2021", "day is out of range"), ("%H:%M %Y", "no day"), ("20210315", "no day"),
+        ("%Y %Y", "a part twice"),
     ],
 )  # fmt: skip
 def test_forms_that_tell_no_date_are_refused(example, message):

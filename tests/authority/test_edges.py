@@ -36,6 +36,7 @@ def test_confidences_in_text_formats_are_read_as_numbers(tmp_path):
         ({"superseder": "b", "superseded": "a", "confidence": 1.5}, "confidence 1.5"),
         ({"superseder": "b", "superseded": "a", "confidence": 0}, "more than 0"),
         ({"superseder": "b", "superseded": "a", "confidence": "much"}, "'much'"),
+        ({"superseder": "b", "superseded": "a", "confidence": 10**400}, "a number above 0"),
         ({"superseder": "b", "superseded": 7}, "is a number"),
     ],
 )

@@ -121,6 +121,8 @@ def test_too_many_of_one_time_are_refused():
 def test_ids_are_ordered_as_people_read_them():
     ids = ["RFC10", "RFC9", "2b", "RFC9a", "10", "b"]
     assert sorted(ids, key=id_order) == ["2b", "10", "RFC9", "RFC9a", "RFC10", "b"]
+    long = ["9" * 4999, "1" * 5000, "2" * 5000]
+    assert sorted(reversed(long), key=id_order) == long
 
 
 def test_types_that_no_rule_names_are_counted():

@@ -159,3 +159,12 @@ def test_a_pipe_is_no_description_of_an_endpoint(place, argus):
     os.mkfifo(place / "pipe")
     ran = argus("exposure", "--corpus", "corpus.jsonl", "--retriever", "http:pipe", "--out", "out")
     assert ran.code == 2 and "pipe" in ran.err and "no file" in ran.err
+
+
+def test_texts_of_documents_steer_no_terminal(place, argus):
+    text = "tea\x1b]0;owned\x07 and \u202e milk"
+    (place / "odd.jsonl").write_text(json.dumps({"_id": "a\x1b[2J", "text": text}) + "\n")
+    assert argus("index", "build", "--corpus", "odd.jsonl", "--out", "i").code == 0
+    ran = argus("search", "tea", "--index", "i")
+    assert ran.code == 0 and "tea\ufffd]0;owned\ufffd and \ufffd milk" in ran.out
+    assert not {"\x1b", "\x07", "\u202e"} & set(ran.out)

@@ -188,6 +188,7 @@ def test_questions_with_python_lists_are_read(tmp_path):
         ("\t['Ann']", "without a question"),
         ("who\t['Ann'", "no Python list"),
         ("who\tAnn", "no Python list"),
+        ("who\t[{[]}]", "no Python list"),
         ("who\t__import__('os')", "no Python list"),
         ("who\t[1999]", "no list of strings"),
         ("who\t'Ann'", "no list of strings"),

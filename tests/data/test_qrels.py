@@ -140,3 +140,11 @@ def test_a_row_without_a_grade_among_graded_ones_is_refused(tmp_path: Path) -> N
     path.write_text('{"qid": "q", "docid": "a", "rel": 0}\n{"qid": "q", "docid": "b"}\n')
     with pytest.raises(InputError, match="line 2: no grade; expected a grade in every row"):
         read_qrels(path)
+
+
+@pytest.mark.parametrize("grade", ["4294967296", "-9999999999", "9" * 20, "9" * 5000])
+def test_a_grade_that_no_gain_can_hold_is_refused(tmp_path, grade):
+    path = tmp_path / "qrels.tsv"
+    path.write_text(f"query-id\tcorpus-id\tscore\nq1\td1\t{grade}\n")
+    with pytest.raises(InputError, match=r"line 2, field 'score'.*at most 1,000,000"):
+        read_qrels(path)

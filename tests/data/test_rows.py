@@ -238,3 +238,11 @@ def test_a_quote_that_is_never_closed_is_refused(tmp_path: Path) -> None:
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "c.csv", "_id,text,text\na,one,two\n")
     assert str(path) in error_of(path)
+
+
+def test_a_line_without_an_end_is_refused_before_it_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("argus.data.rows.LONGEST", 100)
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' + b" " * 10_000))
+    assert "line 2: a line of more than 100 bytes" in error_of(tmp_path / "a.jsonl.gz")

@@ -171,6 +171,17 @@ def test_a_ledger_of_format_1_is_upgraded_with_its_rows(tmp_path):
             assert (rows["a"].tokens_in, rows["c"].reason) == (3, "cut off")
 
 
+def test_an_answer_of_an_unknown_state_is_refused(ledger):
+    ledger.put(entry("a"))
+    with sqlite3.connect(ledger.path) as other:
+        other.execute("PRAGMA ignore_check_constraints = ON")
+        other.execute("UPDATE answers SET state = 'oj'")
+    other.close()
+    for use in (ledger.counts, lambda: ledger.get("a")):
+        with pytest.raises(ArgusError, match=r"cannot be used .*the state 'oj'"):
+            use()
+
+
 def test_a_folder_in_its_place_is_refused(tmp_path):
     with pytest.raises(ArgusError, match=r"the ledger cannot be used .*unable to open"):
         Ledger(tmp_path)

@@ -58,6 +58,8 @@ def test_nothing_judged_has_no_mean():
         ("R", "needs a cutoff"),
         ("RBP", "cannot be computed by what is installed"),
         ("", "is not known"),
+        ("P(**{})@3", "is not known"),
+        ("nDCG@" + "-" * 3000 + "1", "is not known"),
         ("ndcg at 10", "is not known"),
         ("P(2)@10", "is not known"),
         ("P(rel=2)@open('x')", "is not known"),

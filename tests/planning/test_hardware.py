@@ -45,9 +45,9 @@ def test_an_encoder_without_a_window_is_kept_so(tmp_path):
     assert load_hardware(str(tmp_path / "h.json")) == endless
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"name": "half"}'])
+@pytest.mark.parametrize("text", [b"{", b"[]", b"{}", b'{"name": "half"}', b"\xff"])
 def test_a_file_that_is_no_description_is_refused(text, tmp_path):
-    (tmp_path / "h.json").write_text(text)
+    (tmp_path / "h.json").write_bytes(text)
     with pytest.raises(InputError, match="no description of hardware"):
         load_hardware(str(tmp_path / "h.json"))
 

@@ -61,11 +61,22 @@ def test_own_patterns_come_from_options_and_files(tmp_path):
 @pytest.mark.parametrize(
     ("pattern", "problem"),
     [("nothing.txt", "expected NAME=REGEX"), ("a=[", "no regular expression"),
-     ("a=x*", "matches nothing at all")],
+     ("a=x*", "matches nothing at all"), ("a=x{99999999999999999999}", "no regular expression"),
+     ("a=" + "(" * 10_000, "no regular expression"), ("x" * 300, "expected NAME=REGEX")],
 )  # fmt: skip
 def test_a_broken_pattern_is_told(pattern, problem):
     with pytest.raises(InputError, match=problem):
         own_patterns([pattern])
+
+
+def test_a_pattern_may_be_longer_than_the_name_of_a_file():
+    assert Redactor(own_patterns(["long=" + "x" * 300])).clean("x" * 301) == "<long>x"
+
+
+def test_a_file_of_patterns_in_another_encoding_names_its_line(tmp_path):
+    (tmp_path / "own.txt").write_bytes(b"case=CASE-[0-9]+\nname=M\xfcller\n")
+    with pytest.raises(InputError, match=r"own\.txt, line 2: byte 0xfc .* is not UTF-8"):
+        own_patterns([str(tmp_path / "own.txt")])
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,9 @@ def date_form(text: str) -> str:
         raise ValueError(f"{text!r} has no year")
     if _TIMES.search(form) and not any(day in form for day in _DAYS):
         raise ValueError(f"{text!r} has a time of day and no day")
+    parts = _KNOWN.findall(form.replace("%%", ""))
+    if len(parts) != len(set(parts)):
+        raise ValueError(f"{text!r} has a part twice")
     return form
 
 

@@ -69,7 +69,7 @@ def _confidence(row: Row) -> float:
         return 1.0
     try:
         return float(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{value!r}",
             expected="a number above 0, at most 1",

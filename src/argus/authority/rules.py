@@ -239,9 +239,12 @@ class Edge:
 
 
 def id_order(id_: str) -> tuple[tuple[int, int, str], ...]:
-    """Return what sorts ids as people read them: r9 before r10."""
-    parts = _NUMBERS.split(id_)
-    return tuple((1, int(p), p) if p.isdecimal() else (0, 0, p) for p in parts)
+    """Return what sorts ids as people read them: r9 before r10, however many digits they have."""
+    bare = ((part, part.lstrip("0")) for part in _NUMBERS.split(id_))
+    return tuple(
+        (1, len(digits), f"{digits} {part}") if part.isdecimal() else (0, 0, part)
+        for part, digits in bare
+    )
 
 
 def _strings(values: str | Iterable[str]) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ def _literal(text: str, where: Location) -> tuple[str, ...]:
         text = text[1:-1].replace('""', '"')
     try:
         value = ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
         raise InputError(
             f"{_short(text)} is no Python list",
             expected=_QAS,

@@ -25,6 +25,8 @@ QUERY_FIELDS = ("query-id", "query_id", "qid", "topic")
 DOCUMENT_FIELDS = ("corpus-id", "corpus_id", "doc_id", "doc-id", "docid", "docno", "document_id")
 GRADE_FIELDS = ("score", "rel", "relevance", "label", "grade", "judgment", "judgement")
 ITERATION_FIELDS = ("iteration", "iter", "Q0", "q0")
+HIGHEST = 1_000_000
+"""Of grades, and the lowest below zero: gains are summed in numbers that hold little more."""
 Judgement = tuple[str, str, int, Location]
 
 
@@ -120,16 +122,21 @@ def _grade_field(row: Row, query: str, doc: str) -> str | None:
     )
 
 
-def _grade(raw: Any, where: Location) -> int:  # a value of a foreign file
+def grade_of(raw: Any) -> int:
+    """Return the grade that a foreign value is. Raises TypeError, ValueError, OverflowError."""
+    grade = int(raw)
+    if (isinstance(raw, float) and raw != grade) or abs(grade) > HIGHEST:
+        raise ValueError(raw)
+    return grade
+
+
+def _grade(raw: Any, where: Location) -> int:
     try:
-        grade = int(raw)
-        if isinstance(raw, float) and raw != grade:
-            raise ValueError(raw)
+        return grade_of(raw)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{raw!r}",
             expected="a whole number (relevance grade)",
-            fix="Write 0, 1, 2, ...",
+            fix=f"Write 0, 1, 2, ..., at most {HIGHEST:,}.",
             where=where,
         ) from error
-    return grade

@@ -83,12 +83,15 @@ _PACKINGS: dict[str, tuple[_Opener, str, tuple[type[Exception], ...]]] = {
     ".bz2": (bz2.open, "bzip2", (EOFError, OSError, ValueError)),
 }
 """How text files are opened by their ending, and what damage raises."""
+LONGEST = 1 << 28
+"""Bytes of a line: it is held in memory as a whole, and a little .gz may hold a long one."""
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield `(line number, text)` of a UTF-8 file, plain, .gz or .bz2.
 
-    Raises InputError, which names the line, for what is not UTF-8, and for damaged compression.
+    Raises InputError, which names the line, for what is not UTF-8 or longer than LONGEST, and for
+    damaged compression.
     """
     opener, packing, damage = _PACKINGS.get(path.suffix.lower(), (open, "", ()))
     number = 0
@@ -96,9 +99,16 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         while True:
             number += 1
             try:
-                line = raw.readline()
+                line = raw.readline(LONGEST + 1)
                 if not line:
                     return
+                if len(line) > LONGEST:
+                    raise InputError(
+                        f"a line of more than {LONGEST:,} bytes",
+                        expected="shorter lines",
+                        fix="Break it up; of a document, give its parts.",
+                        where=Location(path, number),
+                    )
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
                 iconv = f"iconv -f LATIN1 -t UTF-8 {path.name} > fixed{path.suffix}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +111,7 @@ def _rps(row: Row, state: State) -> float | None:
     if state is not State.MEASURED:
         return None
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not (math.isfinite(value) and 0 <= value <= 1):
+    if not number or not 0 <= value <= 1:
         raise _wrong(f"{value!r}", "a number from 0 to 1, since it was measured", row.at("rps"))
     return float(value)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
+from argus.data.normal_forms import stream_safe
 from argus.errors import InputError
 
 WORD = re.compile(r"[^\W_]+")
@@ -33,7 +34,7 @@ def words(text: str) -> list[str]:
 
     Accents stay, "ﬁ" and "fi" are one, "_" and "-" part words. No stemming.
     """
-    return WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return WORD.findall(unicodedata.normalize("NFKC", stream_safe(text)).casefold())
 
 
 def query_words(text: str) -> list[str]:
@@ -84,7 +85,7 @@ def stems(text: str) -> list[str]:
 
 def long_words(text: str) -> list[str]:
     """Return the words that `stems` takes, as they stand."""
-    return LONG_WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return LONG_WORD.findall(unicodedata.normalize("NFKC", stream_safe(text)).casefold())
 
 
 @lru_cache(maxsize=1 << 18)

@@ -86,6 +86,8 @@ class Entry:
 def _entry(row: Sequence[Any]) -> Entry:  # SQLite gives values without types
     """Return a row of _COLUMNS."""
     key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, no_answer = row
+    if state not in _STATES:
+        raise sqlite3.DatabaseError(f"an answer has the state {state!r}")
     return Entry(
         key, model, prompt, _STATES[state], answer, reason, tokens_in, tokens_out, seconds, time,
         bool(no_answer),
@@ -166,7 +168,10 @@ class Ledger:
         """Return how many rows are in each state that is stored."""
         with self._lock, self._reported():
             rows = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
-            return {State.OK: 0, State.FAILED: 0} | {State(s): n for s, n in rows}
+            counts = dict(rows.fetchall())
+            if strange := counts.keys() - _STATES.keys():
+                raise sqlite3.DatabaseError(f"an answer has the state {strange.pop()!r}")
+            return {state: counts.get(str(state), 0) for state in (State.OK, State.FAILED)}
 
     def _select(self, clause: str, values: Sequence[str]) -> list[Entry]:
         with self._lock, self._reported():

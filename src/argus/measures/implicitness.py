@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
+from argus.data.normal_forms import stream_safe
+
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
@@ -39,7 +41,7 @@ def content_words(text: str) -> set[str]:
     A single letter is none, a single digit is one. Of scripts without spaces: pairs of characters,
     or the character that stands alone.
     """
-    plain = unicodedata.normalize("NFKC", text)
+    plain = unicodedata.normalize("NFKC", stream_safe(text))
     pairs: set[str] = set()
     for run in _UNSPACED.findall(plain):
         pairs.update([run] if len(run) == 1 else map("".join, pairwise(run)))

@@ -51,7 +51,7 @@ def measure_name(name: str) -> str:
 def _known(name: str) -> Measure:
     try:
         measure = _parsed(name.strip())
-    except (NameError, KeyError, ValueError, SyntaxError, TypeError) as error:
+    except (NameError, KeyError, ValueError, SyntaxError, TypeError, RecursionError) as error:
         raise _no_measure(name, "is not known") from error
     depth = measure.params.get("cutoff", 1)
     if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
@@ -75,7 +75,7 @@ def _parsed(text: str) -> Measure:
     at: ast.expr | None = None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         at, node = node.right, node.left
-    if isinstance(node, ast.Call) and not node.args:
+    if isinstance(node, ast.Call) and not node.args and all(w.arg for w in node.keywords):
         params = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}
         node = node.func
     if not isinstance(node, ast.Name):

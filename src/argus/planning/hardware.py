@@ -96,7 +96,7 @@ def load_hardware(name: str) -> Hardware:
     """
     path = Path(name)
     if path.is_file():
-        return _parsed(path.read_text(encoding="utf-8"), path)
+        return _parsed(path.read_bytes(), path)
     home = files("argus.planning").joinpath(SHIPPED)
     shipped = sorted(f.name.removesuffix(".json") for f in home.iterdir() if f.name[-5:] == ".json")
     if name not in shipped:
@@ -106,7 +106,7 @@ def load_hardware(name: str) -> Hardware:
             fix="Measure the machine, or check the path.",
             where="--hardware",
         )
-    return _parsed(home.joinpath(f"{name}.json").read_text(encoding="utf-8"), Path(name))
+    return _parsed(home.joinpath(f"{name}.json").read_bytes(), Path(name))
 
 
 def save_hardware(hardware: Hardware, path: Path) -> None:
@@ -115,9 +115,9 @@ def save_hardware(hardware: Hardware, path: Path) -> None:
         temporary.write_text(json.dumps(asdict(hardware), indent=2) + "\n", encoding="utf-8")
 
 
-def _parsed(text: str, where: Path) -> Hardware:
+def _parsed(content: bytes, where: Path) -> Hardware:
     try:
-        values = parse_json(text)
+        values = parse_json(content.decode())
         _check(values)
         return Hardware(**values)
     except (ValueError, TypeError, AttributeError) as error:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+from argus.data.normal_forms import stream_safe
 from argus.remedies.demonyms import PLACES
 from argus.remedies.wording import HAN, SOUTHEAST, marks, word_set
 
@@ -134,7 +135,7 @@ def _facts(passages: tuple[str, ...]) -> _Facts:
     """Read passages; several descriptions are often compared with the same."""
     facts = _Facts()
     for passage in passages:
-        whole = unicodedata.normalize("NFC", passage)
+        whole = unicodedata.normalize("NFC", stream_safe(passage))
         for text in dict.fromkeys((whole, _without_accents(passage))):
             for token in _tokens().findall(text):
                 facts.add(_POSSESSIVE.sub("", token))
@@ -143,7 +144,7 @@ def _facts(passages: tuple[str, ...]) -> _Facts:
 
 def _read(word: str, facts: _Facts) -> tuple[int, int] | None:
     """Return how many words of content a word is, and how many generic ones; None: no support."""
-    parts = _parts(_POSSESSIVE.sub("", unicodedata.normalize("NFC", word)))
+    parts = _parts(_POSSESSIVE.sub("", unicodedata.normalize("NFC", stream_safe(word))))
     if len(parts) > 1:
         form = tuple(map(_folded, parts))
         joined = "".join(form)
@@ -198,11 +199,11 @@ def _letters(part: str) -> int:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text.casefold())
+    return unicodedata.normalize("NFC", stream_safe(text.casefold()))
 
 
 def _without_accents(text: str) -> str:
-    apart = unicodedata.normalize("NFKD", text)
+    apart = unicodedata.normalize("NFKD", stream_safe(text))
     return unicodedata.normalize("NFC", "".join(c for c in apart if not unicodedata.combining(c)))
 
 

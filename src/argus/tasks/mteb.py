@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.data.qrels import read_qrels
+from argus.data.qrels import grade_of, read_qrels
 from argus.data.rows import id_value, text_value
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
@@ -206,14 +206,16 @@ def _text(row: Mapping[str, Values], field: str, where: str) -> str:
 def _qrels(judgements: Values, where: str) -> Qrels:
     if isinstance(judgements, Mapping):
         return {
-            str(query): {str(doc): int(grade) for doc, grade in grades.items()}
+            str(query): {str(doc): grade_of(grade) for doc, grade in grades.items()}
             for query, grades in judgements.items()
         }
     qrels: Qrels = {}
     for row in judgements:
         try:
-            qrels.setdefault(str(row["query-id"]), {})[str(row["corpus-id"])] = int(row["score"])
-        except (KeyError, TypeError, ValueError) as error:
+            qrels.setdefault(str(row["query-id"]), {})[str(row["corpus-id"])] = grade_of(
+                row["score"]
+            )
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(
                 f"{row!r:.60}", expected="rows of query-id, corpus-id and score",
                 fix="Load the task with its own loader.", where=where,

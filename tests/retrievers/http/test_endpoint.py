@@ -313,3 +313,9 @@ def test_a_vector_is_corrected_before_it_is_sent(server, tmp_path, minilm):
     file.write_text(f"url: {server.address}\nbody: {{q: '{{query}}'}}\n{answer}")
     with pytest.raises(InputError, match="sends no vector"), opened(f"http:{file}", config=config):
         pass
+
+
+def test_an_answer_packed_otherwise_than_accepted_is_not_unpacked(engine):
+    engine.reply = lambda *_: (200, {"found": []}, {"content-encoding": "zstd"})
+    with pytest.raises(ArgusError, match="DecodingError: an answer in zstd"):
+        ask(engine, AskingConfig(give_up_after=1))

@@ -159,3 +159,8 @@ def test_without_a_majority_of_votes_there_is_no_score(given):
     read = sum(v is not None for v in given)
     expected = "why" if len(given) == 1 else f"{read} of {len(given)} votes could be read: why"
     assert verdict.reason == expected
+
+
+@pytest.mark.parametrize("between", [" ", ")", " )", "\t"])
+def test_an_answer_that_is_all_space_is_read_at_once(between):
+    assert read_judgement(f"SCORE: 5{between * 20_000}x").failure == Failure.UNPARSABLE

@@ -66,11 +66,21 @@ def test_a_run_says_what_was_served(tmp_path):
         ({"id": "a", "text": "x", "documents": [], "risk": "nan"}, "a probability from 0 to 1"),
         ({"id": "a", "text": "x", "documents": [], "count": 0}, "1 or more"),
         ({"id": "a", "text": "x", "documents": [], "count": "many"}, "1 or more"),
+        ({"id": "a", "text": "x", "documents": [], "count": 10**400}, "1 or more"),
+        ({"id": "a", "text": "x", "documents": [], "risk": 10**400}, "a probability from 0 to 1"),
+        ({"id": "a", "text": "x", "documents": 5}, "5 in a list of documents"),
     ],
 )
 def test_bad_rows_are_refused(tmp_path, row, problem):
     with pytest.raises(InputError, match=problem):
         read_served(jsonl(tmp_path / "q.jsonl", row))
+
+
+@pytest.mark.parametrize("scores", [[10**400, 1.0], 5, "high"])
+def test_scores_that_are_none_are_left_out(tmp_path, scores):
+    row = {"id": "a", "text": "x", "documents": ["d1", "d2"], "scores": scores}
+    (one,) = read_served(jsonl(tmp_path / "q.jsonl", row)).questions
+    assert (one.documents, one.scores) == (("d1", "d2"), ())
 
 
 def test_a_question_that_comes_twice_is_refused(tmp_path):

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import InputError
-from argus.traffic.judging.table import ToGrade, read_table, read_tables, write_table
+from argus.traffic.judging.table import (
+    ToGrade,
+    read_rows_to_grade,
+    read_table,
+    read_tables,
+    write_table,
+)
 
 ROWS = [
     ToGrade("q1", "=what?\n now", 1, "d1", "one\ttext\nof two lines"),
@@ -48,12 +54,20 @@ def test_grades_are_read_as_people_write_them(table, written, grade):
     assert read_table(table, BELONGING) == {("q1", "d1"): grade}
 
 
-@pytest.mark.parametrize("written", ["4", "-1", "nan", "1.5", "maybe", "¾"])
+@pytest.mark.parametrize("written", ["4", "-1", "nan", "1.5", "maybe", "¾", "²", "9" * 5_000])
 def test_other_grades_are_refused_with_their_line(table, written):
     fill(table, "1", written)
     with pytest.raises(InputError, match=r"to_judge\.tsv, line 3") as refused:
         read_table(table, BELONGING)
     assert "a grade from 0 to 3" in str(refused.value)
+
+
+@pytest.mark.parametrize("rank", ["", "-1", "first", "²", "9" * 5_000])
+def test_a_row_without_a_rank_is_refused_with_its_line(table, rank):
+    assert [row.rank for row in read_rows_to_grade(table)] == [1, 2]
+    table.write_text(table.read_text(encoding="utf-8").replace("\t2\td2", f"\t{rank}\td2"))
+    with pytest.raises(InputError, match=r"to_judge\.tsv, line 3: is no row to grade"):
+        read_rows_to_grade(table)
 
 
 def test_a_grade_that_contradicts_itself_is_refused(table):

@@ -126,7 +126,7 @@ def _number(row: Row, column: str) -> float:
     value = row.values.get(column)
     try:
         number = float(value) if value not in (None, "") else 0.0
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise _no_number(row, column, value) from error
     if not 0 <= number <= 1:
         raise _no_number(row, column, value)

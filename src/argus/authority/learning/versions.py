@@ -15,6 +15,7 @@ _VERSION = re.compile(
     re.I,
 )
 _NOISE = re.compile(r"[\W_]+")
+_NUMBER = re.compile(r"\d{1,18}")
 LEAST_STEM = 6
 """Letters of a title without its versions for it to tell a document."""
 
@@ -29,7 +30,7 @@ class Titled:
 
 def titled(title: str) -> Titled | None:
     """Take a title apart; None where it says too little without its numbers."""
-    numbers = tuple(int(number) for number in re.findall(r"\d+", title))
+    numbers = tuple(map(int, _NUMBER.findall(title)))
     bare = _VERSION.sub(" ", _DATE.sub(" ", title))
     stem = _NOISE.sub(" ", bare).strip().lower()
     if len(stem) < LEAST_STEM:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,7 +80,9 @@ class Value:
         content = self.content
         if isinstance(content, bool) or not isinstance(content, (int, float)):
             return None
-        return float(content) if math.isfinite(content) else None
+        with suppress(OverflowError):  # 10**400
+            return float(content) if math.isfinite(content) else None
+        return None
 
     def wrong(self, expected: str) -> InputError:
         """Return the error for a value that is not what it should be."""

@@ -21,6 +21,7 @@ from argus.encoders import Encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError, Location
 from argus.hidden import remember, scrub, secrets_of
 from argus.http_retry import (
+    ACCEPTED,
     MOST_BYTES,
     SHOWN_CHARS,
     Refusal,
@@ -29,6 +30,7 @@ from argus.http_retry import (
     check_one_credential,
     meaning,
     persist,
+    read_body,
     without_half_pairs,
     without_secrets,
 )
@@ -82,7 +84,7 @@ class HttpRetriever:
         remember(keys=self._secrets(), addresses=[request.url])
         timeout = httpx.Timeout(None, connect=10)
         async with httpx.AsyncClient(
-            headers=request.headers, timeout=timeout, limits=limits
+            headers=ACCEPTED | request.headers, timeout=timeout, limits=limits
         ) as client:
             self._client = client
             yield
@@ -268,13 +270,10 @@ def _shown(value: Any) -> str:
 
 
 async def _read(response: httpx.Response) -> bytes:
-    parts, size = [], 0
-    async for part in response.aiter_bytes():
-        parts.append(part)
-        size += len(part)
-        if size > MOST_BYTES:
-            raise RetrievalError(f"answered with more than {MOST_BYTES:,} bytes")
-    return b"".join(parts)
+    body, is_whole = await read_body(response, MOST_BYTES)
+    if not is_whole:
+        raise RetrievalError(f"answered with more than {MOST_BYTES:,} bytes")
+    return body
 
 
 def _without_none(value: Any) -> Any:

@@ -24,7 +24,7 @@ _LINE = re.compile(
 _OPEN, _CLOSE = r"[\s*_`\"'(\[{<]*", r"[\s*_`\"')\]}>.,]*"
 _NUMBER = re.compile(
     rf"{_OPEN}(?P<number>[-+]?\d+(?:[.,]\d{{1,2}})?)"
-    rf"\s*(?:%|(?:/|out of|of)\s*(?P<of>\d+))?\s*(?:points?)?{_CLOSE}"
+    rf"(?:\s*+(?:%|(?:/|out of|of)\s*(?P<of>\d+)))?(?:\s*+points?)?{_CLOSE}"
     r"(?:\(.*|\s[-–—]\s+[^\d\s].*)?",  # a remark, which is no second number
     re.IGNORECASE,
 )

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from argus.data.records import read_record
 from argus.data.rows import FORMATS, Row, read_json_lines, read_rows
+from argus.data.whole_numbers import whole_number
 from argus.errors import InputError
 from argus.scenarios.study.config import Criterion, Versus
 from argus.scenarios.study.sheets import PLACE, TIE, A, B, KeyRow
@@ -118,7 +119,7 @@ def _place(row: Row, key: Mapping[tuple[int, str], KeyRow]) -> tuple[int, str]:
             where=row.at(),
         )
     sheet, pair = str(row.values["sheet"]).strip(), str(row.values["pair"]).strip()
-    place = (int(sheet) if sheet.isascii() and sheet.isdigit() else 0, pair)
+    place = (whole_number(sheet) or 0, pair)
     if place not in key:
         raise InputError(
             f"pair {pair!r} on sheet {sheet!r}",

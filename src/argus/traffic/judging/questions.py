@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from argus.data.rows import Row, pick_field, read_rows, text_value
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
+from argus.traffic.readers.values import as_number
 
 STEMS = ("questions", "queries")
 """Tables that are looked for in a folder, in this order."""
@@ -137,13 +138,21 @@ def _served(row: Row) -> Lists | None:
     value: Any = row.values[name]
     if value is None:
         return None
-    listed = value.split() if isinstance(value, str) else list(value)
+    listed = _listed(value)
     ids = [_id_of(one, row, name) for one in listed]
     values = [one.get("score") for one in listed if isinstance(one, Mapping)]
-    values = values or list(row.values.get("scores") or [])
-    scores = tuple(float(value) for value in values if isinstance(value, int | float))
+    values = values or _listed(row.values.get("scores") or [])
+    numbers = [as_number(value) for value in values if isinstance(value, int | float)]
+    scores = tuple(number for number in numbers if number is not None)
     once = tuple(dict.fromkeys(ids))
     return once, scores if len(scores) == len(ids) == len(once) else ()
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return what a field lists: the words of a text, and of a single value itself."""
+    if isinstance(value, str):
+        return value.split()
+    return list(value) if isinstance(value, Iterable) else [value]
 
 
 def _id_of(one: object, row: Row, name: str) -> str:
@@ -189,11 +198,8 @@ def _times(row: Row) -> int:
 
 
 def _number(value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return -1.0
-    return number if not math.isinf(number) else -1.0
+    number = as_number(value)
+    return -1.0 if number is None or math.isinf(number) else number
 
 
 def digest(questions: Sequence[ServedQuestion], k: int) -> str:

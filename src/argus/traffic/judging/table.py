@@ -13,6 +13,7 @@ from argus.data.artifacts import replacing
 from argus.data.csv_cells import as_written, harmless
 from argus.data.locks import waiting_for
 from argus.data.rows import Row, read_rows
+from argus.data.whole_numbers import whole_number
 from argus.errors import InputError
 from argus.traffic.judging.config import HIGHEST
 
@@ -75,7 +76,8 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
     rows = []
     for row in read_rows(path):
         values = {name: as_written(_cell(row, name)) for name in COLUMNS}
-        if not (values["rank"].isdigit() and all(values[name] for name in KEY)):
+        rank = whole_number(values["rank"])
+        if rank is None or rank < 0 or not all(values[name] for name in KEY):
             raise InputError(
                 "is no row to grade", expected=", ".join(COLUMNS),
                 fix="Save it with tabs between columns (.tsv), its first line as it was.",
@@ -83,7 +85,7 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
             )  # fmt: skip
         rows.append(
             ToGrade(
-                values["question_id"], values["question"], int(values["rank"]),
+                values["question_id"], values["question"], rank,
                 values["document_id"], values["document"],
             )
         )  # fmt: skip
@@ -159,9 +161,9 @@ def _grade(row: Row) -> int | None:
     text = "" if value is None else str(value).strip().casefold()
     if text in _WORDS:
         return _WORDS[text]
-    number = text.removesuffix(".0")  # as spreadsheets save whole numbers
-    if number.isascii() and number.isdigit() and int(number) <= HIGHEST:
-        return int(number)
+    grade = whole_number(text.removesuffix(".0"))  # as spreadsheets save whole numbers
+    if grade is not None and 0 <= grade <= HIGHEST:
+        return grade
     raise InputError(
         repr(value),
         expected=f"a grade from 0 to {HIGHEST}, yes or no; empty where there is none",

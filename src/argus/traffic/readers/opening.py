@@ -17,6 +17,9 @@ from argus.traffic.readers.wrapped import records_in
 
 PEEKED = 50
 """Records by which a file's format is found."""
+BEYOND = (ArithmeticError, ValueError, RecursionError)
+"""What records raise whose numbers are too large to be counted with, whose lists are too deep."""
+UNREADABLE = "a record with values too large or too deep to be read"
 Fits = Callable[[Values, LogConfig], bool]
 Read = Callable[[Values, LogConfig, ReadingTally], Iterator[Exchange | Feedback]]
 
@@ -66,6 +69,8 @@ def _read(
             yield from read(record, config, tally)
         except Skip as why:
             skipped[str(why)] += 1
+        except BEYOND:
+            skipped[UNREADABLE] += 1
 
 
 def _format(path: Path, head: list[Values], config: LogConfig) -> Format:

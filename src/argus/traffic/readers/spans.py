@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Any
 
+from argus.data.whole_numbers import whole_number
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Passage, ReadingTally, Skip
 from argus.traffic.readers.common import beside
 from argus.traffic.readers.fields import at_path
 from argus.traffic.readers.streams import Values
 from argus.traffic.readers.values import passages, question, unpacked
-from argus.traffic.readers.wrapped import plain_attributes
+from argus.traffic.readers.wrapped import DEEPEST, plain_attributes
 
 KIND, INPUT, DOCUMENTS = "openinference.span.kind", "input.value", "retrieval.documents"
 OPERATION, ASKED_TEXT = "gen_ai.operation.name", "gen_ai.retrieval.query.text"
@@ -24,7 +26,7 @@ GEN_AI_DOCUMENTS = "gen_ai.retrieval.documents"
 NO_DOCUMENTS = "spans of a retriever that say nothing of documents"
 OUTER = ("attributes", "span_attributes", "SpanAttributes")
 ROOTS = ("openinference", "input", "retrieval", "gen_ai", "session", "user", "metadata")
-_NUMBERED = re.compile(r"retrieval\.documents\.(\d+)\.(.+)")
+_NUMBERED = re.compile(r"retrieval\.documents\.(\d{1,18})\.(.+)")
 
 
 def fits(values: Values, config: LogConfig) -> bool:
@@ -80,12 +82,13 @@ def _attributes(values: Values) -> Values:
     return flat
 
 
-def _flatten(path: str, value: Any, flat: Values) -> None:
+def _flatten(path: str, value: Any, flat: Values, left: int = DEEPEST) -> None:
+    """Put what stands in a value into `flat`, by dotted names; what is too deep as it is."""
     if value is None:
         return
-    if isinstance(value, Mapping) and path not in (DOCUMENTS, "metadata"):
+    if left and isinstance(value, Mapping) and path not in (DOCUMENTS, "metadata"):
         for name, inner in value.items():
-            _flatten(f"{path}.{name}" if path else str(name), inner, flat)
+            _flatten(f"{path}.{name}" if path else str(name), inner, flat, left - 1)
     else:
         flat[path] = value
 
@@ -93,8 +96,11 @@ def _flatten(path: str, value: Any, flat: Values) -> None:
 def _documents(attributes: Mapping[str, Any], tally: ReadingTally) -> tuple[Passage, ...] | None:
     """Return the documents of an OpenInference span; None where it says nothing of any."""
     whole = unpacked(attributes.get(DOCUMENTS))
-    if isinstance(whole, Mapping) and all(str(key).isdigit() for key in whole):
-        whole = [whole[key] for key in sorted(whole, key=int)]
+    if isinstance(whole, Mapping):
+        places = [whole_number(str(key)) for key in whole]
+        if None not in places:
+            in_order = sorted(zip(places, whole.values(), strict=True), key=itemgetter(0))
+            whole = [value for _, value in in_order]
     if isinstance(whole, list):
         items = [_opened(one) for one in whole if isinstance(one, Mapping)]
         return passages(items, tally) if len(items) == len(whole) else passages(whole, tally)

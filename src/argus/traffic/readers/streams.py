@@ -9,31 +9,33 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import io
 import json
 import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from argus.data.rows import ARROW, read_rows
+from argus.data.rows import ARROW, LONGEST, read_rows
 from argus.errors import InputError
 from argus.traffic.exchange import ReadingTally
 
 ENDINGS = (".jsonl", ".ndjson", ".json", ".log", ".csv", ".tsv", ".parquet", ARROW)
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 CHUNK = 1 << 20
-"""Characters that are read at once of JSON over several lines."""
-LONGEST = 1 << 28
-"""Characters of one JSON value, behind which a file is given up as broken."""
+"""Characters, or bytes, that are read at once of JSON over several lines, and of a long line."""
 DAMAGE = (EOFError, zlib.error, gzip.BadGzipFile)
 BROKEN, NOT_TEXT = "half-written or broken JSON", "bytes that are not UTF-8"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+TOO_LONG = "a line longer than any record"
 CUT = "compressed data that end early"
 BETWEEN = re.compile(r"[\s,\[\]]*")
 """What stands between the values of a list, and of values one after the other."""
+Raw = io.BufferedReader | gzip.GzipFile | bz2.BZ2File
 Values = dict[str, Any]
 """A record of a foreign file: anything that JSON or Parquet can hold."""
 
@@ -83,7 +85,7 @@ def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
     opener = PACKED.get(path.suffix.lower(), open)
     with opener(path, "rb") as raw:
         try:
-            for number, line in enumerate(raw):
+            for number, line in enumerate(_bounded(raw, tally)):
                 if not number and line.startswith(UTF_16):
                     raise InputError(
                         "a file in UTF-16",
@@ -101,6 +103,31 @@ def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
             tally.skipped[CUT] += 1
 
 
+def _bounded(raw: Raw, tally: ReadingTally) -> Iterator[bytes]:
+    """Yield the lines; a longer one than LONGEST is counted, and never held as a whole.
+
+    A list on one line comes in pieces: it is read item by item.
+    """
+    is_list = raw.peek(1).removeprefix(BOM_UTF8).lstrip().startswith(b"[")
+    while line := raw.readline(LONGEST):
+        if len(line) < LONGEST or line.endswith(b"\n"):
+            yield line
+        elif is_list:
+            yield _whole(line, raw)
+        else:
+            tally.skipped[TOO_LONG] += 1
+            while line and not line.endswith(b"\n"):
+                line = raw.readline(CHUNK)
+
+
+def _whole(piece: bytes, raw: Raw) -> bytes:
+    """Return a piece of a line with the bytes that its last character lacks."""
+    for _ in range(3):  # UTF-8 has four at most
+        if b"\x80" <= raw.peek(1)[:1] < b"\xc0":
+            piece += raw.read(1)
+    return piece
+
+
 def _delimited(path: Path, delimiter: str, tally: ReadingTally) -> Iterator[Values]:
     every = _lines(path, tally)
     first = next(every, "")
@@ -112,7 +139,7 @@ def _delimited(path: Path, delimiter: str, tally: ReadingTally) -> Iterator[Valu
         if delimiter == "\t"
         else csv.reader(lines, delimiter=delimiter)
     )
-    header = next(reader, None)
+    header = _header(reader, path)
     while header:
         try:
             fields = next(reader, None)
@@ -125,6 +152,19 @@ def _delimited(path: Path, delimiter: str, tally: ReadingTally) -> Iterator[Valu
             yield dict(zip(header, fields, strict=True))
         elif fields:
             tally.skipped["a line with another number of fields than the header"] += 1
+
+
+def _header(reader: Iterator[list[str]], path: Path) -> list[str] | None:
+    """Return the names of the columns; None for an empty file. Raises InputError for others."""
+    try:
+        return next(reader, None)
+    except csv.Error as error:
+        raise InputError(
+            f"the first line cannot be split into fields ({error})",
+            expected="the names of the columns",
+            fix="Close the quote, or remove the stray carriage return.",
+            where=path,
+        ) from error
 
 
 def _json(path: Path, tally: ReadingTally) -> Iterator[Values]:
@@ -158,13 +198,16 @@ def _by_line(lines: Iterator[str], tally: ReadingTally) -> Iterator[Values]:
 
 
 def _flat(value: object, tally: ReadingTally) -> Iterator[Values]:
-    if isinstance(value, dict):
-        yield value
-    elif isinstance(value, list):
-        for one in value:
-            yield from _flat(one, tally)
-    else:
-        tally.skipped[f"a JSON {type(value).__name__}, no object"] += 1
+    """Yield the objects of a value and of the lists in it."""
+    waiting = [value]
+    while waiting:  # no recursion: a log nests lists as deep as it likes
+        one = waiting.pop()
+        if isinstance(one, dict):
+            yield one
+        elif isinstance(one, list):
+            waiting += reversed(one)
+        else:
+            tally.skipped[f"a JSON {type(one).__name__}, no object"] += 1
 
 
 def _spread(lines: Iterator[str], tally: ReadingTally) -> Iterator[object]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from argus.data.normal_forms import stream_safe
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import (
     ID_NAMES,
@@ -29,6 +30,8 @@ BAD = {
     "thumbsdown", "thumb_down", "👎", "incorrect", "irrelevant", "unsatisfied", "not_helpful",
 }  # fmt: skip
 NO_FEEDBACK, NO_RESULTS = "feedback that is neither good nor bad", "results that cannot be read"
+MARKS = ("score", "value", "label", "rating")
+"""Fields of feedback that is an object."""
 _APART = re.compile(r"[,;|\s]+")
 _NOTHING = Known()
 SCORES = frozenset((float, int, type(None)))
@@ -44,7 +47,7 @@ def unpacked(value: Any) -> Any:
         return value
     with suppress(ValueError, RecursionError):
         return json.loads(value)
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+    with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return ast.literal_eval(value)
     return value
 
@@ -83,9 +86,10 @@ def _plain_objects(items: list[Any]) -> tuple[Passage, ...] | None:
         return None
     ids = [item[id_name] for item in items]
     scores = [item.get(score_name) for item in items]
-    if set(map(type, ids)) != {str} or not SCORES.issuperset(map(type, scores)):
+    kinds = set(map(type, scores))
+    if set(map(type, ids)) != {str} or not kinds <= SCORES:
         return None
-    return tuple(map(Passage, ids, scores))
+    return tuple(map(Passage, ids, map(as_number, scores) if int in kinds else scores))
 
 
 def _with_number(item: Any) -> Any:
@@ -132,34 +136,41 @@ def text_of(item: Any) -> str:
 
 def _score(item: Mapping[str, Any]) -> float | None:
     score = next((item[name] for name in SCORE_NAMES if name in item), None)
-    return float(score) if isinstance(score, int | float) else None
+    return as_number(score) if isinstance(score, int | float) else None
+
+
+def as_number(value: Any) -> float | None:
+    """Return what a value is as a number; None for what is none, or larger than any float."""
+    with suppress(TypeError, ValueError, OverflowError):
+        return float(value)
+    return None
 
 
 def opinion(value: Any, good_from: float | None, tally: ReadingTally) -> tuple[int, int]:
     """Return how often a value approves, and how often it does not; a list may do both."""
-    value = unpacked(value)
-    if value is None or value == "":
-        return 0, 0
-    if isinstance(value, list | tuple):
-        both = [opinion(one, good_from, tally) for one in value]
-        return sum(good for good, _ in both), sum(bad for _, bad in both)
-    if isinstance(value, Mapping):
-        inner = next((value[n] for n in ("score", "value", "label", "rating") if n in value), None)
-        return opinion(inner, good_from, tally)
-    return _one_opinion(value, good_from, tally)
+    good, bad, waiting = 0, 0, [value]
+    while waiting:  # no recursion: a log nests lists as deep as it likes
+        one = unpacked(waiting.pop())
+        if isinstance(one, list | tuple):
+            waiting += one
+        elif isinstance(one, Mapping):
+            waiting.append(next((one[name] for name in MARKS if name in one), None))
+        elif one is not None and one != "":
+            approves, disapproves = _one_opinion(one, good_from, tally)
+            good, bad = good + approves, bad + disapproves
+    return good, bad
 
 
 def _one_opinion(value: Any, good_from: float | None, tally: ReadingTally) -> tuple[int, int]:
     if isinstance(value, bool):
         return int(value), int(not value)
-    number: float | None = None
-    with suppress(TypeError, ValueError):
-        number = float(value)
+    number = as_number(value)
     if number is not None and good_from is not None and number == number:
         return int(number >= good_from), int(number < good_from)
     if number in (1, -1, 0):
         return int(number == 1), int(number == -1)
-    word = str(value).strip().lower().replace(" ", "_").replace("-", "_").strip("_") or str(value)
+    text = value if isinstance(value, str) else ""
+    word = text.strip().lower().replace(" ", "_").replace("-", "_").strip("_")
     if word in GOOD or word in BAD:
         return int(word in GOOD), int(word in BAD)
     tally.remarks[NO_FEEDBACK] += 1
@@ -169,6 +180,7 @@ def _one_opinion(value: Any, good_from: float | None, tally: ReadingTally) -> tu
 def question(value: Any) -> str:
     """Return a question's text: itself, or of a conversation what a person said last.
 
+    Whoever normalises it does so in time that grows with its length.
     Raises Skip for what is none.
     """
     value = unpacked(value)
@@ -178,7 +190,7 @@ def question(value: Any) -> str:
         value = next((value[n] for n in ("query", "question", "text", "input") if n in value), None)
     if not isinstance(value, str) or not value.strip():
         raise Skip("no text of a question")
-    return value.strip().encode("utf-8", "replace").decode()
+    return stream_safe(value.strip().encode("utf-8", "replace").decode())
 
 
 def _said_by_person(message: Any) -> str:

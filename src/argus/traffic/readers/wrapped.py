@@ -11,18 +11,27 @@ LISTS = (
     "data", "spans", "goldens", "test_cases", "testCases", "samples", "queries", "events", "rows",
 )  # fmt: skip
 """Where a page of an API, or a saved data set, holds its records."""
+DEEPEST = 32
+"""Values in values, behind which nothing is looked for: no convention nests them as deep."""
 KINDS = ("stringValue", "intValue", "doubleValue", "boolValue")
+LISTED = ("arrayValue", "kvlistValue")
 
 
 def records_in(value: Values) -> Iterator[Values]:
     """Yield the records that a value holds: itself, where it wraps none."""
+    waiting = [value]
+    while waiting:  # no recursion: a log nests hits as deep as it likes
+        one = waiting.pop()
+        hits = one.get("hits")
+        if isinstance(hits, Mapping) and isinstance(hits.get("hits"), list):
+            waiting += reversed([*_dicts(hits["hits"])])
+        else:
+            yield from _unwrapped(one)
+
+
+def _unwrapped(value: Values) -> Iterator[Values]:
     if "resourceSpans" in value:
         yield from _otlp(value["resourceSpans"])
-        return
-    hits = value.get("hits")
-    if isinstance(hits, Mapping) and isinstance(hits.get("hits"), list):
-        for hit in hits["hits"]:
-            yield from records_in(hit) if isinstance(hit, dict) else ()
         return
     source = value.get("_source")
     if isinstance(source, dict):
@@ -46,23 +55,33 @@ def _otlp(resources: Any) -> Iterator[Values]:
                 yield {**span, "attributes": plain_attributes(span.get("attributes"))}
 
 
-def plain_attributes(attributes: Any) -> Values:
+def plain_attributes(attributes: Any, left: int = DEEPEST) -> Values:
     """Return OTLP's list of keys and values as one object."""
-    return {str(one["key"]): _plain(one.get("value")) for one in _dicts(attributes) if "key" in one}
+    named = (one for one in _dicts(attributes) if isinstance(one.get("key"), str))
+    return {one["key"]: _plain(one.get("value"), left) for one in named}
 
 
-def _plain(value: Any) -> Any:
-    """Return a value of OTLP without what says its type."""
+def _plain(value: Any, left: int) -> Any:
+    """Return a value of OTLP without what says its type; None for one that is too deep."""
     if not isinstance(value, Mapping):
         return value
     for kind in KINDS:
         if kind in value:
             return value[kind]
-    if "arrayValue" in value:
-        return [_plain(one) for one in (value["arrayValue"] or {}).get("values") or ()]
-    if "kvlistValue" in value:
-        return plain_attributes((value["kvlistValue"] or {}).get("values"))
-    return None
+    listed = next((name for name in LISTED if name in value), None)
+    values = _values(value[listed]) if left and listed else None
+    if values is None:
+        return None
+    if listed == "kvlistValue":
+        return plain_attributes(values, left - 1)
+    return [_plain(one, left - 1) for one in values]
+
+
+def _values(value: Any) -> list[Any] | None:
+    """Return what one of OTLP's lists holds, which an empty one leaves out; None for no list."""
+    inner = value or {}
+    values = (inner.get("values") or []) if isinstance(inner, Mapping) else None
+    return values if isinstance(values, list) else None
 
 
 def _dicts(value: Any) -> Iterator[dict[str, Any]]:

@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
+from argus.data.normal_forms import stream_safe
 from argus.errors import InputError
 from argus.traffic.config import LogConfig
 
@@ -59,5 +60,5 @@ def _read(path: Path) -> bytes:
 def normal(text: str) -> str:
     """Return a question as duplicates are compared: one case, single spaces, no closing marks."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = unicodedata.normalize("NFKC", stream_safe(text))
     return " ".join(text.casefold().split()).rstrip(" ?!.？！。")

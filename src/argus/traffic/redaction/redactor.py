@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from argus.errors import InputError
+from argus.data.rows import read_lines
+from argus.errors import InputError, Location
 from argus.traffic.redaction.patterns import KINDS, SUSPECT, Hit
 
 _NAMED = re.compile(r"([\w-]{1,40})\s*=\s*(.+)", re.DOTALL)
@@ -65,23 +67,27 @@ def own_patterns(named: Sequence[str]) -> list[tuple[str, re.Pattern[str]]]:
     return patterns
 
 
-def _lines(named: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _lines(named: Sequence[str]) -> Iterator[tuple[str | Location, str]]:
     for one in named:
-        path = Path(one)
-        if "=" in one and not path.is_file():
+        if not _is_file(one):
             yield "--redact", one
-        elif path.is_file():
-            for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-                if line.strip() and not line.lstrip().startswith("#"):
-                    yield f"{path}, line {number}", line.strip()
-        else:
-            yield "--redact", one
+            continue
+        for number, line in read_lines(Path(one)):
+            if line.strip() and not line.lstrip().startswith("#"):
+                yield Location(Path(one), number), line.strip()
 
 
-def _compiled(pattern: str, where: str) -> re.Pattern[str]:
+def _is_file(one: str) -> bool:
+    """Return whether a file is called so: a pattern can be longer than any name."""
+    with suppress(OSError):
+        return Path(one).is_file()
+    return False
+
+
+def _compiled(pattern: str, where: str | Location) -> re.Pattern[str]:
     try:
         compiled = re.compile(pattern)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:  # x{10**20}, "(" * 10_000
         raise InputError(
             f"{pattern!r} is no regular expression ({error})",
             expected="one of Python's re",
