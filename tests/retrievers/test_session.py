@@ -61,14 +61,19 @@ def test_an_iterator_that_is_empty_does_not_hang():
 
 
 def test_a_slow_generator_is_given_up_too():
+    release = threading.Event()
+
     def slow(query, k):
         yield "tea"
         if query.endswith("3"):
-            time.sleep(2)
+            release.wait(60)
 
-    with opened(slow, config=AskingConfig(timeout_s=0.3, at_once=2)) as source:
-        answers = source.ask(QUERIES, 2)
-    assert answers.failed == {"q3": "no answer in 0.3 s"}
+    try:
+        with opened(slow, config=AskingConfig(timeout_s=3, at_once=2)) as source:
+            answers = source.ask(QUERIES, 2)
+    finally:
+        release.set()
+    assert answers.failed == {"q3": "no answer in 3 s"}
 
 
 def test_an_answer_that_breaks_when_read_fails_its_query():
@@ -164,23 +169,23 @@ def test_a_query_that_hangs_is_given_up_and_others_go_on(blocking):
 
     def hang(query, k):
         if query.endswith(" 3"):
-            release.wait(30)
+            release.wait(60)
         return by_words(query, k)
 
     async def hang_too(query, k):
         if query.endswith(" 3"):
-            await asyncio.sleep(30)
+            await asyncio.sleep(60)
         return by_words(query, k)
 
-    config = AskingConfig(timeout_s=0.3, at_once=2)
+    config = AskingConfig(timeout_s=3, at_once=2)
     start = time.monotonic()
     try:
         with opened(hang if blocking else hang_too, config=config) as source:
             answers = source.ask(QUERIES, 2)
     finally:
         release.set()
-    assert answers.failed == {"q3": "no answer in 0.3 s"}
-    assert len(answers.run) == 11 and time.monotonic() - start < 15
+    assert answers.failed == {"q3": "no answer in 3 s"}
+    assert len(answers.run) == 11 and time.monotonic() - start < 45
 
 
 @pytest.mark.parametrize("blocking", [True, False])
@@ -217,9 +222,10 @@ def test_its_pace_is_kept():
         moments.append(time.monotonic())
         return []
 
+    start = time.monotonic()
     with opened(note, config=AskingConfig(per_minute=600, at_once=4)) as source:
         source.ask(QUERIES[:5], 2)
-    assert moments[-1] - moments[0] >= 0.35
+    assert all(at - start >= 0.1 * i - 1e-6 for i, at in enumerate(sorted(moments)))
 
 
 def test_it_is_asked_in_the_callers_own_thread_and_from_a_loop():

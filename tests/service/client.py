@@ -39,5 +39,5 @@ def run_in_a_thread(app, config):
         yield listener.getsockname()[1]
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join(120)
         assert not thread.is_alive()

@@ -135,9 +135,16 @@ def test_two_columns_of_vectors_are_told_apart(postgres, database):
 def test_a_statement_is_stopped_from_another_thread(postgres, database):
     with open_store(f"pgvector:{postgres}/docs") as store:
         store.interrupt()  # where none is under way
-        timer = threading.Timer(0.3, store.interrupt)
-        timer.start()
+        stopped = threading.Event()
+
+        def interrupt():
+            while not stopped.wait(0.1):  # one that comes before the statement stops nothing
+                store.interrupt()
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
         with pytest.raises(psycopg.errors.QueryCanceled):
             store._db.execute("SELECT pg_sleep(30)")
-        timer.join()
+        stopped.set()
+        thread.join()
         assert store.describe().records == N

@@ -88,7 +88,7 @@ def page_of(launched, width: int = 1280, *, refused: bool = False, **settings):
     """
     context = launched.new_context(viewport={"width": width, "height": 900}, **settings)
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(240_000)
     errors: list[str] = []
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda e: errors.append(str(e)))

@@ -38,7 +38,7 @@ def address(app):
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not server.started and time.monotonic() < end:
         time.sleep(0.02)
     port = server.servers[0].sockets[0].getsockname()[1]
@@ -59,7 +59,7 @@ class Window:
 
     def __init__(self, context, address):
         self.page, self.address, self.errors = context.new_page(), address, []
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(60_000)
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: self.errors.append(f"a dialog: {dialog.message}"))
@@ -74,7 +74,7 @@ class Window:
 
     def until(self, expression):
         """Wait until something holds in the page; its policy forbids the browser's own waiting."""
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while not self.page.evaluate(expression):
             assert time.monotonic() < end, expression
             time.sleep(0.03)
