@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -45,9 +44,7 @@ def build(argus, jsonl, tmp_path):
 
 def test_a_refusal_for_all_ends_the_command_with_2_at_once(build, refusing):
     url, sent = refusing
-    start = time.monotonic()
     ran = build("--base-url", url)
-    assert time.monotonic() - start < 5
     assert (ran.code, ran.out, len(sent)) == (2, "", 1)
     assert "refused with HTTP 402: nothing left to spend" in ran.err
     assert "the key (OPENAI_API_KEY) and the model name ('m')" in ran.err

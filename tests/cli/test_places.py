@@ -105,7 +105,7 @@ def test_ctrl_c_ends_a_retriever_that_blocks(place):
     assert "asking" in line, line
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=20)
+    _, told = process.communicate(timeout=120)
     assert process.returncode == 130 and "stopped; " in told and "Traceback" not in told
 
 
@@ -168,3 +168,20 @@ def test_texts_of_documents_steer_no_terminal(place, argus):
     ran = argus("search", "tea", "--index", "i")
     assert ran.code == 0 and "tea\ufffd]0;owned\ufffd and \ufffd milk" in ran.out
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out)
+
+
+def test_no_page_takes_the_place_of_a_part_of_results(place, argus):
+    assert argus(*EXPOSURE).code == 0
+    assert argus("index", "build", "--corpus", "corpus.jsonl", "--out", "i").code == 0
+    folder = place / EXPOSURE[-1]
+    parts = [place / "i/index.json", place / "i/.argus", place / "i/lock", folder / ".argus"]
+    parts += [*place.glob("i/embeddings/vectors.*"), *place.glob("i/views.lance/data/*")]
+    parts += [*folder.glob("embeddings/vectors.*"), *folder.glob("history/*/run.json")]
+    for part in parts:
+        before = part.read_bytes()
+        ran = argus("history", str(folder), "--html", str(part))
+        assert ran.code == 2 and "holds results of Argus" in ran.err, (part, ran)
+        assert part.read_bytes() == before
+    assert len(parts) > 6
+    assert argus("history", str(folder), "--html", "page.html").code == 0
+    assert argus("history", str(folder), "--html", "page.html").code == 0

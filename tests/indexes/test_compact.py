@@ -1,5 +1,5 @@
-import time
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,11 +84,11 @@ def test_who_opened_the_index_within_the_hour_reads_on(index):
 
 
 def test_the_version_current_at_the_cutoff_stays_however_old(index):
-    time.sleep(0.3)
-    index.rollback("r2")
-    since = timedelta(seconds=0.2)  # the version of the first rollback was current then
-    age = retention(index.table, since, timedelta(0))
-    assert since < timedelta(seconds=0.3) <= age
+    now = datetime.now(UTC)
+    versions = [{"timestamp": now - timedelta(hours=n)} for n in (9, 3, 1)]
+    table = SimpleNamespace(list_versions=lambda: versions)
+    age = retention(table, timedelta(hours=2), timedelta(0))  # 2 hours ago, that of 3 was current
+    assert timedelta(hours=3) <= age < timedelta(hours=4)
     assert retention(index.table, KEPT) == KEPT + MARGIN, "all are younger"
 
 

@@ -150,7 +150,7 @@ BROKEN = {
     "cut off in silence": ({"text": "Bern, capital of"}, "rejected: "),
     "dropped": ({"drop": True}, "no answer in 2 attempts"),
     "dropped midway": ({"text": "Bern is old.", "half": True}, "no answer in 2 attempts"),
-    "stalled": ({"text": "Bern is old.", "drip": True}, "no whole answer within 0.3 s"),
+    "stalled": ({"text": "Bern is old.", "drip": True}, "no whole answer within 2 s"),
     "busy": ({"status": 429, "content": "slow down"}, "HTTP 429: slow down"),
     "down": ({"status": 503, "content": "down"}, "HTTP 503"),
     "garbage": ({"content": b"\xff\x00<html>"}, "no chat completion"),
@@ -169,7 +169,7 @@ def test_what_is_not_answered_is_failed_with_the_reason(model, endpoint, kind):
         Document("a", "Bern is old."),
         Document("b", "Bern is big."),
         attempts=2,
-        timeout_s=0.3,
+        timeout_s=2 if kind == "stalled" else 60,  # an answer is in time on a slow machine, too
     )
     assert (lost.text, lost.insertions, lost.state) == (None, [], State.FAILED)
     assert reason in lost.reason

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -126,3 +127,17 @@ def test_the_command_prints_its_token_once_and_is_back_after_a_kill(report):
         assert token not in out + errors
         tokens.add(token)
     assert process.returncode == 0 and len(tokens) == 2
+
+
+@pytest.mark.parametrize("behind", [b"", b"Transfer-Encoding: chunked\r\n\r\n0\r\n"])
+def test_headers_without_an_end_are_refused(report, behind):
+    with running(report) as port:
+        with socket.create_connection(("127.0.0.1", port)) as endless:
+            endless.settimeout(60)
+            endless.sendall(b"POST /search HTTP/1.1\r\nHost: 127.0.0.1\r\n" + behind)
+            with suppress(ConnectionError):
+                for _ in range(4_000):
+                    endless.sendall(b"X: " + b"a" * 200 + b"\r\n")
+            with suppress(ConnectionError):
+                assert b" 400 " in endless.recv(1000)
+        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60).status_code == 200

@@ -169,6 +169,7 @@ def test_what_changes_something_needs_the_token_of_its_page(make):
     [
         {"origin": "https://evil.example"}, {"origin": "null"}, {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"}, {"origin": "http://127.0.0.1:8765"},
+        {"origin": "http://["}, {"origin": "http://[::1"},
     ],
 )  # fmt: skip
 def test_a_page_of_elsewhere_changes_nothing(make, headers):

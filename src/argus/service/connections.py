@@ -7,9 +7,15 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+MOST_HEAD = 1 << 16
+"""Bytes of the headers of a request, each with HEADER of its own."""
+HEADER = 32
+
 
 def closing_idle(seconds: float) -> type[asyncio.Protocol]:
     """Return uvicorn's protocol, which closes a connection that has begun no request in time.
+
+    And one whose headers have no end: they are answered with 400.
 
     A request has begun when its headers are whole; its body is for `Limits` to time.
     """
@@ -17,6 +23,17 @@ def closing_idle(seconds: float) -> type[asyncio.Protocol]:
 
     class ClosingIdle(base):  # type: ignore[misc]
         _deadline: asyncio.TimerHandle | None = None
+        _head = 0
+
+        def on_message_begin(self) -> None:
+            self._head = 0
+            super().on_message_begin()
+
+        def on_header(self, name: bytes, value: bytes) -> None:
+            self._head += len(name) + len(value) + HEADER
+            if self._head > MOST_HEAD:  # trailers behind a body count, too
+                raise ValueError("more headers than any request needs")
+            super().on_header(name, value)
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)

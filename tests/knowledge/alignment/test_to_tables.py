@@ -334,4 +334,4 @@ def test_a_million_relations_fit_into_the_memory_that_is_allowed(tmp_path):
     relations, duplicate, peak_mib = map(int, ran.stdout.split())
     assert (relations, duplicate) == (pairs, m - pairs)
     assert peak_mib < 400  # a list of the relations would take more
-    assert time.monotonic() - started < 120
+    assert time.monotonic() - started < 600

@@ -372,3 +372,14 @@ def test_an_index_is_not_repaired_twice_at_once(repairable, index):
     ):
         repairable.expand(index)
     assert repairable.expand(index).summary["counts"]["views"] == 16
+
+
+def test_a_lock_that_cannot_be_taken_is_told_by_a_rollback(repairable, index):
+    remedy = repairable.expand(index).remedy
+    lock = index / "lock"
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    with pytest.raises(InputError, match="cannot be written"):
+        rollback(index, remedy)
+    lock.rmdir()
+    assert rollback(index, remedy)["views_removed"]

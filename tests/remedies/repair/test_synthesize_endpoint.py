@@ -87,7 +87,7 @@ def test_stalled_and_garbage_answers_leave_the_others_used(repairable, index, en
         repairable.texts["medal"]: {"text": "The Royal", "finish": "length"},
     }
     endpoint.behave = lambda p, n: broken.get(document_in(p), {"text": good(document_in(p))})
-    given = config(attempts=1, timeout_s=0.5)
+    given = config(attempts=1, timeout_s=4)
     with pytest.raises(ArgusError, match=r"2 of 11 prompts .*give --accept-unanswered"):
         repairable.synthesize(index, config=given)
     assert unchanged(index, repairable)
@@ -99,7 +99,7 @@ def test_stalled_and_garbage_answers_leave_the_others_used(repairable, index, en
     assert result.summary["made"]["documents"]["failed"] == 4
     reasons = {row["doc_id"]: row["reason"] for row in rows(result) if row["state"] == "failed"}
     assert set(reasons) == {"swim", "notes", "vinyl", "medal"}
-    assert "no whole answer within 0.5 s" in reasons["swim"]
+    assert "no whole answer within 4 s" in reasons["swim"]
     assert "no chat completion" in reasons["notes"]
     assert "no answer in 1 attempts" in reasons["vinyl"]
     assert "cut off" in reasons["medal"]
@@ -113,7 +113,8 @@ def test_stalled_and_garbage_answers_leave_the_others_used(repairable, index, en
 )
 def test_an_endpoint_that_breaks_off_adds_nothing(repairable, index, endpoint, config, trouble):
     endpoint.behave = lambda p, n: trouble if n > 3 else {"text": good(document_in(p))}
-    options = {"attempts": 2, "timeout_s": 0.3, "give_up_after": 20, "concurrency": 2}
+    timeout_s = 3 if "drip" in trouble else 60
+    options = {"attempts": 2, "timeout_s": timeout_s, "give_up_after": 20, "concurrency": 8}
     with pytest.raises(ArgusError) as raised:
         repairable.synthesize(index, config=config(**options))
     said = str(raised.value)

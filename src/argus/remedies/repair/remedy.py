@@ -298,7 +298,7 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
     try:
         note["views_removed"] = views.rollback(remedy)
     except InputError:
-        if remedy not in there:
+        if remedy not in there or remedy in {r.id for r in ViewIndex.open(index).remedies()}:
             raise
         return rollback(index, remedy)  # another process removed it meanwhile
     if folder.path.is_dir():

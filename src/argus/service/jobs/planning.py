@@ -12,7 +12,7 @@ from argus.indexes.spec import parse_index_spec
 from argus.service.jobs.allowed import OF_THE_SERVICE, PLACES, STARTABLE, may_set
 from argus.service.jobs.declared import Commands, Declared
 from argus.service.jobs.summary import LONGEST, JobRequest, Value
-from argus.service.workplace import BESIDE, SERVED, Workplace
+from argus.service.workplace import BESIDE, SERVED, STATE, Workplace
 
 CONFIG = "config"
 
@@ -168,6 +168,13 @@ def _inside(one: Declared, text: str, workplace: Workplace) -> str:
             f"{text!r} lies outside the folders that the service was started over",
             expected=f"a path in {', '.join(map(str, workplace.folders))}",
             fix="Start the service over that folder, too.",
+            where=one.name,
+        )
+    if STATE in real.parts:
+        raise InputError(
+            f"{text!r} is where the service keeps its own state",
+            expected="another path",
+            fix="Name a file or folder beside it.",
             where=one.name,
         )
     return str(real) if state is None else f"{real}@{state}"

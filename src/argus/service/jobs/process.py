@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from argus.data.locks import take_lock
+from argus.data.whole_numbers import whole_number
 from argus.errors import ArgusError
 from argus.progress import LINES, VARIABLE, Step, read_step
 from argus.service.jobs.summary import JobProgress
@@ -134,8 +135,10 @@ def end_leftover(held: Path, pid: int | None) -> None:
 
 
 def _written(held: Path) -> int | None:
-    text = held.read_text(encoding="ascii", errors="replace")
-    return int(text) if text.isdecimal() else None
+    try:
+        return whole_number(held.read_text(encoding="ascii", errors="replace"))
+    except OSError:  # no file, where a lock was
+        return None
 
 
 def _is_held(held: Path) -> bool:
@@ -143,6 +146,8 @@ def _is_held(held: Path) -> bool:
         take_lock(held, busy="").close()
     except ArgusError:
         return True
+    except OSError:  # a folder, which nobody holds
+        return False
     return False
 
 

@@ -60,11 +60,8 @@ class Jobs:
         self._closing = False
         self._why = "the jobs are not open; start the service first."
 
-    def _open(self) -> None:
-        """Take the folder, and note as interrupted what ran when the last service ended.
-
-        Raises ArgusError where another service keeps jobs there.
-        """
+    def _take(self) -> bool:
+        """Take the folder; False where it cannot be written, ArgusError where another has it."""
         busy = (
             f"{self.home} is used by another argus serve; two of them on one folder would start "
             "each job twice. Use that one, or serve other folders."
@@ -77,17 +74,30 @@ class Jobs:
                 f"{self.home}: jobs cannot be kept there ({error.strerror or error}). Serve a "
                 "folder that can be written first."
             )
-            return
+            return False
+        return True
+
+    def _open(self) -> None:
+        """Read the table, note as interrupted what ran when the last service ended, and go on.
+
+        Raises ArgusError for a table that is damaged.
+        """
         self._table = JobTable(self.home)
         for id_, pid in self._table.running().items():
             end_leftover(self._held(id_), pid)
             self._table.end(id_, JobState.INTERRUPTED, None)
+        self._schedule()
 
     def start(self) -> None:
         """Take the folder and begin to run what waits; ArgusError where another service has it."""
-        self._open()
-        if self._table is not None:
-            self._schedule()
+        if not self._take():
+            return
+        try:
+            self._open()
+        except ArgusError as error:  # searches go on without jobs
+            if self._table is not None:
+                self._table.close()
+            self._table, self._why = None, str(error)
 
     async def close(self) -> None:
         """Stop what runs, which can be resumed, and let go of the folder."""

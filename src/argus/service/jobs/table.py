@@ -24,7 +24,7 @@ from argus.service.jobs.summary import (
 FILE = "jobs.sqlite"
 MOST_EVENTS = 2_000
 """Events kept of one job; the first ones go."""
-BUSY_MS = 5_000
+BUSY_MS = 200
 _TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
   id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT NOT NULL, arguments TEXT NOT NULL,
@@ -137,13 +137,14 @@ class JobTable:
         rows = self._rows(
             "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id", JobState.QUEUED
         )
-        return [
-            Queued(
-                row["id"], tuple(json.loads(row["words"])), tuple(json.loads(row["arguments"])),
-                tuple(json.loads(row["writes"])), row["attempt"],
-            )
-            for row in rows
-        ]  # fmt: skip
+        with self._written():
+            return [
+                Queued(
+                    row["id"], _texts(row["words"]), _texts(row["arguments"]),
+                    _texts(row["writes"]), row["attempt"],
+                )
+                for row in rows
+            ]  # fmt: skip
 
     def running(self) -> dict[int, int | None]:
         """Return the jobs that run, with their processes."""
@@ -152,7 +153,9 @@ class JobTable:
 
     def job(self, id_: int) -> JobRecord | None:
         """Return a job; None where there is none of that id."""
-        return next(map(self._record, self._rows("SELECT * FROM jobs WHERE id = ?", id_)), None)
+        rows = self._rows("SELECT * FROM jobs WHERE id = ?", id_)
+        with self._written():
+            return next(map(self._record, rows), None)
 
     def latest(self, most: int, before: int | None = None) -> list[JobRecord]:
         """Return jobs, the latest first; before: those of smaller ids alone."""
@@ -160,23 +163,25 @@ class JobTable:
             "SELECT * FROM jobs WHERE ? IS NULL OR id < ? ORDER BY id DESC LIMIT ?",
             before, before, most,
         )  # fmt: skip
-        return [self._record(row) for row in rows]
+        with self._written():
+            return [self._record(row) for row in rows]
 
     def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
         """Return what happened to a job after an event, in order."""
         rows = self._rows(
             "SELECT * FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?", id_, after, most
         )
-        return [
-            {
-                "id": row["id"],
-                "job": row["job"],
-                "at": row["at"],
-                "state": JobState(row["state"]),
-                "progress": _progress(row),
-            }
-            for row in rows
-        ]
+        with self._written():
+            return [
+                {
+                    "id": row["id"],
+                    "job": row["job"],
+                    "at": row["at"],
+                    "state": JobState(row["state"]),
+                    "progress": _progress(row),
+                }
+                for row in rows
+            ]
 
     def _record(self, row: sqlite3.Row) -> JobRecord:
         state = JobState(row["state"])
@@ -191,7 +196,7 @@ class JobTable:
             "state": state,
             "attempt": row["attempt"],
             "resumable": state in RESUMABLE,
-            "writes": json.loads(row["writes"]),
+            "writes": list(_texts(row["writes"])),
             "queued_at": row["queued_at"],
             "started_at": row["started_at"],
             "finished_at": row["finished_at"],
@@ -213,11 +218,11 @@ class JobTable:
 
     @contextmanager
     def _written(self) -> Iterator[None]:
-        """Turn what SQLite raises into an error that says what to do."""
+        """Turn what SQLite and a damaged row raise into an error that says what to do."""
         try:
             with self._lock:
                 yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError, TypeError) as error:
             raise ArgusError(
                 f"{self.path}: the table of jobs cannot be read or written ({error}). Mend that "
                 "(space on the disk, rights, a damaged file) and try again; no job was lost."
@@ -236,6 +241,13 @@ class JobTable:
                     if self._sql.in_transaction:
                         self._sql.execute("ROLLBACK")
                 raise
+
+
+def _texts(written: str) -> tuple[str, ...]:
+    texts = json.loads(written)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{written:.40} where a list of texts was written")
+    return tuple(texts)
 
 
 def _progress(row: sqlite3.Row) -> JobProgress | None:
