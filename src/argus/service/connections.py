@@ -12,17 +12,10 @@ MOST_HEAD = 1 << 16
 HEADER = 32
 
 
-def closing_idle(seconds: float) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol, which closes a connection that has begun no request in time.
+def _bounded_headers(base: Any) -> Any:
+    """Return a protocol that answers headers without an end with 400."""
 
-    And one whose headers have no end: they are answered with 400.
-
-    A request has begun when its headers are whole; its body is for `Limits` to time.
-    """
-    base: Any = AutoHTTPProtocol
-
-    class ClosingIdle(base):  # type: ignore[misc]
-        _deadline: asyncio.TimerHandle | None = None
+    class BoundedHeaders(base):  # type: ignore[misc]
         _head = 0
 
         def on_message_begin(self) -> None:
@@ -34,6 +27,20 @@ def closing_idle(seconds: float) -> type[asyncio.Protocol]:
             if self._head > MOST_HEAD:  # trailers behind a body count, too
                 raise ValueError("more headers than any request needs")
             super().on_header(name, value)
+
+    return BoundedHeaders
+
+
+def closing_idle(seconds: float) -> type[asyncio.Protocol]:
+    """Return uvicorn's protocol, which closes a connection that has begun no request in time.
+
+    One whose headers have no end is answered with 400. A request has begun when its headers are
+    whole; its body is for `Limits` to time.
+    """
+    base: Any = _bounded_headers(AutoHTTPProtocol)
+
+    class ClosingIdle(base):  # type: ignore[misc]
+        _deadline: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
