@@ -83,13 +83,18 @@ class Entry:
     """Failed without any answer, so that the endpoint is to blame and not the prompt."""
 
 
+def _state(stored: str) -> State:
+    try:
+        return _STATES[stored]
+    except KeyError as error:
+        raise sqlite3.DatabaseError(f"an answer has the state {stored!r}") from error
+
+
 def _entry(row: Sequence[Any]) -> Entry:  # SQLite gives values without types
     """Return a row of _COLUMNS."""
     key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, no_answer = row
-    if state not in _STATES:
-        raise sqlite3.DatabaseError(f"an answer has the state {state!r}")
     return Entry(
-        key, model, prompt, _STATES[state], answer, reason, tokens_in, tokens_out, seconds, time,
+        key, model, prompt, _state(state), answer, reason, tokens_in, tokens_out, seconds, time,
         bool(no_answer),
     )  # fmt: skip
 
@@ -168,10 +173,7 @@ class Ledger:
         """Return how many rows are in each state that is stored."""
         with self._lock, self._reported():
             rows = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
-            counts = dict(rows.fetchall())
-            if strange := counts.keys() - _STATES.keys():
-                raise sqlite3.DatabaseError(f"an answer has the state {strange.pop()!r}")
-            return {state: counts.get(str(state), 0) for state in (State.OK, State.FAILED)}
+            return {State.OK: 0, State.FAILED: 0} | {_state(s): n for s, n in rows}
 
     def _select(self, clause: str, values: Sequence[str]) -> list[Entry]:
         with self._lock, self._reported():

@@ -49,10 +49,12 @@ def run_service(
         allow_files(config.max_connections)
         for line in _greeting(app.state.service, listener):
             say(line)
-        with suppress(KeyboardInterrupt, SystemExit):
-            uvicorn.Server(uvicorn_config(app, config)).run([listener])
-        if app.state.failure is not None:
-            raise app.state.failure
+        try:
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(uvicorn_config(app, config)).run([listener])
+        finally:  # uvicorn leaves by SystemExit, and does not say why
+            if app.state.failure is not None:
+                raise app.state.failure
 
 
 def uvicorn_config(app: FastAPI, config: ServeConfig) -> uvicorn.Config:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
+from typing import TypeVar
 
 from argus.data.provenance import utc_now
 from argus.errors import ArgusError
@@ -20,6 +21,8 @@ from argus.service.jobs.summary import (
     JobRecord,
     JobState,
 )
+
+T = TypeVar("T")
 
 FILE = "jobs.sqlite"
 MOST_EVENTS = 2_000
@@ -134,62 +137,36 @@ class JobTable:
 
     def queued(self) -> list[Queued]:
         """Return the jobs that wait, in their order."""
-        rows = self._rows(
-            "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id", JobState.QUEUED
-        )
-        with self._written():
-            return [
-                Queued(
-                    row["id"], _texts(row["words"]), _texts(row["arguments"]),
-                    _texts(row["writes"]), row["attempt"],
-                )
-                for row in rows
-            ]  # fmt: skip
+        query = "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id"
+        return self._read(_queued, query, JobState.QUEUED)
 
     def running(self) -> dict[int, int | None]:
         """Return the jobs that run, with their processes."""
-        rows = self._rows("SELECT id, pid FROM jobs WHERE state = ?", JobState.RUNNING)
-        return {row["id"]: row["pid"] for row in rows}
+        query = "SELECT id, pid FROM jobs WHERE state = ?"
+        return dict(self._read(tuple, query, JobState.RUNNING))
 
     def job(self, id_: int) -> JobRecord | None:
         """Return a job; None where there is none of that id."""
-        rows = self._rows("SELECT * FROM jobs WHERE id = ?", id_)
-        with self._written():
-            return next(map(self._record, rows), None)
+        return next(iter(self._read(self._record, "SELECT * FROM jobs WHERE id = ?", id_)), None)
 
     def latest(self, most: int, before: int | None = None) -> list[JobRecord]:
         """Return jobs, the latest first; before: those of smaller ids alone."""
-        rows = self._rows(
-            "SELECT * FROM jobs WHERE ? IS NULL OR id < ? ORDER BY id DESC LIMIT ?",
-            before, before, most,
-        )  # fmt: skip
-        with self._written():
-            return [self._record(row) for row in rows]
+        query = "SELECT * FROM jobs WHERE ? IS NULL OR id < ? ORDER BY id DESC LIMIT ?"
+        return self._read(self._record, query, before, before, most)
 
     def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
         """Return what happened to a job after an event, in order."""
-        rows = self._rows(
-            "SELECT * FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?", id_, after, most
-        )
-        with self._written():
-            return [
-                {
-                    "id": row["id"],
-                    "job": row["job"],
-                    "at": row["at"],
-                    "state": JobState(row["state"]),
-                    "progress": _progress(row),
-                }
-                for row in rows
-            ]
+        query = "SELECT * FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?"
+        return self._read(_event, query, id_, after, most)
 
     def _record(self, row: sqlite3.Row) -> JobRecord:
         state = JobState(row["state"])
-        last = self._rows(
+        last = self._read(
+            _progress,
             "SELECT progress FROM events WHERE job = ? AND progress IS NOT NULL "
             "ORDER BY id DESC LIMIT 1",
             row["id"],
-        )
+        ) if state == JobState.RUNNING else []  # fmt: skip
         return {
             "id": row["id"],
             "command": row["line"],
@@ -201,7 +178,7 @@ class JobTable:
             "started_at": row["started_at"],
             "finished_at": row["finished_at"],
             "exit_code": row["exit_code"],
-            "progress": next(map(_progress, last), None) if state == JobState.RUNNING else None,
+            "progress": next(iter(last), None),
             "output": row["output"],
             "errors": row["errors"],
         }
@@ -212,9 +189,10 @@ class JobTable:
             (id_, utc_now(), state, None if progress is None else json.dumps(progress)),
         )
 
-    def _rows(self, query: str, *values: object) -> Sequence[sqlite3.Row]:
+    def _read(self, make: Callable[[sqlite3.Row], T], query: str, *values: object) -> list[T]:
+        """Return what is made of the rows of a query."""
         with self._written():
-            return self._sql.execute(query, values).fetchall()
+            return [make(row) for row in self._sql.execute(query, values).fetchall()]
 
     @contextmanager
     def _written(self) -> Iterator[None]:
@@ -241,6 +219,20 @@ class JobTable:
                     if self._sql.in_transaction:
                         self._sql.execute("ROLLBACK")
                 raise
+
+
+def _queued(row: sqlite3.Row) -> Queued:
+    return Queued(
+        row["id"], _texts(row["words"]), _texts(row["arguments"]), _texts(row["writes"]),
+        row["attempt"],
+    )  # fmt: skip
+
+
+def _event(row: sqlite3.Row) -> JobEvent:
+    return {
+        "id": row["id"], "job": row["job"], "at": row["at"], "state": JobState(row["state"]),
+        "progress": _progress(row),
+    }  # fmt: skip
 
 
 def _texts(written: str) -> tuple[str, ...]:
