@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -50,6 +51,16 @@ def test_predict_says_how_many_are_at_risk_and_json_is_json(audited, tmp_path):
     assert "1 not applicable" in shipped.output and "below 0.3 (hard to reach)" in shipped.output
     own = run(app, [*arguments, "--probe", str(audited), "--out", str(tmp_path / "own"), "--json"])
     assert json.loads(own.stdout)["probe"]["family"] == "ridge"
+
+
+def test_vectors_that_a_disk_lost_are_missing(audited, tmp_path):
+    torn = tmp_path / "audit"
+    shutil.copytree(audited, torn)
+    with (torn / "embeddings" / "vectors.f32").open("r+b") as file:
+        file.write(bytes(4096))
+    result = run(app, ["probe", "fit", "--audit", str(torn), "--families", "ridge"])
+    assert result.exit_code != 0 and isinstance(result.exception, InputError)
+    assert re.search(r"lacks the vectors of \d+ of", str(result.exception))
 
 
 def test_wrong_options_are_named(audited, tmp_path):

@@ -239,3 +239,23 @@ def test_all_spans_of_one_text_are_encoded_in_one_call(tmp_path):
         embedded = embed(items, Counted(), store)
     assert embedded.ok.all() and len(embedded.vectors) == len(items)
     assert calls == [set(texts[:-1]), {texts[-1]}]
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_rows_that_a_disk_lost_are_embedded_again_and_told(tmp_path, caplog, value):
+    path, texts = tmp_path / "store", ["a", "ab", "abb", "abbb"]
+    with EmbeddingStore(path, fingerprint="letters", dim=DIM) as store:
+        before = embed(documents(texts), Letters(), store).vectors
+    with (path / "vectors.f32").open("r+b") as file:
+        file.seek(4 * DIM)
+        file.write(np.full(DIM + 1, value, np.float32).tobytes())  # rows 1 and 2
+    encoder = Letters()
+    with EmbeddingStore(path, fingerprint="letters", dim=DIM) as store:
+        after = embed(documents(texts), encoder, store)
+    assert after.ok.all() and sorted(encoder.encoded) == ["ab", "abb"]
+    np.testing.assert_array_equal(after.vectors, before)
+    (said,) = caplog.messages
+    assert f"{path}: 2 of the stored vectors are damaged" in said and "embedded again" in said
+    with EmbeddingStore(path, fingerprint="letters", dim=DIM) as store:
+        embed(documents(texts), encoder, store)
+    assert len(encoder.asked) == 1 and len(caplog.messages) == 1

@@ -102,3 +102,53 @@ def test_rows_of_another_encoder_or_family_are_refused(family, tmp_path):
     assert error.value.where == tmp_path
     with opened(tmp_path, family) as store, pytest.raises(ValueError, match="expected"):
         store.append([key(0)], some_rows(family, 2))
+
+
+@families
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_rows_of_a_torn_block_are_forgotten(family, value, tmp_path):
+    rows, keys = some_rows(family), [key(i) for i in range(6)]
+    with opened(tmp_path, family) as store:
+        store.append(keys, rows)
+    starts = np.cumsum([0, *(values_of(rows, i).size for i in range(6))])
+    values = np.memmap(tmp_path / VALUES, "<f4", "r+")
+    values[starts[2] : starts[4]] = value
+    values.flush()
+    with opened(tmp_path, family) as store:
+        assert store.forget_broken(keys) == 2
+        assert store.rows(keys).tolist() == [0, 1, -1, -1, 4, 5]
+        store.append(keys, rows)
+        assert same(store.gather(keys), rows)
+    with opened(tmp_path, family) as store:
+        assert same(store.gather(keys), rows)
+
+
+def values_of(rows, i):
+    return arrays_of(rows[i : i + 1])[0]
+
+
+@pytest.mark.parametrize("column", [0, -1, TERMS])
+def test_columns_of_a_torn_block_are_noticed(tmp_path, column):
+    rows, keys = some_rows("sparse"), [key(i) for i in range(6)]
+    long = max(range(6), key=lambda i: len(values_of(rows, i)))
+    with opened(tmp_path, "sparse") as store:
+        store.append(keys, rows)
+        columns = np.memmap(tmp_path / COLUMNS, "<i4", "r+")
+        columns[rows.matrix.indptr[long] : rows.matrix.indptr[long + 1]] = column
+        columns.flush()
+        assert store.forget_broken(keys) == 1 and keys[long] not in store
+
+
+@families
+def test_rows_behind_an_end_that_cannot_be_are_cut_off(family, tmp_path):
+    rows, keys = some_rows(family), [key(i) for i in range(6)]
+    with opened(tmp_path, family) as store:
+        store.append(keys, rows)
+    ends = np.memmap(tmp_path / ENDS, "<i8", "r+")
+    ends[3:] = 0
+    ends.flush()
+    with opened(tmp_path, family) as store:
+        assert store.rows(keys).tolist() == [0, 1, 2, -1, -1, -1]
+        assert same(store.gather(keys[:3]), rows[:3])
+        store.append(keys, rows)
+        assert same(store.gather(keys), rows)

@@ -289,3 +289,60 @@ def test_vectors_that_are_held_are_kept_without_a_copy_of_all(tmp_path, monkeypa
         mine = [i for i in range(len(keys)) if i != 7]
         rows = store.rows_stored([kept[i] for i in mine])
         np.testing.assert_array_equal(store.vectors[rows], vectors[mine])
+
+
+def overwrite(path, start, content):
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(content)
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf, 1e30])
+def test_rows_of_a_torn_block_are_forgotten_for_good(tmp_path, monkeypatch, value):
+    monkeypatch.setattr(module, "CHECK_ROWS", 2)
+    keys = [key(i) for i in range(1, 8)]
+    rows = vectors(*range(1, 8))
+    rows /= np.linalg.norm(rows, axis=1)[:, None]
+    with open_store(tmp_path) as store:
+        store.append(keys, rows)
+    torn = np.full(4, value, np.float32).tobytes()  # all of row 3, and a third of row 4
+    overwrite(tmp_path / "vectors.f32", 3 * ROW_BYTES, torn)
+    with open_store(tmp_path) as store:
+        assert store.forget_broken([keys[0], keys[5], key(99)], unit=True) == 0
+        assert store.forget_broken([*keys, keys[3]], unit=True) == 2
+        assert store.rows(keys).tolist() == [0, 1, 2, -1, -1, 5, 6]
+    with open_store(tmp_path) as store:
+        assert store.forget_broken(keys, unit=True) == 0
+        assert (len(store), keys[3] in store) == (7, False)
+        store.append(keys[3:5], rows[3:5])
+    with open_store(tmp_path) as store:
+        np.testing.assert_array_equal(store.gather(keys), rows)
+        assert store.rows(keys).tolist() == [0, 1, 2, 7, 8, 5, 6]
+
+
+def test_rows_of_any_length_are_broken_where_zero_or_no_numbers(tmp_path):
+    keys = [key(i) for i in range(1, 5)]
+    with open_store(tmp_path) as store:
+        store.append(keys, vectors(0, 50, 0, 1))
+        overwrite(tmp_path / "vectors.f32", 2 * ROW_BYTES, bytes(ROW_BYTES))
+        assert store.forget_broken(keys) == 1
+        assert store.rows(keys).tolist() == [0, 1, -1, 3]
+
+
+def test_a_torn_block_of_keys_leaves_the_rows_in_their_places(tmp_path):
+    keys = [key(i) for i in range(1, 7)]
+    with open_store(tmp_path) as store:
+        store.append(keys, vectors(*range(1, 7)))
+    overwrite(tmp_path / "keys.bin", 2 * 16, bytes(3 * 16))
+    with open_store(tmp_path) as store:
+        assert store.rows(keys).tolist() == [0, 1, -1, -1, -1, 5]
+        store.append(keys, vectors(*range(1, 7)))
+        assert store.gather(keys).tolist() == vectors(*range(1, 7)).tolist()
+
+
+def test_what_is_held_is_not_looked_for_on_the_disk(tmp_path):
+    keys = [key(1), key(2)]
+    with open_store(tmp_path) as store:
+        store.append([key(9)], vectors(9))
+        store.lay_over(HeldVectors.of(keys, vectors(1, 2), {}))
+        assert store.forget_broken([*keys, key(9)]) == 0

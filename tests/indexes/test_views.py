@@ -201,6 +201,23 @@ def test_a_damaged_table_is_an_error_to_act_on(index):
         ViewIndex.open(index.path)
 
 
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_vectors_that_a_disk_lost_are_named_and_added_again(index, value):
+    row = unit(20)[3]
+    (data,) = (index.path / "views.lance" / "data").iterdir()
+    content = data.read_bytes()
+    assert content.count(row.tobytes()) == 1
+    torn = row.copy()
+    torn[: DIM // 2] = value
+    data.write_bytes(content.replace(row.tobytes(), torn.tobytes()))
+    damaged = ViewIndex.open(index.path)
+    with pytest.raises(ArgusError, match=r"1 of 20 vectors are damaged .+, of 'd003'\. Put a copy"):
+        damaged.search(unit(20), 1)
+    damaged.delete_documents(["d003"])
+    damaged.add(originals(1, start=3), row[None])
+    assert damaged.search(row[None], 1).doc_ids == [["d003"]]
+
+
 CHILD = """
 import sys
 import numpy as np

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -98,10 +99,11 @@ def embed(
     An item that the encoder rejects, or whose vector is not finite, is reported in `failures`;
     an encoder that fails for every item of a first batch raises its EncodingError instead, and an
     endpoint that refuses all texts alike an EndpointRefusal whenever it does. Vectors are stored as
-    they come, which with `EncodesBatches` is in any order. Very many of them are gathered on the
-    disk (see `EmbeddingStore.gather`).
+    they come, which with `EncodesBatches` is in any order; damaged ones are embedded again, with a
+    warning. Very many of them are gathered on the disk (see `EmbeddingStore.gather`).
     """
     keys = [item.key for item in items]
+    _forget_broken(store, keys, encoder)
     failed = {key: why for key in keys if (why := store.failure(key)) is not None}
     missing = {
         key: item
@@ -123,6 +125,16 @@ def embed(
     stored = [key for key in keys if key not in failed]
     del keys, missing  # of millions, before their vectors come
     return Embedded(store.gather(stored), ok, failures, stored)
+
+
+def _forget_broken(store: Store[R], keys: Sequence[bytes], encoder: Encoder[R]) -> None:
+    """Have rows that were damaged on the disk embedded again; the log says how many."""
+    broken = store.forget_broken(keys, unit=similarity_of(encoder) == COSINE)
+    if broken:
+        logging.getLogger("argus").warning(
+            f"argus: {store.path}: {broken:,} of the stored vectors are damaged (zeros, no "
+            "numbers, or not of the length that was written); they are embedded again"
+        )
 
 
 def _encoded(

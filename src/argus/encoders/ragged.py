@@ -3,11 +3,13 @@
 Layout of the folder: as in `argus.encoders.store`, but `values.f32` holds what all rows are made
 of, one behind the other (weights, or token vectors), `columns.i32` the term of each weight, and
 `ends.i64` where each row ends, in weights or tokens. A batch is written in the order values,
-columns, ends, keys: whatever a kill leaves is cut back to whole rows under whole keys.
+columns, ends, keys: whatever a kill leaves is cut back to whole rows under whole keys, and so are
+rows behind an end that cannot be.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,15 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.rows import Family, Rows, SparseRows, TokenRows, starts_of
+from argus.encoders.rows import (
+    BoolArray,
+    Family,
+    Rows,
+    SparseRows,
+    TokenRows,
+    starts_of,
+    usable,
+)
 from argus.encoders.store import EmbeddingStore, Store, append_bytes, cut_file
 
 VALUES, COLUMNS, ENDS = "values.f32", "columns.i32", "ends.i64"
@@ -44,9 +54,19 @@ class _RaggedStore(Store[Any]):
         ends: IntArray = _mapped(self.path / ENDS, "<i8")
         return ends
 
-    def _places(self, keys: Sequence[bytes]) -> tuple[IntArray, IntArray]:
-        """Return the positions of the values of `keys`, in their order, and where each begins."""
-        rows = self.rows_stored(keys)
+    @abstractmethod
+    def _read(self, rows: IntArray) -> Any:
+        """Return rows that are on the disk."""
+
+    def gather(self, keys: Sequence[bytes]) -> Any:
+        """Return the rows of `keys`; KeyError if one is missing."""
+        return self._read(self.rows_stored(keys))
+
+    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
+        return usable(self._read(rows))
+
+    def _places(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the positions of the values of rows, in their order, and where each begins."""
         ends = self._ends()[: len(self)]
         starts = np.concatenate([[0], ends])[rows]
         counts = ends[rows] - starts
@@ -59,7 +79,9 @@ class _RaggedStore(Store[Any]):
         sizes = [_items(self.path / VALUES, 4 * self.width)]
         if self.columns:
             sizes.append(_items(self.path / COLUMNS, 4))
-        n = min(most, len(ends), int(np.searchsorted(ends, min(sizes), side="right")))
+        whole = ends <= min(sizes)
+        whole[1:] &= ends[1:] >= ends[:-1]
+        n = min(most, len(ends) if whole.all() else int(whole.argmin()))
         values = int(ends[n - 1]) if n else 0
         del ends  # a mapped file cannot be cut everywhere
         cut_file(self.path / ENDS, n * _END_BYTES)
@@ -74,14 +96,23 @@ class SparseStore(_RaggedStore):
     family: Family = "sparse"
     columns = True
 
-    def gather(self, keys: Sequence[bytes]) -> SparseRows:
-        """Return the rows of `keys`; KeyError if one is missing."""
+    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
+        places, starts = self._places(rows)
+        columns = _mapped(self.path / COLUMNS, "<i4")[places]
+        owner = np.repeat(np.arange(len(rows)), np.diff(starts))
+        odd = (columns < 0) | (columns >= self.dim)
+        odd[1:] |= (np.diff(columns) <= 0) & (np.diff(owner) == 0)
+        good: BoolArray = np.bincount(owner[odd], minlength=len(rows)) == 0
+        good[good] = super()._are_whole(rows[good], unit=unit)
+        return good
+
+    def _read(self, rows: IntArray) -> SparseRows:
         from scipy.sparse import csr_array
 
-        places, starts = self._places(keys)
+        places, starts = self._places(rows)
         values = _mapped(self.path / VALUES, "<f4")[places]
         columns = _mapped(self.path / COLUMNS, "<i4")[places]
-        shape = len(keys), self.dim
+        shape = len(rows), self.dim
         return SparseRows(csr_array((values, columns, starts), shape=shape))
 
     def _check_shape(self, keys: Sequence[bytes], vectors: SparseRows) -> None:
@@ -99,9 +130,8 @@ class TokenStore(_RaggedStore):
 
     family: Family = "tokens"
 
-    def gather(self, keys: Sequence[bytes]) -> TokenRows:
-        """Return the rows of `keys`; KeyError if one is missing."""
-        places, starts = self._places(keys)
+    def _read(self, rows: IntArray) -> TokenRows:
+        places, starts = self._places(rows)
         values = _mapped(self.path / VALUES, "<f4").reshape(-1, self.dim)
         return TokenRows(np.asarray(values[places], np.float32), starts)
 

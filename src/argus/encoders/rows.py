@@ -19,6 +19,9 @@ from argus.data.types import FloatArray, IntArray
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+UNIT_TOLERANCE = 1e-3
+"""How far a vector's length may be from 1: half precision rounds by less."""
+
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 Places: TypeAlias = slice | IntArray | BoolArray
 
@@ -150,14 +153,21 @@ def arrays_of(rows: Rows) -> tuple[np.ndarray, ...]:
     return (rows,)
 
 
-def usable(rows: Rows) -> BoolArray:
-    """Return which rows are finite and not empty or zero, shape (n,)."""
-    if isinstance(rows, SparseRows):
-        squares = rows.matrix.multiply(rows.matrix)
-        lengths = np.asarray(squares.sum(axis=1)).ravel()
-    elif isinstance(rows, TokenRows):
-        lengths = np.array([(rows.tokens(row) ** 2).sum() for row in range(len(rows))])
-    else:
-        lengths = np.linalg.norm(rows, axis=1)
+def usable(rows: Rows, *, unit: bool = False) -> BoolArray:
+    """Return which rows are finite and not empty or zero, shape (n,).
+
+    unit: and which of an array are of length 1.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # what a torn block holds may be anything
+        if isinstance(rows, SparseRows):
+            squares = rows.matrix.multiply(rows.matrix)
+            lengths = np.asarray(squares.sum(axis=1)).ravel()
+        elif isinstance(rows, TokenRows):
+            squares = np.append((rows.vectors**2).sum(axis=1), 0)
+            lengths = np.where(rows.counts > 0, np.add.reduceat(squares, rows.starts)[:-1], 0)
+        else:
+            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+            if unit:
+                return np.asarray(np.abs(lengths - 1) <= UNIT_TOLERANCE)
     good: BoolArray = np.isfinite(lengths) & (lengths > 0)
     return good

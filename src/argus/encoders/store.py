@@ -3,7 +3,9 @@
 Layout of the folder: `store.json` (fingerprint, dim), `vectors.f32` (row-major float32) and
 `keys.bin` (16 bytes per row). Both data files only grow. A batch's vectors reach the disk before
 its keys, so a run killed at any moment leaves whole rows under whole keys; opening cuts off the
-rest, and at most the batch in flight is lost. Rows of a sparse encoder, or of tokens, have files of
+rest, and at most the batch in flight is lost. A disk can still lose what it said it has: rows are
+checked before they are read (`Store.forget_broken`), and broken ones stay where they are, without
+a key. Rows of a sparse encoder, or of tokens, have files of
 their own (`argus.encoders.ragged`).
 """
 
@@ -12,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Self
 
@@ -24,7 +26,7 @@ from argus.data.provenance import content_hash
 from argus.data.records import parse_json
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.held import HeldVectors
-from argus.encoders.rows import Family, R
+from argus.encoders.rows import BoolArray, Family, R, usable
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
 KEY_BYTES = 16
@@ -32,6 +34,8 @@ LARGE_BYTES = 2 << 30
 """Vectors of more bytes than this are gathered on the disk, not in memory."""
 GATHER_ROWS = 1 << 16
 KEEP_ROWS = 1 << 14
+CHECK_ROWS = 1 << 12
+"""A block of so many vectors is checked within the caches."""
 _GATHERED = "gathered-*.f32"
 
 
@@ -96,6 +100,36 @@ class Store(ABC, Generic[R]):
             raise KeyError(f"{int((rows < 0).sum())} of {len(keys)} keys are not in {self.path}")
         return rows
 
+    def forget_broken(self, keys: Sequence[bytes], *, unit: bool = False) -> int:
+        """Count the rows of `keys` that cannot be what was written, and take their keys from them.
+
+        A torn block of a disk is zeros, or anything. The keys are missing then, durably. unit:
+        vectors that are not of length 1 are broken, too.
+        """
+        rows = np.sort(self.rows(keys))
+        rows = rows[(rows >= 0) & (rows < len(self))]  # what is held is not on the disk
+        blocks = (rows[i : i + CHECK_ROWS] for i in range(0, len(rows), CHECK_ROWS))
+        broken = {
+            row for block in blocks for row in block[~self._are_whole(block, unit=unit)].tolist()
+        }
+        if broken:
+            self._forget({key: row for key, row in self._rows.items() if row in broken})
+        return len(broken)
+
+    def _forget(self, lost: Mapping[bytes, int]) -> None:
+        with (self.path / "keys.bin").open("r+b") as file:
+            for key, row in lost.items():
+                file.seek(row * KEY_BYTES)
+                file.write(_no_key(row))
+                del self._rows[key]
+                self._rows[_no_key(row)] = row
+            file.flush()
+            os.fsync(file.fileno())
+
+    @abstractmethod
+    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
+        """Return which of some rows on the disk can be what was written, shape (n,)."""
+
     @abstractmethod
     def gather(self, keys: Sequence[bytes]) -> R:
         """Return the rows of `keys`; KeyError if one is missing."""
@@ -139,7 +173,11 @@ class Store(ABC, Generic[R]):
         n = self._cut(size // KEY_BYTES)
         cut_file(keys, n * KEY_BYTES)
         data = keys.read_bytes() if keys.exists() else b""
-        return {data[i : i + KEY_BYTES]: i // KEY_BYTES for i in range(0, len(data), KEY_BYTES)}
+        rows: dict[bytes, int] = {}
+        for row in range(n):
+            key = data[row * KEY_BYTES : (row + 1) * KEY_BYTES]
+            rows[_no_key(row) if key in rows else key] = row  # twice: a torn block of zeros
+        return rows
 
     def _check_fingerprint(self) -> None:
         stored, family = _header(self.path)
@@ -257,6 +295,9 @@ class EmbeddingStore(Store[FloatArray]):
             return self._gather_on_disk(rows)
         return self._read(rows)
 
+    def _are_whole(self, rows: IntArray, *, unit: bool) -> BoolArray:
+        return usable(self.vectors[rows], unit=unit)
+
     def _read(self, rows: IntArray) -> FloatArray:
         """Return the vectors of rows, on the disk and held, in a new array."""
         if self._held is None:
@@ -322,6 +363,11 @@ def _header(path: Path) -> tuple[str | None, str]:
             fix="Give another --store, or start over with --fresh.",
             where=header,
         ) from error
+
+
+def _no_key(row: int) -> bytes:
+    """Return what stands in keys.bin for a row that no text can find."""
+    return content_hash("no key", str(row))
 
 
 def cut_file(path: Path, size: int) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from argus.data.types import FloatArray, View
+from argus.encoders.rows import UNIT_TOLERANCE
 from argus.errors import InputError
-from argus.indexes.table import UNIT_TOLERANCE
 from argus.indexes.views import ORIGINAL, ViewIndex
 
 

@@ -13,13 +13,12 @@ import numpy as np
 
 from argus.data.locks import take_lock
 from argus.data.types import FloatArray, View
+from argus.encoders.rows import usable
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras
 from argus.indexes.deferral import deferred, unchecked_overrides
 
 NAME = "views"
-UNIT_TOLERANCE = 1e-3
-"""How far a vector's length may be from 1: half precision rounds by less."""
 READ_ROWS = 8192
 _RUST_LINE = re.compile(r", \S+\.rs:\d+:\d+")
 """Where in its own source LanceDB found an error."""
@@ -87,12 +86,11 @@ def check_vectors(vectors: FloatArray, n: int, dim: int, *, unit: bool = True) -
             expected=f"({n}, {dim}): a row per view, of the dimension of the index",
             fix="Embed the views with the encoder that the index names.",
         )
-    norms = np.linalg.norm(vectors, axis=1)
-    good = np.abs(norms - 1) <= UNIT_TOLERANCE if unit else (norms > 0) & np.isfinite(norms)
-    wrong = np.flatnonzero(~good)  # NaN compares false
+    wrong = np.flatnonzero(~usable(vectors, unit=unit))
     if len(wrong):
         row = int(wrong[0])
-        bad = "not finite" if not np.isfinite(norms[row]) else f"of length {norms[row]:.4g}"
+        norm = np.linalg.norm(vectors[row])
+        bad = f"of length {norm:.4g}" if np.isfinite(norm) else "not finite"
         kind = "unit" if unit else "usable"
         raise InputError(
             f"{len(wrong)} of {n} vectors are no {kind} vectors: row {row} is {bad}",
@@ -102,6 +100,22 @@ def check_vectors(vectors: FloatArray, n: int, dim: int, *, unit: bool = True) -
             else "Leave out what could not be embedded.",
         )
     return vectors
+
+
+def check_read(path: Path, doc_ids: Any, vectors: FloatArray, *, unit: bool) -> None:
+    """Raise ArgusError where vectors of the table cannot be what `check_vectors` let in.
+
+    doc_ids: an Arrow column, the document of each row.
+    """
+    wrong = np.flatnonzero(~usable(vectors, unit=unit))
+    if len(wrong):
+        documents = sorted(set(doc_ids.take(wrong).to_pylist()))
+        shown = ", ".join(map(repr, documents[:5])) + (" ..." if len(documents) > 5 else "")
+        raise ArgusError(
+            f"{path}: {len(wrong):,} of {len(vectors):,} vectors are damaged (zeros, no numbers, "
+            f"or not of the length that was written), of {shown}. Put a copy of the index back, "
+            "or delete these documents and add them again (argus index delete, argus index add)."
+        )
 
 
 def check_ids(views: Sequence[View], seen: set[str]) -> None:

@@ -51,6 +51,7 @@ from argus.indexes.table import (
     READ_ROWS,
     Checked,
     check_ids,
+    check_read,
     check_vectors,
     connect,
     quoted,
@@ -371,6 +372,7 @@ class ViewIndex:
                 places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
                 flat = pc.list_flatten(batch["vector"]).to_numpy()
                 vectors[places] = flat.reshape(-1, self.dim)
+        check_read(self.path, rows["doc_id"], vectors, unit=self.header.unit)
         if smooth and recipe.numbers is not None:
             recipe.numbers.smooth(rows, vectors)
         return recipe.over(rows, vectors)

@@ -208,6 +208,7 @@ def _vectors(path: Path, encoder: AuditEncoder, keys: list[bytes]) -> FloatArray
             where=path,
         )
     with EmbeddingStore(path, fingerprint=encoder["fingerprint"], dim=encoder["dim"]) as store:
+        store.forget_broken(keys)
         missing = int((store.rows(keys) < 0).sum())
         if missing:
             raise InputError(
