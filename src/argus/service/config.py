@@ -84,7 +84,10 @@ class ServeConfig:
         int, Ge(8), Doc("Connections at a time; who comes beyond waits."), Option(panel=LIMITS)
     ] = 4096
     idle_s: Annotated[
-        int, Ge(1), Doc("Seconds until an idle connection is closed."), Option(panel=LIMITS)
+        int,
+        Ge(1),
+        Doc("Seconds until a connection is closed that is idle, or takes nothing of its answer."),
+        Option(panel=LIMITS),
     ] = 10
     jobs_at_once: Annotated[
         int, Ge(1), Doc("Jobs that run at the same time."), Option(panel=LIMITS)

@@ -15,7 +15,7 @@ from argus.data.locks import take_lock
 from argus.errors import InputError
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
-from argus.service.connections import closing_idle
+from argus.service.connections import MOST_HEAD, closing_idle
 from argus.service.jobs.declared import Commands
 from argus.service.security.sessions import VARIABLE
 from argus.service.state import Service
@@ -67,6 +67,7 @@ def uvicorn_config(app: FastAPI, config: ServeConfig) -> uvicorn.Config:
         app,
         loop="asyncio",
         http=closing_idle(config.idle_s),
+        h11_max_incomplete_event_size=MOST_HEAD,
         ws="none",
         log_config=None,
         access_log=False,
