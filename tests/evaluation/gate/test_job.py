@@ -226,3 +226,17 @@ def test_a_figure_deep_in_a_list_is_named_by_its_whole_path(folder):
 def test_a_gate_shows_every_outcome_and_the_verdict(folder):
     result = gate([folder(exposure=EXPOSURE)], GateBounds(min_self_retrieval=0.5))
     assert shown(result) == [result.outcomes[0].line, "verdict: pass"]
+
+
+@pytest.mark.parametrize("name", ["report\n", "report\nPASS x [y]", "\x1b[2Jreport"])
+def test_a_folder_of_any_name_is_told_in_one_line(folder, tmp_path, name):
+    bounds = GateBounds(min_mean_rps=0.5)
+    result = gate([folder(name, audit=AUDIT)], bounds)
+    escaped = name.encode("unicode_escape").decode()
+    lines = [*result.headline(), *result.markdown().splitlines(), result.junit()]
+    told = [line for line in lines if escaped in line]
+    assert len(told) == 3 and not any(name in line for line in lines)
+    assert result.outcomes[0].folder.endswith(name)
+    with pytest.raises(InputError, match="no such folder") as refused:
+        gate([tmp_path / "site" / name], bounds)
+    assert str(refused.value).splitlines() == [str(refused.value)]

@@ -6,6 +6,7 @@ import pytest
 import argus
 from argus.errors import InputError
 from argus.evaluation.history.compare import MOST_RESAMPLED, Pairs, paired
+from argus.reports.html import write_report
 from tests.runs.test_record import LOST, expose, two  # noqa: F401
 
 
@@ -98,6 +99,19 @@ def test_the_page_of_trends_shows_every_figure_and_who_changed(two, tmp_path):  
     text = page.read_text(encoding="utf-8")
     assert text.count("<svg ") == 2 and "alder-mill" in text and "ever retrieved" in text
     assert "<script" not in text and len(text) < 100_000
+
+
+def test_runs_that_are_all_damaged_are_named(two):  # noqa: F811
+    for run in (two / "history").glob("*/run.json"):
+        run.write_text("{")
+    damaged = r"none of its 2 runs can be read: 000001-exposure, 000002-exposure; .+ argus report"
+    for folder in (two, two / "history"):
+        with pytest.raises(InputError, match=damaged):
+            argus.history([folder])
+    for run in (two / "history").iterdir():
+        shutil.rmtree(run)
+    write_report(two)
+    assert len(argus.history([two]).summary["runs"]) == 1
 
 
 def test_damaged_runs_are_named_and_left_out(two):  # noqa: F811

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from argus.errors import in_one_line
+
 
 class Verdict(StrEnum):
     """What became of a check."""
@@ -41,7 +43,8 @@ class Outcome:
         """One line for a person."""
         value, bound = self.shown
         compared = f"{value}, {self.sign} {bound}; " if self.bound is not None else ""
-        return f"{self.verdict.upper():<12} {self.option}: {compared}{self.detail} [{self.folder}]"
+        told = f"{self.option}: {compared}{self.detail} [{self.folder}]"
+        return f"{self.verdict.upper():<12} {in_one_line(told)}"
 
     @property
     def shown(self) -> tuple[str, str]:

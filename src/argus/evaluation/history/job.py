@@ -14,6 +14,7 @@ from argus.evaluation.history.summary import HistorySummary, RunChange, RunLine
 from argus.jobs.result import Result
 from argus.runs import JobRun, runs_in
 from argus.runs.folder import damaged_in
+from argus.runs.run import RUN
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,6 +76,14 @@ def history(
 
 def _runs(folder: Path) -> list[JobRun]:
     runs = runs_in(folder)
+    if not runs and (damaged := damaged_in(folder)):
+        raise InputError(
+            f"none of its {len(damaged):,} runs can be read: {_listed(damaged)}",
+            expected=f"a {RUN} as Argus recorded it in one of them at least",
+            fix="Put them back from a copy, or remove them; then argus report on the folder of "
+            "results records what lies there.",
+            where=folder,
+        )
     if not runs:
         raise InputError(
             "no run in it" if folder.is_dir() else "no such folder",
@@ -84,6 +93,10 @@ def _runs(folder: Path) -> list[JobRun]:
             where=folder,
         )
     return runs
+
+
+def _listed(places: Sequence[Path]) -> str:
+    return ", ".join(place.name for place in places[:5]) + (" ..." if len(places) > 5 else "")
 
 
 def _numbered(runs: Sequence[JobRun], number: int | None) -> JobRun:
