@@ -24,8 +24,12 @@ AFTER = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d1": 2.0}}
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch):
-    monkeypatch.setitem(SECTIONS, "evaluation", Home("Questions judged", evaluation.__name__))
-    monkeypatch.setitem(SECTIONS, "comparison", Home("Gained and lost", comparison.__name__))
+    monkeypatch.setitem(
+        SECTIONS, "evaluation", Home("Questions judged", "evaluate", evaluation.__name__)
+    )
+    monkeypatch.setitem(
+        SECTIONS, "comparison", Home("Gained and lost", "compare", comparison.__name__)
+    )
 
 
 def page_of(tmp_path, **settings):

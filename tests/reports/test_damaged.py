@@ -105,6 +105,20 @@ def test_a_table_that_is_gone_is_named(whole, damage):
     assert error.value.where.file == table
 
 
+@pytest.mark.parametrize(
+    ("table", "command"), [("retrievability", "audit"), ("misses", "exposure")]
+)
+def test_the_command_that_wrote_a_table_is_named_whichever_misses_it(whole, table, command):
+    path = whole[0] / f"{table}.parquet"
+    content = path.read_bytes()
+    path.unlink()
+    try:
+        with pytest.raises(InputError, match=f"Run argus {command} again with the same --out"):
+            write_report(whole[0])
+    finally:
+        path.write_bytes(content)
+
+
 @pytest.mark.parametrize("name", SECTIONS)
 def test_every_section_names_the_record_that_it_takes(name, tmp_path):
     _, kind, *_ = get_type_hints(import_module(SECTIONS[name].module).section).values()

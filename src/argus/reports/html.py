@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.manifest import ManifestSection
+from argus.data.parquet import WRITTEN
 from argus.data.records import read_record
 from argus.errors import InputError, Location
 from argus.extras import naming_extras
@@ -96,7 +97,7 @@ def _damaged(where: Location, what: str) -> InputError:
     return InputError(
         what,
         expected="the file as Argus wrote it",
-        fix="Run the command again with the same --out; vectors are kept.",
+        fix=WRITTEN,
         where=where,
     )
 
@@ -108,6 +109,18 @@ def _figures_of(where: Location) -> Iterator[None]:
         yield
     except UNFIT as error:
         raise _damaged(where, f"cannot be shown ({error!r})") from error
+
+
+@contextmanager
+def _written_by(command: str) -> Iterator[None]:
+    """Name the command that writes a file anew: it need not be the one that found it damaged."""
+    try:
+        yield
+    except InputError as error:
+        if error.fix != WRITTEN:
+            raise
+        fix = f"Run argus {command} again with the same --out: it wrote that; vectors are kept."
+        raise InputError(error.got, expected=error.expected, fix=fix, where=error.where) from error
 
 
 def figure_dicts(folder: Path | str) -> dict[str, Figure]:
@@ -132,7 +145,7 @@ def _sections(folder: Path, summary: dict[str, object]) -> dict[str, Section]:
     for name, home in SECTIONS.items():
         if name in summary:
             where = Location(folder / "summary.json", field=name)
-            with _figures_of(where):
+            with _figures_of(where), _written_by(home.command):
                 sections[name] = home.build(folder, summary[name], where=where)
     return sections
 

@@ -19,9 +19,13 @@ from argus.reports.section import Build, Section
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where a section is made. heading: in the page's navigation; module: dotted."""
+    """Where a section is made.
+
+    heading: in the page's navigation. command: of Argus, that writes what is shown. module: dotted.
+    """
 
     heading: str
+    command: str
     module: str
 
     def build(self, folder: Path, summary: object, *, where: Location) -> Section:
@@ -42,37 +46,45 @@ class Home:
 
 
 SECTIONS: dict[str, Home] = {
-    "audit": Home("Entities", "argus.retrievability.audit.section"),
-    "figures": Home("Retrievers compared", "argus.retrievability.figures.section"),
-    "traffic": Home("Traffic", "argus.traffic.section"),
-    "judging": Home("Judged traffic", "argus.traffic.judging.section"),
-    "exposure": Home("Documents", "argus.retrievability.exposure.section"),
-    "reach": Home("Store", "argus.reach.section"),
-    "probe": Home("Probe", "argus.retrievability.probes.section"),
-    "prediction": Home("Predicted", "argus.retrievability.probes.prediction_section"),
-    "questions": Home("Questions", "argus.demo.section"),
-    "diagnosis": Home("Diagnosis", "argus.remedies.diagnosis.section"),
-    "remedy": Home("Repair", "argus.remedies.repair.section"),
-    "blend": Home("Blend", "argus.remedies.blend.section"),
-    "written": Home("Written", "argus.remedies.writing.section"),
-    "served": Home("Served", "argus.remedies.served.section"),
-    "repair": Home("Chosen repair", "argus.repair.section"),
-    "adapt": Home("Queries corrected", "argus.scenarios.adapt.section"),
-    "scenarios": Home("Scenarios", "argus.scenarios.profiles.section"),
-    "needs": Home("Needs", "argus.scenarios.needs.section"),
-    "needs_served": Home("Needs served", "argus.scenarios.needs.served_section"),
-    "scenarios_qa": Home("Answers", "argus.scenarios.qa.section"),
-    "preferences": Home("People", "argus.scenarios.study.section"),
-    "ablation": Home("Scenario ablation", "argus.scenarios.ablation.section"),
-    "generative_stats": Home("N-grams", "argus.generative.index.stats_section"),
-    "generative_search": Home("Generative search", "argus.generative.jobs.search_section"),
-    "generative_failures": Home("Failures", "argus.generative.failures.report.section"),
-    "kb": Home("Knowledge base", "argus.kb.section"),
-    "evaluation": Home("Judged questions", "argus.evaluation.section"),
-    "comparison": Home("Gained and lost", "argus.evaluation.compare.section"),
-    "authority": Home("Superseded documents", "argus.authority.jobs.audit_section"),
-    "lint": Home("Superseded results", "argus.authority.jobs.lint_section"),
-    "harm": Home("Stale context", "argus.authority.harm.section"),
-    "scoring": Home("Authority benchmark", "argus.authority.benchmarks.section"),
+    "audit": Home("Entities", "audit", "argus.retrievability.audit.section"),
+    "figures": Home("Retrievers compared", "figures", "argus.retrievability.figures.section"),
+    "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
+    "judging": Home("Judged traffic", "traffic judge", "argus.traffic.judging.section"),
+    "exposure": Home("Documents", "exposure", "argus.retrievability.exposure.section"),
+    "reach": Home("Store", "reach", "argus.reach.section"),
+    "probe": Home("Probe", "probe fit", "argus.retrievability.probes.section"),
+    "prediction": Home(
+        "Predicted", "probe predict", "argus.retrievability.probes.prediction_section"
+    ),
+    "questions": Home("Questions", "demo", "argus.demo.section"),
+    "diagnosis": Home("Diagnosis", "diagnose", "argus.remedies.diagnosis.section"),
+    "remedy": Home("Repair", "remedy", "argus.remedies.repair.section"),
+    "blend": Home("Blend", "remedy blend", "argus.remedies.blend.section"),
+    "written": Home("Written", "remedy write", "argus.remedies.writing.section"),
+    "served": Home("Served", "remedy receipt", "argus.remedies.served.section"),
+    "repair": Home("Chosen repair", "repair", "argus.repair.section"),
+    "adapt": Home("Queries corrected", "remedy adapt", "argus.scenarios.adapt.section"),
+    "scenarios": Home("Scenarios", "remedy scenarios", "argus.scenarios.profiles.section"),
+    "needs": Home("Needs", "scenarios needs", "argus.scenarios.needs.section"),
+    "needs_served": Home("Needs served", "scenarios needs", "argus.scenarios.needs.served_section"),
+    "scenarios_qa": Home("Answers", "scenarios qa", "argus.scenarios.qa.section"),
+    "preferences": Home("People", "scenarios preferences", "argus.scenarios.study.section"),
+    "ablation": Home("Scenario ablation", "scenarios ablate", "argus.scenarios.ablation.section"),
+    "generative_stats": Home("N-grams", "generative stats", "argus.generative.index.stats_section"),
+    "generative_search": Home(
+        "Generative search", "generative search", "argus.generative.jobs.search_section"
+    ),
+    "generative_failures": Home(
+        "Failures", "generative analyse", "argus.generative.failures.report.section"
+    ),
+    "kb": Home("Knowledge base", "kb build", "argus.kb.section"),
+    "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.section"),
+    "comparison": Home("Gained and lost", "compare", "argus.evaluation.compare.section"),
+    "authority": Home(
+        "Superseded documents", "authority audit", "argus.authority.jobs.audit_section"
+    ),
+    "lint": Home("Superseded results", "authority lint", "argus.authority.jobs.lint_section"),
+    "harm": Home("Stale context", "authority harm", "argus.authority.harm.section"),
+    "scoring": Home("Authority benchmark", "authority score", "argus.authority.benchmarks.section"),
 }
 """By the name that the job has in summary.json."""

@@ -43,8 +43,8 @@ class Outcome:
         """One line for a person."""
         value, bound = self.shown
         compared = f"{value}, {self.sign} {bound}; " if self.bound is not None else ""
-        told = f"{self.option}: {compared}{self.detail} [{self.folder}]"
-        return f"{self.verdict.upper():<12} {in_one_line(told)}"
+        finding = f"{self.option}: {compared}{self.detail} [{self.folder}]"
+        return f"{self.verdict.upper():<12} {in_one_line(finding)}"
 
     @property
     def shown(self) -> tuple[str, str]:
