@@ -166,7 +166,7 @@ def test_texts_of_documents_steer_no_terminal(place, argus):
     (place / "odd.jsonl").write_text(json.dumps({"_id": "a\x1b[2J", "text": text}) + "\n")
     assert argus("index", "build", "--corpus", "odd.jsonl", "--out", "i").code == 0
     ran = argus("search", "tea", "--index", "i")
-    assert ran.code == 0 and "tea\ufffd]0;owned\ufffd and \ufffd milk" in ran.out
+    assert ran.code == 0 and r"tea\u001b]0;owned\u0007 and \u202e milk" in ran.out
     assert not {"\x1b", "\x07", "\u202e"} & set(ran.out)
 
 

@@ -9,7 +9,7 @@ from argus.errors import InputError
 from argus.knowledge import KnowledgeSource
 from argus.reports import write_report
 
-HOSTILE = "</script><script>document.title='owned'</script> & <b>bold</b>"
+HOSTILE = "</script><script>document.title='owned'</script> & <b>bold</b> \u202eylno\u2066\x9b"
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +52,23 @@ def test_texts_of_documents_cannot_become_markup(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "document.title='owned'</script>" not in page
     assert "<b>bold</b>" not in page
+
+
+def test_texts_of_documents_turn_nothing_of_the_report(folder):
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert not re.search(
+        "[\u200e\u200f\u202a-\u202e\u2066-\u2069\x00-\x08\x0e-\x1f\x7f-\x9f]", page
+    )
+    (tables,) = re.findall(r'id="tables">(.*?)</script>', page)
+    assert any(r"\u202eylno\u2066\u009b" in text for text in texts_of(json.loads(tables)))
+
+
+def texts_of(value):
+    """All texts in a value of JSON."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [text for one in inner for text in texts_of(one)]
 
 
 def test_the_report_is_rendered_again_from_the_folder_alone(folder):

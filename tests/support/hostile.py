@@ -33,9 +33,10 @@ ATTACKS = (
     "</title></option></textarea><svg onload=window.attacked=1>",
     "javascript:window.attacked=1//{{ 7 * 7 }}${7 * 7}",
     "' onfocus=window.attacked=1 autofocus hx-on:load=window.attacked=1 hx-get=/ hx-trigger=load '",
+    "\u202egpj.exe \u2067of\u200f\x1b]0;attacked\x07",
 )
-"""Each sets a flag where it is run."""
-ID = "<b onclick=window.attacked=1>&'\"/?#%2e%2e"
+"""Each sets a flag where it is run, but the last: it turns what stands beside it."""
+ID = "<b onclick=window.attacked=1>&'\"/?#%2e%2e\u202e"
 """Of a document, beside those of `corpus`."""
 FIELD = "kind"
 

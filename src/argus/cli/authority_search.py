@@ -13,7 +13,7 @@ from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.cli.search import say, snippet
+from argus.cli.search import snippet
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import TOP_K, Doc, Ge, Option
@@ -97,8 +97,7 @@ def search(
             "--named looks up ids, --encoder compares meanings"
         )
     if variant.alpha is not None or variant.scope is not None:
-        for line in variant_lines(cast("VariantAnswer", answer)):
-            typer.echo(line)
+        o.print_lines(variant_lines(cast("VariantAnswer", answer)))
     for hit in answer["results"]:
         scope = answer["scopes"].get(hit["anchor"])
         print_hit(hit, scope["phi"] if scope else 1.0)
@@ -120,16 +119,16 @@ def print_hit(hit: SearchHit, phi: float) -> None:
     """Print a result, and the chain from what was found to it; phi: of the scope of the latter."""
     when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
     chance = f"  p {hit['probability']:.2f}" if "probability" in hit else ""
-    say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}{chance}")
+    o.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}{chance}")
     if hit["chain"]:
         shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
-        say(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
+        o.say(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
         for link in hit["chain"]:
             since = link["time"] or link["published"]
             day = f", {since}" if since else ""
             sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""
-            say(
+            o.say(
                 f"       {link['superseded']} superseded by {link['superseder']} "
                 f"({link['rule']}{day}{sure})"
             )
-    say(f"     {snippet(' '.join((hit['title'], hit['text'])))}")
+    o.say(f"     {snippet(' '.join((hit['title'], hit['text'])))}")

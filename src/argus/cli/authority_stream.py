@@ -51,8 +51,8 @@ def stream(
             )
             if ids
         ]
-        typer.echo(f"{change['op']} {change['record']}: {'; '.join(effects) or 'nothing changes'}")
+        o.say(f"{change['op']} {change['record']}: {'; '.join(effects) or 'nothing changes'}")
     for answer in summary["stale"]:
-        typer.echo(f"  {answer['query_id']}: now {', '.join(answer['controlling']) or 'nothing'}")
+        o.say(f"  {answer['query_id']}: now {', '.join(answer['controlling']) or 'nothing'}")
     n = len(summary["stale"])
     typer.echo(f"{n:,} of {summary['cached']:,} cached answers went stale")

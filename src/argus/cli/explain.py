@@ -178,8 +178,7 @@ def _print(explanation: Explanation | RunExplanation, lines: list[str], *, as_js
     if as_json:
         o.print_json(explanation.as_dict())
         return
-    for line in lines:
-        typer.echo(line)
+    o.print_lines(lines)
 
 
 def describe(explanation: Explanation) -> list[str]:

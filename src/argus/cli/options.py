@@ -18,6 +18,7 @@ from argus.cli.outputs import ALONE as ALONE
 from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
 from argus.corpora.names import NamedCorpus
+from argus.data.visible import visible_line
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -83,7 +84,12 @@ def command(*words: object) -> str:
 def print_lines(lines: Iterable[str]) -> None:
     """Print lines for a person."""
     for line in lines:
-        typer.echo(line)
+        say(line)
+
+
+def say(line: str) -> None:
+    """Print one line: what would steer a terminal, or end the line, is shown as an escape."""
+    typer.echo(visible_line(line))
 
 
 def print_json(value: Any) -> None:

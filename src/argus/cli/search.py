@@ -77,11 +77,11 @@ def _print_hits(hits: list[Hit], *, explain: bool) -> None:
     for hit in hits:
         through = hit["view"] if hit["kind"] not in {None, "original"} else None
         view = f"  (through {hit['kind']} {through})" if through else ""
-        say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
-        say(f"     {snippet(hit['text'])}")
+        o.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{view}")
+        o.say(f"     {snippet(hit['text'])}")
         if explain:
             for line in _matched(hit["scenario"]):
-                say(f"     {line}")
+                o.say(f"     {line}")
 
 
 def _block(hits: list[Hit], max_chars: int) -> ContextBlock:
@@ -134,11 +134,6 @@ def _matched(scenario: MatchedScenario | None) -> Iterator[str]:
     for name, text in parts.items():
         if text:
             yield f"{name}: {' '.join(text.split())}"
-
-
-def say(line: str) -> None:
-    """Print a line with texts of documents: what would steer a terminal is U+FFFD."""
-    typer.echo("".join(c if c.isprintable() else "\ufffd" for c in line))
 
 
 def snippet(text: str) -> str:

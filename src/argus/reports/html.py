@@ -18,6 +18,7 @@ from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.manifest import ManifestSection
 from argus.data.parquet import WRITTEN
 from argus.data.records import read_record
+from argus.data.visible import visible_json
 from argus.errors import InputError, Location
 from argus.extras import naming_extras
 from argus.reports.figures import Figure
@@ -26,6 +27,7 @@ from argus.reports.section import Section
 from argus.reports.sections import SECTIONS
 from argus.reports.svg import svg
 from argus.reports.svg.figure import WIDE
+from argus.reports.templates import environment
 from argus.runs import record_runs
 from argus.verdict import read_verdict
 from argus.verdict.verdict import SHORT
@@ -197,7 +199,8 @@ def _title(manifest: dict[str, ManifestSection]) -> str:
 
 def _for_script(value: object) -> Markup:
     """Return JSON that cannot end the script element it stands in."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    shown = visible_json(value)
+    text = json.dumps(shown, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
@@ -239,16 +242,11 @@ def render(template: str, **context: object) -> str:
 @cache
 def _environment() -> jinja2.Environment:
     """Return what renders pages; kept: compiling templates takes longer than all else."""
-    environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(
+    made = environment(
+        jinja2.ChoiceLoader(
             [jinja2.PackageLoader("argus.reports", "assets"), jinja2.PackageLoader("argus", "")]
-        ),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        )
     )
-    environment.filters["percent"] = lambda v: "–" if v is None else f"{100 * v:.1f}%"
-    environment.filters["thousands"] = lambda v: f"{v:,}"
-    environment.filters["mib"] = lambda v: f"{v / 2**20:,.0f} MiB"
-    return environment
+    made.filters["thousands"] = lambda v: f"{v:,}"
+    made.filters["mib"] = lambda v: f"{v / 2**20:,.0f} MiB"
+    return made

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from argus.data.visible import visible_line
+
 UP, DOWN = "↑", "↓"
 _LATEX = {UP: r"$^{\uparrow}$", DOWN: r"$^{\downarrow}$"}
 _SPECIAL = re.compile(r"([&%$#_{}])")
@@ -43,7 +45,7 @@ class Sheet:
     def markdown(self) -> str:
         """Return it as Markdown: title, table, notes."""
         rows = [list(self.columns), [self._rule(i) for i in range(len(self.columns))]]
-        rows += [[text.replace("|", r"\|") for text in row] for row in self.texts()]
+        rows += [[visible_line(text).replace("|", r"\|") for text in row] for row in self.texts()]
         lines = ["| " + " | ".join(row) + " |" for row in rows]
         return "\n".join([f"**{self.title}**", "", *lines, "", *self.notes]).rstrip() + "\n"
 

@@ -84,6 +84,13 @@ def test_documents_can_neither_run_in_the_page_nor_compute_in_the_table(tmp_path
     ), "nothing is fetched"
 
 
+def test_documents_turn_no_side_of_a_sheet(tmp_path):
+    table, page = write_sheet(tmp_path, 1, places([pair(0, text="\u202egpj.exe\x1b")], 1, 1, 0))
+    for path in (table, page):
+        text = path.read_text(encoding="utf-8")
+        assert r"\u202egpj.exe\u001b" in text and not {"\u202e", "\x1b"} & set(text)
+
+
 def test_bounds_of_a_study():
     assert StudyConfig(judges=2).sheets == 2
     assert StudyConfig(versus=("main-topic", "main-topic")).versus == (Versus.MAIN_TOPIC,)

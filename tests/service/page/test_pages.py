@@ -1,6 +1,8 @@
 """What the pages answer, without a browser."""
 
+import html
 import io
+import re
 from urllib.parse import urlencode
 
 import pyarrow.parquet as pq
@@ -76,6 +78,27 @@ def test_every_text_is_escaped_wherever_it_stands(client):
         assert (
             "<script>window" not in text and "<img src=x" not in text and "<b onclick" not in text
         )
+
+
+def test_no_text_turns_what_stands_beside_it(client):
+    for page, values in (
+        ("documents", {}),
+        ("documents", {"q": "gpj"}),
+        ("document", {"id": ID}),
+        ("titles", {"doc": "gpj"}),
+        ("why-not", {"q": "gpj", "doc": ID}),
+        ("compare", {"q": "alder"}),
+    ):
+        text = get(client, page, **values).text
+        shown = re.sub(r'(?:value|data-\w+)="[^"]*"', "", text)
+        assert not re.search("[\u200e\u200f\u202a-\u202e\u2066-\u2069\x1b\x07]", shown), page
+    assert r"\u202egpj.exe \u2067of\u200f\u001b]0;attacked\u0007" in get(client, "documents").text
+
+
+def test_an_id_that_turns_is_sent_back_as_it_is(client):
+    text = get(client, "document", id=ID).text
+    (sent,) = re.findall(r'name="doc" value="([^"]*)"', text)
+    assert html.unescape(sent) == ID
 
 
 def test_why_not_previews_ranks_as_the_explanation_has_them(client):

@@ -10,7 +10,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
-from argus.cli.search import say, snippet
+from argus.cli.search import snippet
 from argus.corpora.names import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.errors import InputError
@@ -97,15 +97,15 @@ def _one_of_both(queries: Path | None, query: str | None) -> None:
 def print_hits(answer: AnswerRecord) -> None:
     """Print passages, each with the n-grams that speak most for it."""
     if not answer["results"]:
-        say("nothing found")
+        o.say("nothing found")
     for hit in answer["results"]:
         title = f"  {hit['title']}" if hit["title"] else ""
-        say(f"{hit['rank']:>3}  {hit['score']:.2f}  {hit['id']}{title}")
+        o.say(f"{hit['rank']:>3}  {hit['score']:.2f}  {hit['id']}{title}")
         for key in hit["keys"][:SHOWN_KEYS]:
             times = "once" if key["count"] == 1 else f"{key['count']:,} times"
-            say(f"     {key['weight']:>8.2f}  {key['view']:<8} {key['text'].strip()} ({times})")
+            o.say(f"     {key['weight']:>8.2f}  {key['view']:<8} {key['text'].strip()} ({times})")
         if len(hit["keys"]) > SHOWN_KEYS:
             rest = hit["keys"][SHOWN_KEYS:]
             weight = sum(key["weight"] for key in rest)
-            say(f"     {weight:>8.2f}  {len(rest):,} more")
-        say(f"     {snippet(hit['text'])}")
+            o.say(f"     {weight:>8.2f}  {len(rest):,} more")
+        o.say(f"     {snippet(hit['text'])}")

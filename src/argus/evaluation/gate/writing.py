@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
-from argus.errors import in_one_line
+from argus.data.visible import visible, visible_line
 from argus.evaluation.gate.outcome import Outcome, Verdict
 
 NOT_OF_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -25,7 +25,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
         name, _, rest = outcome.detail.partition(":")
         case = ET.SubElement(
             suite, "testcase",
-            {"classname": in_one_line(outcome.folder), "name": _clean(f"{outcome.option} {name}")},
+            {"classname": visible_line(outcome.folder), "name": _clean(f"{outcome.option} {name}")},
         )  # fmt: skip
         if outcome.verdict is not Verdict.PASS:
             kind = "failure" if outcome.verdict is Verdict.FAIL else "error"
@@ -38,7 +38,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
 
 
 def _clean(text: str) -> str:
-    return NOT_OF_XML.sub("�", text)
+    return NOT_OF_XML.sub("�", visible(text))
 
 
 def markdown(verdict: Verdict, outcomes: Sequence[Outcome]) -> str:
@@ -52,10 +52,10 @@ def markdown(verdict: Verdict, outcomes: Sequence[Outcome]) -> str:
     signs = {"at most": "≤", "at least": "≥"}
     for o in outcomes:
         value, bound = o.shown
-        what = in_one_line(f"{o.detail} (`{o.folder}`)").replace("|", "\\|")
+        what = visible_line(f"{o.detail} (`{o.folder}`)").replace("|", "\\|")
         cells = [
             str(o.verdict),
-            f"`{o.check}`",
+            f"`{visible_line(o.check)}`",
             value,
             f"{signs.get(o.sign, o.sign)} {bound}",
             what,

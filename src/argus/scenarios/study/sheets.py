@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 from argus.data.artifacts import replacing
 from argus.data.csv_cells import harmless
 from argus.data.provenance import content_hash
+from argus.data.visible import visible
 from argus.scenarios.study.config import Criterion, Versus
 from argus.scenarios.study.pairs import Pair, Shown
 
@@ -108,7 +109,14 @@ def _table(rows: Sequence[Place]) -> str:
     write([*PLACE, "question", A, B, *Criterion])
     for place in rows:
         texts = [place.pair.query.text, *(_in_words(place.column(side)) for side in ("A", "B"))]
-        write([place.sheet, place.pair.id, *map(harmless, texts), *[""] * len(Criterion)])
+        write(
+            [
+                place.sheet,
+                place.pair.id,
+                *(harmless(visible(text)) for text in texts),
+                *[""] * len(Criterion),
+            ]
+        )
     return "\ufeff" + out.getvalue()
 
 
@@ -124,12 +132,11 @@ def _page(sheet: int, rows: Sequence[Place]) -> str:
     """Return a sheet as a page: nothing is fetched, and answers are saved as CSV by a button."""
     import jinja2
 
-    loader = jinja2.PackageLoader("argus", "scenarios/study")
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
+    from argus.reports import environment
+
+    pages = environment(jinja2.PackageLoader("argus", "scenarios/study"))
     key = content_hash(*(f"{place.pair.id}{place.side}" for place in rows), size=6).hex()
-    return environment.get_template("sheet.html.j2").render(
+    return pages.get_template("sheet.html.j2").render(
         sheet=sheet, rows=rows, criteria=list(Criterion), sides=[A, B], tie=TIE,
         place=PLACE, study=key, n=len(rows),
     )  # fmt: skip

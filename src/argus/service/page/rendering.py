@@ -10,9 +10,10 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from fastapi.routing import APIRoute
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader
 from starlette.responses import Response
 
+from argus import reports
 from argus.errors import ArgusError, InputError
 from argus.service.jobs.lines import may_start
 from argus.service.page.availability import shown_tabs
@@ -26,16 +27,9 @@ NO_FOLDER = "-"
 
 @cache
 def environment() -> Environment:
-    """Return the Jinja environment; autoescape is on for every template."""
-    made = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    """Return the Jinja environment of the pages."""
+    made = reports.environment(FileSystemLoader(HERE / "templates"))
     made.filters["may_start"] = may_start
-    made.filters["percent"] = lambda v: "–" if v is None else f"{100 * v:.1f}%"
     made.filters["moment"] = lambda v: v[:16].replace("T", " ")
     made.filters["thousands"] = lambda v: "–" if v is None else f"{v:,}"
     made.filters["decimals"] = lambda v, n=3: "–" if v is None else f"{v:.{n}f}"

@@ -1,0 +1,41 @@
+"""Characters that steer what shows a text, as escapes that a reader sees.
+
+Control characters steer terminals; those that turn the direction of writing let a text stand in
+another order than it has; halves of surrogate pairs cannot be written at all.
+"""
+
+from __future__ import annotations
+
+import re
+
+BREAKS = "\t\n\r"
+"""Control characters of honest texts: they end words and lines."""
+_CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+_TURNING = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_STEERING = re.compile(rf"[{_CONTROLS}{_TURNING}\ud800-\udfff]")
+_STEERING_LINES = re.compile(rf"[{_CONTROLS}{_TURNING}\ud800-\udfff{BREAKS}\u2028\u2029]")
+
+
+def visible(text: str) -> str:
+    r"""Return a text with what steers as escapes, like `\u202e`; its lines stay."""
+    return _STEERING.sub(_escape, text)
+
+
+def visible_line(text: str) -> str:
+    r"""Return a text as one line: what would end it is an escape, too."""
+    return _STEERING_LINES.sub(_escape, text)
+
+
+def visible_json(value: object) -> object:
+    """Return a value of JSON with every text in it as `visible` has it; keys stay."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {key: visible_json(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [visible_json(one) for one in value]
+    return value
+
+
+def _escape(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"

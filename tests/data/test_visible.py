@@ -1,0 +1,31 @@
+import sys
+import unicodedata
+
+from argus.data.visible import BREAKS, visible, visible_json, visible_line
+
+EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
+
+
+def test_every_control_and_every_turn_is_an_escape():
+    left = visible(EVERY)
+    turns = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    for c in set(left):
+        assert unicodedata.category(c) not in ("Cc", "Cs") or c in BREAKS
+        assert unicodedata.bidirectional(c) not in turns
+    assert not set("\u061c\u200e\u200f") & set(left)
+
+
+def test_honest_text_stays():
+    for text in ("a\tb\r\nc", "سلام، دنیا‌ی 12", "👩\u200d🚀 é ﬁ", "שלום (a) 1"):
+        assert visible(text) == text
+
+
+def test_a_line_stays_one():
+    assert visible_line("a\nb\rc\td\u2028e\u2029f\x85g").split() == [
+        r"a\u000ab\u000dc\u0009d\u2028e\u2029f\u0085g"
+    ]
+
+
+def test_texts_within_json_are_reached():
+    value = {"a": ["\u202e", (1, None, "\x1b")]}
+    assert visible_json(value) == {"a": [r"\u202e", [1, None, r"\u001b"]]}
