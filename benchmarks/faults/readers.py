@@ -174,9 +174,10 @@ def _html(path: Path) -> object:
 
 
 def _markdown(path: Path) -> object:
+    from argus.knowledge.sources.pages.front_matter import split_front_matter
     from argus.knowledge.sources.pages.markdown import parse_markdown
     from argus.knowledge.sources.pages.page import with_front_matter
-    from argus.knowledge.sources.pages.text import decode_text, split_front_matter
+    from argus.knowledge.sources.pages.text import decode_text
 
     text = decode_text(path.read_bytes())
     if text is None:

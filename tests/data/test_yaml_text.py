@@ -78,6 +78,37 @@ def test_deep_nesting_does_not_overflow() -> None:
         read_yaml(FILE, "[" * 3_000)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [x, x]\n" + "".join(f"b{i}: [*a, *a]\n" for i in range(9)),
+        "a: &a {x: 1}\nb: {<<: [*a, *a]}\n",
+        "a: &a [*a]\n",
+        "&a\n? *a\n: 1\n",
+        "? [a, b]\n: 1\n",
+        "? {a: 1}\n: 1\n",
+        "a: !!python/object/apply:os.system [x]\n",
+        "a: !!binary SGVsbG8=\n",
+        "a: !!set {x, y}\n",
+        "a: 1" + ":59" * 10_000 + "\n",
+        "a: 0x" + "f" * 10_000 + "\n",
+        "- " * 10_000 + "\n",
+        "? " * 10_000 + "\n",
+        "a: " + "{a: " * 10_000 + "\n",
+        "\n".join(" " * i + "a:" for i in range(200)) + "\n",
+    ],
+)
+def test_what_grows_when_it_is_read_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        read_yaml(FILE, text)
+
+
+def test_a_date_of_no_calendar_is_text_with_a_mark() -> None:
+    content, marks = read_yaml(FILE, "a: 2020-13-45\nb: 99999-01-01\n")
+    assert content == {"a": "2020-13-45", "b": "99999-01-01"}
+    assert (marks["a",].kind, marks["b",].kind) == ("a date", "")
+
+
 VALUES = st.recursive(
     st.one_of(st.text(), st.integers(), st.booleans(), st.none()),
     lambda inner: st.one_of(st.lists(inner), st.dictionaries(st.text(), inner)),

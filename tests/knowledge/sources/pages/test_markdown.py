@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from argus.knowledge.sources.pages.front_matter import split_front_matter
 from argus.knowledge.sources.pages.markdown import parse_markdown
 from argus.knowledge.sources.pages.page import Link, ParsedPage, with_front_matter, without_marks
-from argus.knowledge.sources.pages.text import decode_text, parse_text, split_front_matter
+from argus.knowledge.sources.pages.text import decode_text, parse_text
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,36 @@ BROKEN = ["!!bool x", '!!int ""', '!!float ""', "!!timestamp x", "2024-13-45"]
 )
 def test_front_matter_is_split_off(text, values, rest, note):
     assert split_front_matter(text) == (values, rest, note)
+
+
+MERGED = "a0: &a0 {x: 1, y: 2}\n" + "".join(
+    f"a{i}: &a{i}\n  <<: [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 7)
+)
+"""Each level merges the one before nine times."""
+
+
+@pytest.mark.parametrize(
+    "front_matter",
+    [
+        f"---\n{MERGED}---\n",
+        "---\na: &a {x: 1}\nb:\n  <<: [" + "*a, " * 20_000 + "*a]\n---\n",
+        "+++\n" + "a." * 5_000 + "a = 1\n+++\n",
+        "---\n&a\n<<: [*a]\nx: 1\n---\n",
+    ],
+)
+def test_front_matter_that_grows_when_it_is_read_is_broken(front_matter):
+    assert split_front_matter(front_matter + "rest") == ({}, "rest", "broken front matter")
+
+
+def test_front_matter_may_merge():
+    text = "---\nbase: &a {x: 1}\npage:\n  <<: *a\n  y: 2\n---\n"
+    values, _, note = split_front_matter(text)
+    assert (values["page"], note) == ({"x": 1, "y": 2}, "")
+
+
+def test_what_is_longer_than_front_matter_gets_is_text():
+    text = "---\n" + "a: b\n" * 60_000 + "---\nrest"
+    assert split_front_matter(text) == ({}, text, "broken front matter")
 
 
 def test_front_matter_gives_title_names_and_former_paths():

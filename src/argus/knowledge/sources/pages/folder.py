@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from argus.data.kb_tables import HYPERLINK
 from argus.errors import InputError
+from argus.knowledge.sources.pages.front_matter import split_front_matter
 from argus.knowledge.sources.pages.html import parse_html
 from argus.knowledge.sources.pages.labels import label_of, name_of, site_suffixes
 from argus.knowledge.sources.pages.links import LinkResolver
@@ -22,7 +23,6 @@ from argus.knowledge.sources.pages.text import (
     decode_html,
     decode_text,
     parse_text,
-    split_front_matter,
 )
 from argus.knowledge.sources.pages.walk import ENDINGS, HTML, MARKDOWN, PageFile, page_files
 from argus.knowledge.sources.raw import RawWriter

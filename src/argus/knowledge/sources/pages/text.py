@@ -1,10 +1,9 @@
-"""Bytes of a page to text, its front matter off, and plain text as a page."""
+"""Bytes of a page to text, and plain text as a page."""
 
 from __future__ import annotations
 
 import codecs
 import re
-import tomllib
 
 from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean
 
@@ -32,15 +31,9 @@ _AS_BROWSERS_READ = {
 }
 """What can be read as ASCII declares no UTF-16 of its own."""
 
-_FRONT_MATTER = re.compile(
-    r"\s*(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<values>(?:.*?\n)??)(?P=fence)[ \t]*(?:\r?\n|\Z)",
-    re.DOTALL,
-)
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]+?)\\?(?:\|([^\[\]\n]*))?\]\](?![\[(])")
 _UNDERLINE = re.compile(r"\s*([=\-~*#^])\1{2,}\s*")
 _TITLE_WORDS = 12
-_BROKEN_VALUES = (RecursionError, ArithmeticError, LookupError, TypeError, AttributeError)
-"""What readers of YAML and TOML raise, beside errors of their own, for a value of a wrong form."""
 
 
 def decode_text(data: bytes) -> str | None:
@@ -94,30 +87,6 @@ def _strictly(data: bytes, encoding: str) -> str | None:
         return data.decode(encoding)
     except UnicodeDecodeError:
         return None
-
-
-def split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
-    """Return the values between `---` (YAML) or `+++` (TOML) lines, the rest, and a note."""
-    match = _FRONT_MATTER.match(text)
-    if match is None:
-        return {}, text, ""
-    rest = text[match.end() :]
-    try:
-        values = _parsed(match["values"], toml=match["fence"] == "+++")
-    except ValueError:
-        return {}, rest, "broken front matter"
-    if isinstance(values, dict):
-        return values, rest, ""
-    return {}, text if values is not None else rest, ""  # a rule, then text, then a rule
-
-
-def _parsed(values: str, *, toml: bool) -> object:
-    import yaml
-
-    try:
-        return tomllib.loads(values) if toml else yaml.safe_load(values)
-    except (yaml.YAMLError, *_BROKEN_VALUES) as error:
-        raise ValueError(str(error)) from error
 
 
 def wiki_text(name: str, label: str | None) -> str:
