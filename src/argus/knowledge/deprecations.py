@@ -28,7 +28,7 @@ _STATED = re.compile(
 _REPLACED = re.compile(
     r"\b(?:please\s+)?(?:use|in\s+favou?r\s+of|replaced\s+by)\s+(?:the\s+)?" + _NAME, re.IGNORECASE
 )
-_ANOTHER = re.compile(r"\s*(?:,\s*(?:and|or)?|\band\b|\bor\b|\bwith\b)\s+" + _NAME)
+_ANOTHER = re.compile(r"\s*+(?:,(?:\s*+(?:and|or))?|\band\b|\bor\b|\bwith\b)\s++" + _NAME)
 _SINCE = re.compile(r"(?:since|as\s+of|deprecated\s+in)\s+(?:Python\s+)?(\d\.\d+)", re.IGNORECASE)
 _REACH = 240
 """Characters after "deprecated" in which the replacement is looked for."""

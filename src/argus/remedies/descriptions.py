@@ -23,7 +23,7 @@ READ_CHARS = 600
 """How much of a passage is read; a first sentence that is longer is not a clean one."""
 SUBJECT_WORDS = 12
 
-_PARENTHESIS = re.compile(r"\s*\([^()]*\)")
+_PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*+\)")
 _COPULA = re.compile(r"\b(?:is|was|are|were) (?:(?:a|an|the) )")
 _ARTICLE = re.compile(r"\A(?:a|an|the) ", re.IGNORECASE)
 _STOP = re.compile(r"[,;()\[\]\"“”]|:(?=\s)|(?<=\w\w\w)\.(?=\s)|\.\Z|\s[–—-]+\s")

@@ -29,9 +29,9 @@ from argus.stores.writable import (
     sibling_name,
 )  # fmt: skip
 
-_VECTOR = re.compile(r"(\w+)\s+float\s*\[\s*(\d+)\s*\]([^,]*)", re.IGNORECASE)
+_VECTOR = re.compile(r"(?<!\w)(\w++)\s++float\s*+\[\s*+(\d++)\s*+\]([^,]*)", re.IGNORECASE)
 _METRIC = re.compile(r"distance_metric\s*=\s*(\w+)", re.IGNORECASE)
-_KEY = re.compile(r"(\w+)\s+(\w+)\s+primary\s+key", re.IGNORECASE)
+_KEY = re.compile(r"(?<!\w)(\w++)\s++(\w++)\s++primary\s+key", re.IGNORECASE)
 _COLUMN = re.compile(r"(?P<plus>\+?)\s*(?P<name>\w+)\s+(?P<type>\w+)")
 METRICS = {"cosine": Metric.COSINE, "l2": Metric.L2}
 OF_REMEDIES = {

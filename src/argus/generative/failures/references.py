@@ -53,7 +53,9 @@ def spelt_out(text: str) -> str:
     """
     known = references()
     return re.sub(
-        r"(?P<before>(?P<word>\w+) )?\[(?P<number>\d+)\]", lambda match: _spelt(match, known), text
+        r"(?P<before>(?<!\w)(?P<word>\w++) )?\[(?P<number>\d+)\]",
+        lambda match: _spelt(match, known),
+        text,
     )
 
 

@@ -47,7 +47,7 @@ _EXTERNAL = re.compile(
 )
 _LINK = re.compile(r"\[\[([^\[\]|{}\n]*+)(\|(?:[^\[\]]++|\[(?!\[)|\](?!\]))*)?\]\]")
 _STRAY_LINK = re.compile(r"\[\[+([^\[\]|\n]*+)(\|?)|\]\]+")
-_FINAL_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)$|,\s.*$")
+_FINAL_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*+\)$|,\s(?s:.*)")
 _QUOTES = re.compile(r"''+")
 _SPECIAL = re.compile(r"[\[\]{}|<>'*#:;=_]")
 

@@ -193,7 +193,7 @@ def _notes(layout: dict[str, Any], box: tuple[float, float, float, float]) -> It
         x = left + note["x"] * (right - left)
         y = bottom - note["y"] * (bottom - top)
         anchor = {"left": "start", "right": "end"}.get(note.get("xanchor", "center"), "middle")
-        lines = [re.sub(r"<[^>]+>", "", line) for line in str(note["text"]).split("<br>")]
+        lines = [re.sub(r"<[^<>]+>", "", line) for line in str(note["text"]).split("<br>")]
         y += 12 if note.get("yanchor") == "top" else -3
         turn = ""
         if note.get("textangle"):

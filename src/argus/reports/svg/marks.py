@@ -62,7 +62,7 @@ def hover(trace: Trace, i: int, **values: Any) -> str:
         if isinstance(trace.get(name), list):
             values.setdefault(name, trace[name][i])
     values["fullData.name"] = trace.get("name", "")
-    template = re.sub(r"<extra>.*?</extra>", "", template).replace("<br>", "\n")
+    template = re.sub(r"<extra>(?:(?!</?extra>).)*+</extra>", "", template).replace("<br>", "\n")
 
     def put(match: re.Match[str]) -> str:
         value = values.get(match[1], "")
@@ -71,7 +71,7 @@ def hover(trace: Trace, i: int, **values: Any) -> str:
         except (ValueError, TypeError):
             return str(value)
 
-    return f"<title>{escape(re.sub(r'%{([^:}]+):?([^}]*)}', put, template))}</title>"
+    return f"<title>{escape(re.sub(r'%{([^:{}]++):?([^{}]*)}', put, template))}</title>"
 
 
 def _at(value: Any, i: int) -> Any:
