@@ -117,7 +117,7 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
 
     Measures are named as papers write them ("nDCG@10", "R@50", "RR"). Equal scores rank by id.
     Raises InputError for a name that ir-measures does not know, when nothing is judged, and when a
-    measure cannot be computed for these ids (gdeval takes numbers alone).
+    measure cannot be computed (gdeval wants Perl).
     """
     import ir_measures
 
@@ -129,14 +129,15 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
             fix="Check the judgements: a mean over nothing is no figure.",
         )
     # ir-measures leaves judged queries without results out of the iteration: they score 0.
-    lists = {query: _by_rank(run.get(query, {})) for query in qrels}
+    queries = list(qrels)
     per_query: dict[str, dict[str, float]] = {
-        query: dict.fromkeys(map(str, parsed), 0.0) for query in qrels
+        query: dict.fromkeys(map(str, parsed), 0.0) for query in queries
     }
     try:
-        for metric in ir_measures.iter_calc(parsed, qrels, lists):
-            per_query[metric.query_id][str(metric.measure)] = float(metric.value)
-    except (ValueError, RuntimeError, SubprocessError) as error:
+        for metric in ir_measures.iter_calc(parsed, *_numbered(run, qrels)):
+            query = queries[int(metric.query_id)]
+            per_query[query][str(metric.measure)] = float(metric.value)
+    except (ValueError, RuntimeError, OSError, SubprocessError) as error:
         raise InputError(
             f"one of {', '.join(map(str, parsed))} cannot be computed ({error})",
             expected="measures that the installed libraries compute for these queries",
@@ -149,10 +150,22 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
     return Evaluation(aggregate, per_query)
 
 
-def _by_rank(scores: dict[str, float]) -> dict[str, float]:
-    """Return scores that fall by rank.
+def _numbered(run: Run, qrels: Qrels) -> tuple[Qrels, Run]:
+    """Return judgements and lists whose ids are numbers, and whose scores fall by rank.
 
-    trec_eval keeps scores in float32 and ranks equal ones by descending id; the whole of Argus
-    ranks float64 scores and breaks ties by ascending id.
+    trec_eval ends an id at a NUL, and gdeval takes numbers alone. trec_eval keeps scores in
+    float32 and ranks equal ones by descending id; the whole of Argus ranks float64 scores and
+    breaks ties by ascending id.
     """
-    return {doc: float(-rank) for rank, doc in enumerate(ranking(scores))}
+    names: list[str] = []
+    """Numbers as text, shared by all queries."""
+    judged: Qrels = {}
+    lists: Run = {}
+    for n, (query, grades) in enumerate(qrels.items()):
+        ranks = {doc: rank for rank, doc in enumerate(ranking(run.get(query, {})))}
+        depth = len(ranks)
+        places = {doc: ranks.setdefault(doc, len(ranks)) for doc in grades}
+        names.extend(map(str, range(len(names), len(ranks))))
+        judged[str(n)] = {names[places[doc]]: grade for doc, grade in grades.items()}
+        lists[str(n)] = {names[rank]: float(-rank) for rank in range(depth)}
+    return judged, lists
