@@ -7,7 +7,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from argus.errors import ArgusError
-from argus.extras import EXTRAS, MissingPackage, naming_extras
+from argus.extras import EXTRAS, MissingPackage, UnloadedLibrary, naming_extras
 
 PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
@@ -35,6 +35,19 @@ def test_what_no_extra_brings_is_raised_as_it_is(name):
     with pytest.raises(ModuleNotFoundError) as raised, naming_extras():
         raise error
     assert raised.value is error
+
+
+def test_a_library_that_the_system_does_not_load_is_told_from_a_fault():
+    def cannot_be_loaded():
+        raise ImportError("libarrow.so: failed to map segment from shared object", name="pyarrow")
+
+    with pytest.raises(UnloadedLibrary, match=r"libarrow.so.*ulimit -v") as raised:
+        naming_extras()(naming_extras()(cannot_be_loaded))()
+    assert raised.value.name == "pyarrow" and isinstance(raised.value, ImportError)
+    error = ImportError("cannot import name 'gone' from 'argus'", name="argus")
+    with pytest.raises(ImportError) as kept, naming_extras():
+        raise error
+    assert kept.value is error
 
 
 def test_every_extra_that_is_named_exists():

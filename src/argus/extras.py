@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -47,6 +48,8 @@ EXTRAS = {
     "xgboost": "probes",
 }
 """Extra by the name that a package is imported by."""
+_OF_LOADER = re.compile("shared object|static TLS|undefined symbol")
+"""What the system's loader says of a library."""
 
 
 class MissingPackage(ArgusError, ModuleNotFoundError):
@@ -60,9 +63,23 @@ class MissingPackage(ArgusError, ModuleNotFoundError):
         )
 
 
+class UnloadedLibrary(ArgusError, ImportError):
+    """A package is installed, and the system does not load what it is compiled into."""
+
+    def __init__(self, error: ImportError) -> None:
+        super().__init__(
+            f"a library cannot be loaded ({error}); expected memory for it (ulimit -v), and all "
+            "that it was compiled for. Allow the process more memory, or install it again.",
+            name=error.name,
+            path=error.path,
+        )
+
+
 @contextmanager
 def naming_extras() -> Iterator[None]:
     """Raise MissingPackage for an import, inside, of what an extra would bring; also a decorator.
+
+    What is there and cannot be loaded is an UnloadedLibrary.
 
     It stands where light code meets heavy: around the public names of `argus`, around the commands,
     and at the functions that import at their first call.
@@ -74,3 +91,7 @@ def naming_extras() -> Iterator[None]:
         if isinstance(error, MissingPackage) or package not in EXTRAS:
             raise
         raise MissingPackage(package) from error
+    except ImportError as error:
+        if isinstance(error, UnloadedLibrary) or _OF_LOADER.search(str(error)) is None:
+            raise
+        raise UnloadedLibrary(error) from error

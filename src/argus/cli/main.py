@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import typer
 
 from argus.cli.exits import GONE, INTERRUPTED
 from argus.cli.groups import HELP, Entry, lazy_group
+from argus.cli.remarks import escape_the_unprintable, show_remarks
 from argus.errors import ArgusError
 from argus.extras import naming_extras
 from argus.hidden import without_known
@@ -85,8 +87,6 @@ def root(
     if version:
         typer.echo(f"argus {__version__}")
         raise typer.Exit()
-    from argus.cli.remarks import show_remarks
-
     show_remarks()
 
 
@@ -102,6 +102,7 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
     gc.set_threshold(COLLECTED_EVERY)
     write_into_logs()
+    escape_the_unprintable()
     try:
         with naming_extras():
             app()
@@ -121,7 +122,7 @@ def main() -> None:
         _end(f"{error}")
     except OSError as error:
         _end(
-            f"{error.filename or 'the system'}: {error.strerror or error}; what was written "
+            f"{_place(error)}: {error.strerror or error}; what was written "
             "so far is whole. Mend that and run the same command again."
         )
     except Exception as error:  # a bug: a pipeline must not take it for a gate that failed (1)
@@ -132,6 +133,17 @@ def main() -> None:
             f"report it with what {TRACEBACK}=1 and the same command print; what was written so "
             "far is whole."
         )
+
+
+def _place(error: OSError) -> str:
+    """Name what an error of the system is about, where the error itself does not."""
+    if error.filename:
+        return str(error.filename)
+    try:
+        Path.cwd()
+    except OSError:
+        return "the folder in which the command runs, and which is gone"
+    return "the system"
 
 
 def _end(message: str) -> NoReturn:

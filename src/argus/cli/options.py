@@ -17,6 +17,7 @@ from argus.cli.inputs import INDEX as INDEX
 from argus.cli.outputs import ALONE as ALONE
 from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
+from argus.cli.remarks import holds_all_characters
 from argus.corpora.names import NamedCorpus
 from argus.data.visible import visible_line
 from argus.devices import Device as Device
@@ -94,7 +95,7 @@ def say(line: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print one JSON document for machines."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=not holds_all_characters()))
 
 
 Corpus = Annotated[

@@ -1,7 +1,8 @@
-"""What the library says by the way, on the standard error of the command line."""
+"""What is said on the streams of the command line, and what of it they can hold."""
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 
@@ -25,3 +26,16 @@ def show_remarks() -> None:
         if not any(isinstance(handler, _Standing) for handler in logger.handlers):
             logger.addHandler(_Standing())
             logger.setLevel(logging.INFO)
+
+
+def escape_the_unprintable() -> None:
+    """Write an escape where the encoding of a stream lacks a character: none ends a command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def holds_all_characters() -> bool:
+    """Return whether the standard output needs no escapes: its encoding is one of Unicode."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    return encoding.lower().replace("_", "-").startswith("utf")
