@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Literal
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing
+from argus.data.file_names import cut, plain
 from argus.data.provenance import content_hash
 from argus.data.records import parse_json, read_record
 from argus.errors import InputError
@@ -55,8 +55,8 @@ class Cell:
     def file(self) -> str:
         """The name of its file: its own names, as far as a file may be called so, and a hash."""
         names = (self.retriever, self.remedy, self.task)
-        plain = "--".join(re.sub(r"[^\w.+-]+", "-", name)[:40] for name in names)
-        return f"{plain}-{content_hash(*names, size=4).hex()}.json"
+        text = cut("--".join(plain(name)[:40] for name in names))
+        return f"{text}-{content_hash(*names, size=4).hex()}.json"
 
 
 class KeptCells:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+from argus.data.file_names import cut, plain
 from argus.data.provenance import content_hash
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
@@ -85,8 +85,8 @@ class SuiteRetriever:
     @property
     def folder(self) -> str:
         """Its name, as far as a folder may be called so, and a hash of what answers depend on."""
-        plain = re.sub(r"[^\w.+-]+", "-", self.name)[:60]
-        return f"{plain}-{content_hash(self.name, repr(self.identity('')), size=4).hex()}"
+        digest = content_hash(self.name, repr(self.identity("")), size=4).hex()
+        return f"{cut(plain(self.name)[:60])}-{digest}"
 
     def with_instruction(self, instruction: str, task: str) -> SuiteRetriever:
         """Return it with a task's instruction where its query prompt has a place for one.

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from argus.data.visible import visible_line
+from argus.data.markdown import in_cell
 
 UP, DOWN = "↑", "↓"
-_LATEX = {UP: r"$^{\uparrow}$", DOWN: r"$^{\downarrow}$"}
-_SPECIAL = re.compile(r"([&%$#_{}])")
+_LATEX = {
+    UP: r"$^{\uparrow}$", DOWN: r"$^{\downarrow}$", "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+}  # fmt: skip
+_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 
 @dataclass(frozen=True)
@@ -44,8 +48,8 @@ class Sheet:
 
     def markdown(self) -> str:
         """Return it as Markdown: title, table, notes."""
-        rows = [list(self.columns), [self._rule(i) for i in range(len(self.columns))]]
-        rows += [[visible_line(text).replace("|", r"\|") for text in row] for row in self.texts()]
+        rows = [list(map(in_cell, self.columns)), list(map(self._rule, range(len(self.columns))))]
+        rows += [list(map(in_cell, row)) for row in self.texts()]
         lines = ["| " + " | ".join(row) + " |" for row in rows]
         return "\n".join([f"**{self.title}**", "", *lines, "", *self.notes]).rstrip() + "\n"
 
@@ -96,7 +100,4 @@ def _figure(entry: str | int) -> Figure:
 
 
 def _latex(text: str) -> str:
-    text = _SPECIAL.sub(r"\\\1", text)
-    for mark, symbol in _LATEX.items():
-        text = text.replace(mark, symbol)
-    return text
+    return _SPECIAL.sub(lambda sign: _LATEX[sign[0]], " ".join(text.split()))

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from argus.data.beir import write_questions
+from argus.data.file_names import cut, plain
+from argus.data.provenance import content_hash
 from argus.errors import ArgusError
 from argus.progress import announce
 from argus.suite.config import SuiteRetriever
@@ -72,7 +74,7 @@ def _systems(
 
     for first in range(0, len(retrievers), PAIR):
         pair = retrievers[first : first + PAIR]
-        folder = home / "-".join(re.sub(r"[^\w.+]+", "-", n) for n in (name, *_names(pair)))
+        folder = home / _folder(name, *_names(pair))
         index = next((Path(r.named(r.corpus_index, name)) for r in pair if r.corpus_index), None)
         queries, qrels = write_questions(folder / ASKED, task.queries, task.qrels)
         files = [r.named(r.output, name) for r in pair]
@@ -85,6 +87,13 @@ def _systems(
             announce(f"suite: no analysis of {' and '.join(_names(pair))} on {name}: {error}")
             continue
         yield from zip(_names(pair), summary["systems"], strict=True)
+
+
+def _folder(*names: str) -> str:
+    """Return the name of a folder; with a hash where it does not tell these from others."""
+    text = "-".join(names)
+    as_file = cut(plain(text))
+    return as_file if as_file == text else f"{as_file}-{content_hash(*names, size=4).hex()}"
 
 
 def _names(retrievers: Sequence[SuiteRetriever]) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
+from argus.data.markdown import code_in_cell, in_cell
 from argus.data.visible import visible, visible_line
 from argus.evaluation.gate.outcome import Outcome, Verdict
 
@@ -52,13 +53,12 @@ def markdown(verdict: Verdict, outcomes: Sequence[Outcome]) -> str:
     signs = {"at most": "≤", "at least": "≥"}
     for o in outcomes:
         value, bound = o.shown
-        what = visible_line(f"{o.detail} (`{o.folder}`)").replace("|", "\\|")
         cells = [
             str(o.verdict),
-            f"`{visible_line(o.check)}`",
+            code_in_cell(o.check),
             value,
             f"{signs.get(o.sign, o.sign)} {bound}",
-            what,
+            f"{in_cell(o.detail)} ({code_in_cell(o.folder)})",
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

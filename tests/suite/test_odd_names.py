@@ -1,0 +1,67 @@
+"""Names of a suite are any text: in paths, in Markdown and in LaTeX."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from argus.suite.cells import Cell, KeptCells, failed
+from argus.suite.config import SuiteRetriever
+from argus.suite.job import run_suite
+from argus.suite.layout import Sheet
+from argus.suite.two_systems import _folder
+
+LONG = "論文の検索" * 20
+ODD = ("..", "../../x", "a/b", "new\nline", "x" * 300, LONG, "é", "e\u0301", "Name", "name",
+       "<script>|`x`*b*", "\\input{/etc/passwd}^~")  # fmt: skip
+
+
+def test_a_suite_runs_whatever_its_names_are(tmp_path: Path) -> None:
+    (tmp_path / "corpus.jsonl").write_text(
+        '{"_id": "d", "text": "a boat"}\n{"_id": "e", "text": "a tree"}\n'
+    )
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "boat"}\n')
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
+    toml = "".join(
+        f"[[retrievers]]\nname = {json.dumps(name)}\nbm25 = true\nremedies = ['none']\n"
+        f"[[tasks]]\nname = {json.dumps(name)}\ntask = 'beir:{tmp_path}'\n"
+        for name in ODD
+    )
+    suite = tmp_path / "suite.toml"
+    suite.write_text(toml)
+    result = run_suite(suite, out=tmp_path / "a" / "out")
+    assert result.summary["cells"]["measured"] == len(ODD) ** 2
+    assert {p.name for p in tmp_path.iterdir()} == {
+        "corpus.jsonl", "queries.jsonl", "qrels", "suite.toml", "a",
+    }  # fmt: skip
+    table = (tmp_path / "a" / "out" / "tables" / "argus-5.md").read_text()
+    rows = [line for line in table.splitlines() if line.startswith("|")]
+    bars = {line.replace(r"\|", "").count("|") for line in rows}
+    assert len(bars) == 1 and "<script>" not in table.replace(r"\<", "")
+
+
+def test_a_file_has_a_name_that_file_systems_take(tmp_path: Path) -> None:
+    kept = KeptCells(tmp_path)
+    for names in ((LONG, LONG, LONG), ("𝔘" * 60,) * 3):
+        kept.write(failed(Cell(*names), "inputs", "why"))
+        folder = SuiteRetriever(name=names[0], bm25=True).folder
+        assert len(f"{folder}.sqlite-journal".encode()) <= 255
+    assert Cell("MiniLM", "blend", "Biology").file.startswith("MiniLM--blend--Biology-")
+
+
+def test_folders_of_names_that_differ_differ() -> None:
+    assert _folder("letters", "SEAL", "MINDER") == "letters-SEAL-MINDER"
+    assert _folder("a b", "c") != _folder("a/b", "c")
+    assert _folder(LONG, LONG + "1") != _folder(LONG, LONG + "2")
+    assert len(_folder(LONG, LONG).encode()) <= 255
+
+
+def test_names_are_no_markup() -> None:
+    sheet = Sheet("t", "Title", ["name", "a|b"], [["\\input{x}\n^~", "[l](javascript:1) <b> *x*"]])
+    assert sheet.markdown().splitlines()[2:] == [
+        r"| name | a\|b |",
+        "| --- | --- |",
+        r"| \\input{x} ^\~ | \[l\](javascript:1) \<b\> \*x\* |",
+    ]
+    assert r"\textbackslash{}input\{x\} \textasciicircum{}\textasciitilde{} &" in sheet.latex()
