@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from argus.corpora.agreement import find_template
 from argus.corpora.templates import described
+from argus.data.arrays import DAMAGE, excerpt
 from argus.data.manifest import StoredVectorsFacts
 from argus.data.provenance import file_hash
 from argus.data.types import Document, FloatArray
@@ -56,7 +57,7 @@ def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> 
     vectors = _read(file)
     used = np.array([bool(d.content.strip()) for d in documents])
     norms = _norms(vectors, file, documents, used, encoder)
-    clean = np.where(used[:, None], vectors, 0).astype(np.float32)
+    clean = np.where(used[:, None], _kept(vectors), 0)
     normalised = bool((np.abs(norms[used] - 1) > 1e-3).any())
     unit = unit_rows(clean)
     usable = np.flatnonzero(used).tolist()
@@ -108,7 +109,7 @@ def _norms(
             fix="Name the encoder that made them with --encoder.",
             where=file,
         )
-    norms: npt.NDArray[np.float64] = np.linalg.norm(vectors.astype(np.float64), axis=1)
+    norms: npt.NDArray[np.float64] = np.linalg.norm(_kept(vectors).astype(np.float64), axis=1)
     wrong = np.flatnonzero(used & ~((norms > 0) & np.isfinite(norms)))
     if len(wrong):
         row = int(wrong[0])
@@ -122,28 +123,30 @@ def _norms(
     return norms
 
 
+def _kept(vectors: np.ndarray) -> FloatArray:
+    """Return them as they are kept: what float32 does not hold is infinite, or zero."""
+    with np.errstate(over="ignore"):
+        return vectors.astype(np.float32)
+
+
 def _read(file: Path) -> np.ndarray:
     try:
-        vectors = np.load(file, allow_pickle=False, mmap_mode="r")
+        with np.errstate(over="ignore"):  # of a size that no file has
+            vectors = np.lib.format.open_memmap(file, mode="r")
     except FileNotFoundError as error:
         raise InputError(
             "no such file", expected="a .npy file", fix="Check the path.", where=file
         ) from error
-    except (ValueError, OSError, EOFError) as error:
+    except DAMAGE as error:
         raise InputError(
-            f"cannot be read as .npy ({str(error).splitlines()[0]})",
+            f"cannot be read as .npy ({excerpt(error)})",
             expected="one array that numpy.save wrote, of numbers",
             fix="Write it again with numpy.save.",
             where=file,
         ) from error
-    if (
-        not isinstance(vectors, np.ndarray)
-        or vectors.ndim != 2
-        or not (np.issubdtype(vectors.dtype, np.floating))
-    ):
-        shape = getattr(vectors, "shape", "several arrays")
+    if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating):
         raise InputError(
-            f"an array of shape {shape}, type {getattr(vectors, 'dtype', '?')}",
+            f"an array of shape {vectors.shape}, type {vectors.dtype}",
             expected="floating-point numbers of shape (documents, dimension)",
             fix="Save one row per document with numpy.save.",
             where=file,
