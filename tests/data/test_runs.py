@@ -57,6 +57,16 @@ def test_scores_decide_and_ties_break_by_id(tmp_path):
         ("r.trec", "\n", "no result in it"),
         ("r.json", "{}", "no result in it"),
         ("r.json", '{"q": {}}', "no result in it"),
+        (
+            "r.json",
+            '{"q": {"\\ud800": 1}}',
+            "half a surrogate pair (\\ud800), character 1; expected whole",
+        ),
+        (
+            "r.json",
+            '{"\\ud800": ["d"]}',
+            "half a surrogate pair (\\ud800), character 1; expected whole",
+        ),
         ("r.json", "[1]", "field 'the file': list instead of an object"),
         ("r.json", '{"q": "d"}', "field 'q': str instead of an object"),
         ("r.json", '{"q": ["d", 7]}', "field 'q': 7 in a list of documents"),

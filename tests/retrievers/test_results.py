@@ -94,6 +94,8 @@ def test_a_passage_without_an_id_that_no_document_has_is_a_stranger():
         ([("b", 10**400)], "no finite number"),
         ([("b", "high")], "str for a score"),
         ([("b", 1, 2)], "tuple of 3"),
+        ([("b\ud800", 1.0)], r"an id with half a surrogate pair \(\\ud800\)"),
+        (["b", "\udfff"], r"an id with half a surrogate pair \(\\udfff\)"),
         ([{"title": "First"}], "without an id"),
         ([None], "NoneType without an id|nothing without an id"),
     ],

@@ -360,13 +360,19 @@ def whole_characters(text: str, row: Row, field: str) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character {error.start + 1}",
-            expected="whole Unicode characters",
-            fix="The text was cut inside a character: write it again, or remove the half.",
-            where=row.at(field),
-        ) from error
+        raise half_a_character(error, row.at(field)) from error
     return text
+
+
+def half_a_character(error: UnicodeEncodeError, where: Location) -> InputError:
+    """Return what to say of a text that was cut inside a character."""
+    return InputError(
+        f"half a surrogate pair (\\u{ord(error.object[error.start]):04x}), "
+        f"character {error.start + 1}",
+        expected="whole Unicode characters",
+        fix="The text was cut inside a character: write it again, or remove the half.",
+        where=where,
+    )
 
 
 def _excerpt(line: str, width: int = 60) -> str:

@@ -60,8 +60,19 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
 
     id_field: where an item's id stands, dotted ("metadata.source"); None looks at the usual places.
     Of a document that comes back twice, as chunks do, the first counts. Raises RetrievalError for
-    what holds no list, no id, or a score that is no finite number.
+    what holds no list, no id, half a character in one, or a score that is no finite number.
     """
+    best = _ranked(answer, k, known, id_field)
+    try:
+        "".join(best).encode()
+    except UnicodeEncodeError as error:
+        raise RetrievalError(
+            f"returned an id with half a surrogate pair (\\u{ord(error.object[error.start]):04x})"
+        ) from error
+    return best
+
+
+def _ranked(answer: Any, k: int, known: Known, id_field: str | None) -> dict[str, float]:
     if (pairs := _pairs(answer)) is not None and len(pairs) <= k:
         return pairs
     hits: dict[str, float | None] = {}

@@ -13,6 +13,7 @@ from datetime import date
 from string import Formatter
 
 from argus.data.field_paths import At, FieldPath
+from argus.data.rows import half_a_character
 from argus.errors import InputError
 
 
@@ -128,12 +129,7 @@ def scalar_text(value: object, field: str, at: At) -> str:
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"half a surrogate pair (\\u{ord(value[error.start]):04x})",
-            expected="whole Unicode characters",
-            fix="The text was cut inside a character: write it again, or remove the half.",
-            where=at(field),
-        ) from error
+        raise half_a_character(error, at(field)) from error
     return value.strip()
 
 
