@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +19,10 @@ from argus.errors import ArgusError, NotWritten
 P = ParamSpec("P")
 R = TypeVar("R")
 Locks = dict[Path, IO[str]]
+_WITHOUT_LOCKS = frozenset((errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP))
+"""What file systems say that have none, such as a network mount."""
+_AT_ONCE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+"""How a lock's file is opened: a pipe that nobody reads is an error, and no wait."""
 LONGEST_WAIT_S = 60.0
 """For a lock that another run holds for as long as it writes a file."""
 _OF_JOBS: ContextVar[tuple[Locks, ...]] = ContextVar("locks of jobs", default=())
@@ -26,18 +32,20 @@ _OF_JOBS: ContextVar[tuple[Locks, ...]] = ContextVar("locks of jobs", default=()
 def take_lock(file: Path, *, busy: str) -> IO[str]:
     """Return a file, made if need be, whose lock is held until it is closed.
 
-    The file stays: who waits for one that is removed waits for another one. Raises ArgusError,
-    saying `busy`, where another process or thread holds it, OSError where it cannot be written.
+    The file stays: who waits for one that is removed waits for another one. Where the file system
+    has no locks, nobody is kept out. Raises ArgusError, saying `busy`, where another process or
+    thread holds it, OSError where it cannot be written.
     """
-    lock = file.open("a")
+    lock = os.fdopen(os.open(file, _AT_ONCE, 0o666), "a")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         lock.close()
         raise ArgusError(busy) from error
-    except OSError:
-        lock.close()
-        raise
+    except OSError as error:
+        if error.errno not in _WITHOUT_LOCKS:
+            lock.close()
+            raise
     return lock
 
 
