@@ -10,15 +10,21 @@ import resource
 import shutil
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.support.draws import IS_CAMPAIGN, examples
+
+if TYPE_CHECKING:
+    from argus.encoders.config import EncoderConfig
+    from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 
 # the same examples in every run, and the same verdict on a machine that is slow or busy
 settings.register_profile(
@@ -68,6 +74,22 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def minilm_is_read_once() -> Iterator[None]:
+    """Whoever names the default encoder in the same words gets the same one: it keeps no state."""
+    from argus.encoders import load
+    from argus.encoders.config import DEFAULT_MODEL
+
+    read, kept = load._sentence_transformer, cache(load._sentence_transformer)
+
+    def once(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:
+        return (kept if config.model == DEFAULT_MODEL else read)(config, precision)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(load, "_sentence_transformer", once)
+        yield
 
 
 @pytest.fixture(scope="session")
