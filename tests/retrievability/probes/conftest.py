@@ -42,3 +42,10 @@ def estimator(request):
     from sklearn.base import clone
 
     return clone(SMALL[request.param])
+
+
+@pytest.fixture(scope="module", params=list(SMALL))
+def fitted(request, learnable):
+    from sklearn.base import clone
+
+    return clone(SMALL[request.param]).fit(*learnable)

@@ -12,9 +12,8 @@ FINGERPRINT = "sentence-transformers:tiny@abc dim=24 max_tokens=256 precision=fl
 
 
 @pytest.fixture
-def probe(estimator, learnable):
+def probe(fitted, learnable):
     vectors, labels = learnable
-    fitted = estimator.fit(vectors, labels)
     return Probe(
         fitted.model_, fit_domain(vectors, vectors), fingerprint=FINGERPRINT, pooling="span",
         dim=24, k=50, pool=800, parameters={"a": 1}, training={"seed": 0},
