@@ -12,6 +12,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -77,19 +78,27 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def minilm_is_read_once() -> Iterator[None]:
-    """Whoever names the default encoder in the same words gets the same one: it keeps no state."""
+def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
+    """Read the default encoder once for all who name it in the same words; `cache_clear` forgets.
+
+    Each has an encoder of its own over the same model.
+    """
     from argus.encoders import load
     from argus.encoders.config import DEFAULT_MODEL
 
     read, kept = load._sentence_transformer, cache(load._sentence_transformer)
 
     def once(config: EncoderConfig, precision: str) -> SentenceTransformerEncoder:
-        return (kept if config.model == DEFAULT_MODEL else read)(config, precision)
+        if config.model != DEFAULT_MODEL:
+            return read(config, precision)
+        encoder = kept(config, precision)
+        own = copy(encoder)
+        own._tokenizing = encoder._tokenizing
+        return own
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(load, "_sentence_transformer", once)
-        yield
+        yield kept
 
 
 @pytest.fixture(scope="session")

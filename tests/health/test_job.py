@@ -111,10 +111,11 @@ def test_a_store_is_opened_and_its_vectors_compared(files):
     assert "vectors of 16 dimensions" in check.text and "--encoder" in check.mend
 
 
-def test_a_model_that_is_not_there_is_bad_only_where_it_is_meant(files, monkeypatch):
+def test_a_model_that_is_not_there_is_bad_only_where_it_is_meant(files, monkeypatch, read_once):
     named = Trial(argus.ProjectParts(), encoder=argus.EncoderConfig(model="docs.jsonl"))
     (check,) = named.checks()
     assert check.state is HealthState.BAD and check.mend
+    read_once.cache_clear()
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     monkeypatch.setattr("argus.encoders.load.find_spec", lambda _: None)
     (check,) = Trial(
