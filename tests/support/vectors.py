@@ -10,8 +10,8 @@ import pytest
 
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 
-KEPT: dict[tuple[str, str, str, str], Any] = {}
-"""Model, precision, prompt and text: its vector."""
+KEPT: dict[tuple[str, ...], Any] = {}
+"""Model and weights, precision, pooling, prompt and text: its vector."""
 
 
 def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,10 +19,11 @@ def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
     embed = SentenceTransformerEncoder._sentences
 
     def sentences(self: Any, texts: Sequence[str], prompt: Any, task: str) -> Any:
-        keys = [(self.name, self.precision, prompt.text, text) for text in texts]
+        of = (self.name, self._revision, self.precision, self._pooling_name(), prompt.text)
+        keys = [(*of, text) for text in texts]
         new = list(dict.fromkeys(key for key in keys if key not in KEPT))
         if new:
-            vectors = embed(self, [key[3] for key in new], prompt, task)
+            vectors = embed(self, [key[-1] for key in new], prompt, task)
             KEPT.update(zip(new, vectors, strict=True))
         return np.stack([KEPT[key] for key in keys]) if keys else embed(self, texts, prompt, task)
 
@@ -40,7 +41,7 @@ def fill_once(monkeypatch: pytest.MonkeyPatch) -> None:
         keys = [("the library's", model, str(options), text) for text in texts]
         new = list(dict.fromkeys(key for key in keys if key not in KEPT))
         if new:
-            vectors = embed(self, [key[3] for key in new], **options)
+            vectors = embed(self, [key[-1] for key in new], **options)
             KEPT.update(zip(new, vectors, strict=True))
         return np.stack([KEPT[key] for key in keys])
 
