@@ -11,12 +11,13 @@ demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo
 	@echo "from here: $(BIN)/argus serve argus-demo"
 
+# Three processes on two cores: what starts servers or clusters waits for them.
 test: $(VENV)/.installed-dev check
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 8
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --durations 8
 
 # The same tests with thirty times as many examples of each property: hours.
 campaign: $(VENV)/.installed-dev
-	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 # Kills, full disks and neighbours of every command, and 10,000 damaged files per reader: most of a
 # day. PARTS=fuzz, or TRIES=10, for less; PARTS=coverage where atheris is installed. Figures go to
