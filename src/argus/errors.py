@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from argus.visible import visible_line
+
 
 class ArgusError(Exception):
     """Base of all errors raised for bad input, configuration or a broken environment."""
@@ -46,7 +48,7 @@ class InputError(ArgusError):
         self, got: str, *, expected: str, fix: str, where: Location | Path | str | None = None
     ) -> None:
         self.where, self.got, self.expected, self.fix = where, got, expected, fix
-        prefix = f"{in_one_line(str(where))}: " if where is not None else ""
+        prefix = f"{visible_line(str(where))}: " if where is not None else ""
         super().__init__(f"{prefix}{got}; expected {expected}. {fix}")
 
 
@@ -108,11 +110,6 @@ class FingerprintMismatch(ArgusError):
             f"\n  stored: {stored}\n  given:  {given}\n"
             "Use the stored encoder, give another --out (or --store), or start over with --fresh."
         )
-
-
-def in_one_line(text: str) -> str:
-    """Return a text with all that would end its line, or steer a terminal, escaped."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _again(kind: type[ArgusError], args: tuple[Any, ...]) -> ArgusError:

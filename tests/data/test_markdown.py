@@ -3,6 +3,7 @@
 from markdown_it import MarkdownIt
 
 from argus.data.markdown import code_in_cell, in_cell
+from argus.visible import visible_line
 
 HOSTILE = ["a|b", "`x`", "``x|`", "<script>alert(1)</script>", "[l](javascript:1)", "*b* _c_ ~d~",
            "![p](http://x)", "&lt;b&gt;", "back\\slash|", "new\n\nline",
@@ -16,12 +17,13 @@ def cells(markdown):
 
 def test_hostile_text_is_one_cell_without_markup():
     for text in HOSTILE:
-        shown = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+        shown = visible_line(" ".join(text.split()))
         [parts] = cells(in_cell(text))
         assert {kind for kind, _ in parts} <= {"text", "text_special"}, text
         assert "".join(content for _, content in parts) == shown
         [parts] = cells(code_in_cell(text))
-        assert [(k, c.strip()) for k, c in parts if c] == [("code_inline", shown)], text
+        code = [(kind, content.strip()) for kind, content in parts if content]
+        assert code == [("code_inline", visible_line(text))], text
 
 
 def test_names_of_models_stand_as_they_are():

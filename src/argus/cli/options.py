@@ -19,7 +19,6 @@ from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
 from argus.cli.remarks import holds_all_characters
 from argus.corpora.names import NamedCorpus
-from argus.data.visible import visible_line
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.indexes.weighing import Weight as Weight
@@ -27,6 +26,7 @@ from argus.remedies.diagnosis.config import Tau as Tau
 from argus.retrievers.config import NAMES, PANEL
 from argus.settings import Doc, Ge, Le, Option
 from argus.settings import Seed as Seed
+from argus.visible import visible_line
 
 E = TypeVar("E", bound=StrEnum)
 

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import re
 
-from argus.data.visible import visible_line
+from argus.visible import visible_line
 
 _MARKUP = re.compile(r"[\\`*\[\]<>|&~]|(?<![^\W_])_|_(?![^\W_])")
 """What may begin markup; an underscore within a word does not."""
 
 
 def in_cell(text: str) -> str:
-    """Return a text as a cell shows it: on one line, and none of it markup."""
-    return _MARKUP.sub(r"\\\g<0>", _on_one_line(text))
+    """Return a text as a cell shows it: white space as single blanks, and none of it markup."""
+    return _MARKUP.sub(r"\\\g<0>", visible_line(" ".join(text.split())))
 
 
 def code_in_cell(text: str) -> str:
-    """Return a text as code in a cell, whatever it has of backticks and bars."""
-    text = _on_one_line(text).replace("|", r"\|")
+    """Return a text as code in a cell, whatever it has of backticks, bars and ends of lines."""
+    text = visible_line(text).replace("|", r"\|")
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if len(fence) > 1 else ""
     return f"{fence}{space}{text}{space}{fence}"
-
-
-def _on_one_line(text: str) -> str:
-    """Return a text with its white space as single blanks, and what steers as escapes."""
-    return visible_line(" ".join(text.split()))

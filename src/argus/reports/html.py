@@ -18,7 +18,6 @@ from argus.data.artifacts import ArtifactFolder, replacing
 from argus.data.manifest import ManifestSection
 from argus.data.parquet import WRITTEN
 from argus.data.records import read_record
-from argus.data.visible import visible_json
 from argus.errors import InputError, Location
 from argus.extras import naming_extras
 from argus.reports.figures import Figure
@@ -31,6 +30,7 @@ from argus.reports.templates import environment
 from argus.runs import record_runs
 from argus.verdict import read_verdict
 from argus.verdict.verdict import SHORT
+from argus.visible import visible_json
 
 OUTPUTS, KNOWLEDGE, RETRIEVERS = "outputs", "knowledge base", "retrievers"
 """What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import jinja2
 from markupsafe import Markup, escape
 
-from argus.data.visible import visible
+from argus.visible import visible
 
 
 class Exact(Markup):

@@ -185,7 +185,7 @@ def test_junit_holds_whatever_stands_in_a_name():
 def test_no_name_turns_what_a_gate_says():
     odd = Outcome("against", "a\u202eb\nc", Verdict.FAIL, 0.1, 0.2, "job\x1b: x")
     text = markdown(Verdict.FAIL, [odd])
-    assert r"job\u001b: x (`a\u202eb\u000ac`)" in text
+    assert r"job\\u001b: x (`a\u202eb\u000ac`)" in text
     assert not {"\u202e", "\x1b"} & set(text + junit([odd]))
 
 

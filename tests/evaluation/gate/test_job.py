@@ -6,6 +6,7 @@ import pytest
 from argus.errors import InputError, Location
 from argus.evaluation.gate.config import GateBounds
 from argus.evaluation.gate.job import Verdict, gate
+from argus.visible import visible_line
 from tests.support.results import shown
 
 AUDIT = {
@@ -232,7 +233,7 @@ def test_a_gate_shows_every_outcome_and_the_verdict(folder):
 def test_a_folder_of_any_name_is_told_in_one_line(folder, tmp_path, name):
     bounds = GateBounds(min_mean_rps=0.5)
     result = gate([folder(name, audit=AUDIT)], bounds)
-    escaped = name.encode("unicode_escape").decode()
+    escaped = visible_line(name)
     lines = [*result.headline(), *result.markdown().splitlines(), result.junit()]
     told = [line for line in lines if escaped in line]
     assert len(told) == 3 and not any(name in line for line in lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from argus.errors import in_one_line
+from argus.visible import visible_line
 
 
 class Verdict(StrEnum):
@@ -44,7 +44,7 @@ class Outcome:
         value, bound = self.shown
         compared = f"{value}, {self.sign} {bound}; " if self.bound is not None else ""
         finding = f"{self.option}: {compared}{self.detail} [{self.folder}]"
-        return f"{self.verdict.upper():<12} {in_one_line(finding)}"
+        return f"{self.verdict.upper():<12} {visible_line(finding)}"
 
     @property
     def shown(self) -> tuple[str, str]:

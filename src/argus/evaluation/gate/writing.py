@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from argus.data.markdown import code_in_cell, in_cell
-from argus.data.visible import visible, visible_line
 from argus.evaluation.gate.outcome import Outcome, Verdict
+from argus.visible import visible, visible_line
 
 NOT_OF_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML may hold, whatever they are escaped by."""

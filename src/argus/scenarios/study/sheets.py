@@ -18,9 +18,9 @@ from typing_extensions import TypedDict
 from argus.data.artifacts import replacing
 from argus.data.csv_cells import harmless
 from argus.data.provenance import content_hash
-from argus.data.visible import visible
 from argus.scenarios.study.config import Criterion, Versus
 from argus.scenarios.study.pairs import Pair, Shown
+from argus.visible import visible
 
 A, B, TIE = "A", "B", "tie"
 Side = Literal["A", "B"]

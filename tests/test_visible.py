@@ -1,7 +1,7 @@
 import sys
 import unicodedata
 
-from argus.data.visible import BREAKS, visible, visible_json, visible_line
+from argus.visible import BREAKS, visible, visible_json, visible_line
 
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
 
