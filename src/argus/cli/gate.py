@@ -66,8 +66,7 @@ def gate(
 
 
 def _write(path: Path, text: str) -> None:
-    from argus.data.artifacts import replacing
+    from argus.data.artifacts import write_whole
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_whole(path, text)

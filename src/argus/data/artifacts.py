@@ -213,6 +213,12 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
         raise
 
 
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Have a file hold just this, text as UTF-8, or stay as it was; see `replacing`."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
 def _replaceable(path: Path) -> Path:
     """Return the file that stands behind links; refuse what a file must not take the place of."""
     if path.exists() and not (path.is_file() or path.is_dir()):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import replacing, write_whole
 from argus.data.types import Document, Qrels, Query
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
@@ -40,8 +40,7 @@ def write_questions(folder: Path, queries: Iterable[Query], qrels: Qrels) -> tup
     write_jsonl(asked, ({"_id": q.id, "text": q.text} for q in queries))
     lines = ["query-id\tcorpus-id\tscore"]
     lines += [f"{q}\t{d}\t{grade}" for q, grades in qrels.items() for d, grade in grades.items()]
-    with replacing(judged) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(judged, "\n".join(lines) + "\n")
     return asked, judged
 
 

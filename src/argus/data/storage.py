@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.errors import InputError
 
 if TYPE_CHECKING:
@@ -199,8 +199,7 @@ class Storage:
             return
         path = self.local / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            temporary.write_bytes(data)
+        write_whole(path, data)
 
     def remove(self, name: str) -> None:
         """Delete a file, if it is there. Raises OSError."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import replacing, write_whole
 from argus.data.records import parse_json
 
 
@@ -65,8 +65,7 @@ class DumpParts:
             "counts": dict(part.counts),
             "damage": part.damage,
         }
-        with replacing(self._notes / f"{part.number:06d}.json") as temporary:
-            temporary.write_text(json.dumps(note), encoding="utf-8")
+        write_whole(self._notes / f"{part.number:06d}.json", json.dumps(note))
 
     def settle(self) -> tuple[Counter[str], str | None]:
         """Return the counts over all parts, and the damage; parts behind it are taken away."""

@@ -9,7 +9,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from importlib.resources import files
 from pathlib import Path
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.records import parse_json
 from argus.errors import InputError
 
@@ -111,8 +111,7 @@ def load_hardware(name: str) -> Hardware:
 
 def save_hardware(hardware: Hardware, path: Path) -> None:
     """Write coefficients to a file that `load_hardware` reads."""
-    with replacing(path) as temporary:
-        temporary.write_text(json.dumps(asdict(hardware), indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(asdict(hardware), indent=2) + "\n")
 
 
 def _parsed(content: bytes, where: Path) -> Hardware:

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import fields
 from pathlib import Path
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig, as_config
 from argus.errors import InputError
@@ -53,8 +53,7 @@ def start_project(
     trial = Trial(parts, answers.columns, answers.asking, answers.encoder)
     checks = tuple(trial.checks()) if config.check else ()
     config.to.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(config.to) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_whole(config.to, text)
     result = ProjectResult(config.to, checks, "")
     command = "doctor" if result.bad else "exposure"
     following = shlex.join(["argus", command, "--config", str(config.to)])

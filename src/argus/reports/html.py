@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.artifacts import ArtifactFolder, write_whole
 from argus.data.manifest import ManifestSection
 from argus.data.parquet import WRITTEN
 from argus.data.records import read_record
@@ -64,8 +64,7 @@ def write_report(folder: Path | str) -> Path:
         )
     page = _page(folder, _json(summary_file), _manifest(manifest_file))
     path = ArtifactFolder(folder).own("report.html")
-    with replacing(path) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_whole(path, page)
     record_runs(folder)
     return path
 

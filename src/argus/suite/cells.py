@@ -10,7 +10,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.file_names import cut, plain
 from argus.data.provenance import content_hash
 from argus.data.records import parse_json, read_record
@@ -81,8 +81,7 @@ class KeptCells:
     def write(self, record: CellRecord) -> None:
         """Write a cell, at once and whole."""
         cell = Cell(record["retriever"], record["remedy"], record["task"])
-        with replacing(self.home / cell.file) as temporary:
-            temporary.write_text(json.dumps(record, allow_nan=False), encoding="utf-8")
+        write_whole(self.home / cell.file, json.dumps(record, allow_nan=False))
 
 
 def failed(cell: Cell, inputs: str, reason: str) -> CellRecord:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.artifacts import ArtifactFolder, write_whole
 from argus.data.locks import one_writer, take_lock
 from argus.data.provenance import content_hash
 from argus.encoders.store import KEY_BYTES
@@ -289,8 +289,7 @@ def write_sheets(folder: ArtifactFolder, written: Sequence[Sheet]) -> None:
     inside = ArtifactFolder(home)
     for sheet in written:
         for ending, text in (("md", sheet.markdown()), ("tex", sheet.latex())):
-            with replacing(inside.own(f"{sheet.name}.{ending}")) as temporary:
-                temporary.write_text(text, encoding="utf-8")
+            write_whole(inside.own(f"{sheet.name}.{ending}"), text)
         inside.write_table(sheet.name, sheet.arrow())
 
 

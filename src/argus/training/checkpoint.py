@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import replacing, write_whole
 from argus.data.records import parse_json
 from argus.errors import InputError
 
@@ -184,8 +184,7 @@ class Checkpoint:
 
         self.folder.mkdir(parents=True, exist_ok=True)
         tensors = {name: p.detach().cpu().contiguous() for name, p in weights.items()}
-        with replacing(self.folder / BEST) as temporary:
-            temporary.write_bytes(save(tensors))
+        write_whole(self.folder / BEST, save(tensors))
 
     def load_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
         """Set the weights to the best."""

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.rules import SUPERSEDES, Edge
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.beir import write_jsonl
 from argus.errors import InputError
 
@@ -172,5 +172,4 @@ def _edge_row(edge: Edge) -> EdgeRow:
 
 
 def _write_text(path: Path, text: str) -> None:
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_whole(path, text)

@@ -15,7 +15,7 @@ from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec
 from argus.authority.records import OWN_ID
 from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey, Ties
 from argus.authority.times import zone_named
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.yaml_spec import YamlFile, nearest, read_spec
 from argus.data.yaml_text import Place
 from argus.errors import InputError
@@ -64,8 +64,7 @@ def write_rules(path: Path, rules: Sequence[Rule], name: str = "rules") -> None:
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
     if yaml.safe_load(text) != content:  # PyYAML leaves a few line breaks of Unicode bare
         text = yaml.safe_dump(content, sort_keys=False, width=1000)
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_whole(path, text)
 
 
 class BothKeys(TypedDict):

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from argus.authority.learning.pairs import CLUES
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.provenance import content_hash
 from argus.data.records import parse_json, read_record
 from argus.errors import InputError
@@ -75,8 +75,7 @@ class ProposalModel:
 
     def write(self, file: Path) -> None:
         """Write it as JSON, whole or not at all."""
-        with replacing(file) as temporary:
-            temporary.write_text(json.dumps(self.values, indent=2) + "\n", encoding="utf-8")
+        write_whole(file, json.dumps(self.values, indent=2) + "\n")
 
 
 def read_model(file: Path | None = None) -> ProposalModel:

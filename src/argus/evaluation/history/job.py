@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.errors import InputError
 from argus.evaluation.history.compare import compare_runs
 from argus.evaluation.history.page import page
@@ -69,8 +69,7 @@ def history(
     path = None if page_at is None else Path(page_at)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            temporary.write_text(page(summary), encoding="utf-8")
+        write_whole(path, page(summary))
     return HistoryResult(summary, path)
 
 

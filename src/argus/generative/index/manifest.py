@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.records import parse_json
 from argus.errors import InputError
 from argus.generative.passages import PassageCounts
@@ -40,8 +40,7 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Replace the manifest in a folder, whole or not at all."""
-        with replacing(folder / FILE) as temporary:
-            temporary.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+        write_whole(folder / FILE, json.dumps(asdict(self), indent=2) + "\n")
 
     def with_segment(self, name: str, counts: PassageCounts) -> Manifest:
         """Return the manifest with one more segment."""

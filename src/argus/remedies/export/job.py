@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.artifacts import ArtifactFolder, replacing, write_whole
 from argus.data.locks import one_writer
 from argus.data.records import record_of
 from argus.errors import InputError
@@ -87,8 +87,7 @@ def export_remedy(
     facts = _Facts(kinds, there.views, documents, with_vectors)
     summary = _summary(opened, recipe, facts)
     folder.write_json(RECIPE, summary)
-    with replacing(folder.own(README)) as temporary:
-        temporary.write_text(written_recipe(summary), encoding="utf-8")
+    write_whole(folder.own(README), written_recipe(summary))
     return ExportResult(remedy, folder.path, summary)
 
 

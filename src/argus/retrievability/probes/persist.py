@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.provenance import file_hash
 from argus.data.records import parse_json, read_record
 from argus.errors import InputError, Location
@@ -190,8 +190,7 @@ def _tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
+    write_whole(path, content)
 
 
 def _damaged(where: Location | Path | str, what: str) -> InputError:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.provenance import content_hash
 from argus.data.records import parse_json
 from argus.data.types import FloatArray
@@ -211,8 +211,7 @@ def _read(ledger: Path) -> dict[str, Trial]:
     lines = ledger.read_text(encoding="utf-8", errors="replace").splitlines()
     trials = list(_whole(lines))
     if len(trials) < len(lines):
-        with replacing(ledger) as temporary:
-            temporary.write_text("".join(map(_line, trials)), encoding="utf-8")
+        write_whole(ledger, "".join(map(_line, trials)))
     return {trial.key: trial for trial in trials}
 
 

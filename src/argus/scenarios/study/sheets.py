@@ -15,7 +15,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.csv_cells import harmless
 from argus.data.provenance import content_hash
 from argus.scenarios.study.config import Criterion, Versus
@@ -94,8 +94,7 @@ def write_sheet(folder: Path, sheet: int, rows: Sequence[Place]) -> list[Path]:
     """Write a sheet as CSV and as HTML, whole or not at all; return both paths."""
     paths = [folder / f"sheet-{sheet}.csv", folder / f"sheet-{sheet}.html"]
     for path, text in zip(paths, (_table(rows), _page(sheet, rows)), strict=True):
-        with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8", newline="")
+        write_whole(path, text)
     return paths
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.csv_cells import as_written, harmless
 from argus.data.locks import waiting_for
 from argus.data.rows import Row, read_rows
@@ -55,8 +55,7 @@ def write_table(path: Path, rows: Iterable[ToGrade], grades: Mapping[Pair, int])
         question = _one_line(row.question)
         question_id, document_id = harmless(row.question_id), harmless(row.document_id)
         write([question_id, row.rank, document_id, grade, question, text])
-    with replacing(path) as temporary:
-        temporary.write_text("\ufeff" + out.getvalue(), encoding="utf-8", newline="")
+    write_whole(path, "\ufeff" + out.getvalue())
 
 
 def changing_table(path: Path) -> AbstractContextManager[None]:
