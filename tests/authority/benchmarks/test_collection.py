@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from argus.authority.benchmarks import cvepatchqa, writing
+from argus.authority.benchmarks import cvepatchqa
 from argus.authority.benchmarks.collection import read_benchmark, stale_gold, write_benchmark
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.domains import Domain, load_domain
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule, ScopeKey
 from argus.authority.times import parse_moment, zone_named
-from argus.data import beir
+from argus.data import artifacts, beir
 from argus.data.artifacts import replacing
 from argus.errors import InputError
 
@@ -143,7 +143,7 @@ def test_a_write_that_was_stopped_at_any_file_can_be_done_again(
         return replacing(path)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(writing, "replacing", stopping)
+        patch.setattr(artifacts, "replacing", stopping)
         patch.setattr(beir, "replacing", stopping)
         write_benchmark(tmp_path, bench, seed=0)
     write_benchmark(tmp_path, bench, seed=0)
