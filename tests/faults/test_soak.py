@@ -50,7 +50,7 @@ def test_each_record_that_comes_goes_again_once():
     assert {marker(n) for n in range(400 - asking.KEPT)} <= set(gone)
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_a_soak_of_seconds_loses_nothing_and_leaves_nothing(tmp_path, shared, monkeypatch):
     shared("fb15k237")
     quick = {"EVERY_S": 3.0, "IDLE_S": 2.0, "DOCUMENTS": 100, "PRECISION": "float32"}
