@@ -76,7 +76,7 @@ class Survey:
         self.reachable += len(rows)
         self.broken |= {records.ids[row]: why for row, why in broken.items()}
         if rows:
-            norms = np.linalg.norm(records.vectors[rows], axis=1)
+            norms = np.linalg.norm(records.vectors[rows].astype(np.float64), axis=1)
             self.shortest = min(self.shortest, float(norms.min()))
             self.longest = max(self.longest, float(norms.max()))
         return rows

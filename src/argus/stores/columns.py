@@ -8,6 +8,11 @@ from argus.data.corpus import ID_FIELDS
 from argus.errors import InputError
 
 
+def quoted(name: str) -> str:
+    """Return a name of a table or column, of any characters, as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def vector_field(fields: Sequence[str], field: str | None, name: str) -> str:
     """Return the vector field that is searched: the one that is named, or the only one."""
     if field is not None and field in fields:

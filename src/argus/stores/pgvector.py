@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.errors import InputError
-from argus.stores.columns import column_of, id_column, vector_field
+from argus.stores.columns import column_of, id_column, quoted, vector_field
 from argus.stores.errors import closed_on_error, no_collection, reported
 from argus.stores.pgvector_values import as_column, prepared, register_vectors, sent
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
@@ -101,25 +100,25 @@ class PgVectorStore:
         hidden: Sequence[str] = (),
     ) -> None:
         self._hidden = hidden
-        self.name, self._db, self._table = name, connection, _quoted(table)
-        self.collection = table
+        self.name, self._db, self._table = name, connection, _in_sql(_of_table(table))
+        self.collection, named = table, _of_table(table)
         with reported(name, hidden):
-            regclass = connection.execute("SELECT to_regclass(%s)", [self._table]).fetchone()
+            regclass = connection.execute("SELECT to_regclass(%s)", [named]).fetchone()
         if regclass is None or regclass[0] is None:
             raise no_collection(name, table, self._tables())
         with reported(name, hidden):
-            columns = dict(connection.execute(_COLUMNS, [self._table]).fetchall())
+            columns = dict(connection.execute(_COLUMNS, [named]).fetchall())
         self._fields = tuple(c for c, kind in columns.items() if kind.partition("(")[0] in TYPES)
         self.field = vector_field(self._fields, field, name)
         with reported(name, hidden):
-            primary = connection.execute(_PRIMARY, [self._table]).fetchone()
+            primary = connection.execute(_PRIMARY, [named]).fetchone()
         self._id = id_column(list(columns), id_field or (primary and primary[0]), name)
         self._kinds = columns
         self._others = [c for c in columns if c not in {self._id, *self._fields}]
         length = _LENGTH.match(columns[self.field])
         self._type, self._dim = (length["type"], int(length["dim"] or 0)) if length else ("", 0)
         with reported(name, hidden):
-            rows = connection.execute(_INDEXES, [self._table, self.field, [*_CLASSES]]).fetchall()
+            rows = connection.execute(_INDEXES, [named, self.field, [*_CLASSES]]).fetchall()
         indexes = [
             _VectorIndex(kind, _CLASSES[class_], options, only)
             for kind, class_, options, only in rows
@@ -170,7 +169,7 @@ class PgVectorStore:
             self._db.cursor(name="argus_reading") as cursor,
         ):
             cursor.itersize = size
-            cursor.execute(f"SELECT {columns} FROM {self._table}")
+            cursor.execute(f"SELECT {columns} FROM {self._table}", [])
             while rows := cursor.fetchmany(size):
                 values = [None if r[1] is None else self._numbers(r[1]) for r in rows]
                 vectors, broken = stacked(values, dim)
@@ -211,7 +210,7 @@ class PgVectorStore:
     def _condition(self, key: str, value: Any) -> tuple[str, list[Any]]:
         """Return a filter's condition with its values: of a column, or of what JSON has in it."""
         column, path = column_of(key, [self._id, *self._others], self.name)
-        name = f'"{column.replace(chr(34), chr(34) * 2)}"'
+        name = _quoted(column)
         if path:
             return f"{name}::jsonb #> %s::text[] @> %s::jsonb", [path, json.dumps(value)]
         is_list = self._kinds[column].endswith("[]")
@@ -280,7 +279,7 @@ class PgVectorStore:
     def sibling(self, name: str) -> PgVectorStore | None:
         """Open another table; it has the same columns of ids and vectors."""
         with reported(self.name, self._hidden):
-            row = self._db.execute("SELECT to_regclass(%s)", [_quoted(name)]).fetchone()
+            row = self._db.execute("SELECT to_regclass(%s)", [_of_table(name)]).fetchone()
             if row is None or row[0] is None:
                 return None
         return PgVectorStore(
@@ -298,15 +297,16 @@ class PgVectorStore:
             **{c: "double precision" for c in NUMBERS if c not in self._others},
         }
         columns = ", ".join(f"{_quoted(c)} {kind}" for c, kind in kinds.items())
-        table, index = _quoted(name), self._index
+        table, index = _in_sql(_of_table(name)), self._index
         with reported(self.name, self._hidden), self._db.transaction():
-            self._db.execute(f"CREATE TABLE {table} ({columns})")
-            self._db.execute(f"COMMENT ON TABLE {table} IS '{MARK}'")
+            self._db.execute(f"CREATE TABLE {table} ({columns})", [])
+            self._db.execute(f"COMMENT ON TABLE {table} IS '{MARK}'", [])
             if index is not None and index.rows is None and index.kind == "hnsw":
                 self._db.execute(
                     f"CREATE INDEX ON {table} USING hnsw "
                     f"({_quoted(self.field)} {self._type}_cosine_ops)"
-                    + (f" WITH ({', '.join(index.options)})" if index.options else "")
+                    + (f" WITH ({', '.join(index.options)})" if index.options else ""),
+                    [],
                 )
         store = self.sibling(name)
         assert store is not None
@@ -314,14 +314,14 @@ class PgVectorStore:
 
     def drop_sibling(self, name: str) -> bool:
         """Remove one that Argus made, once it is empty."""
-        table = _quoted(name)
+        table = _in_sql(_of_table(name))
         with reported(self.name, self._hidden), self._db.transaction():
             (mark,) = self._db.execute(
-                "SELECT obj_description(%s::regclass, 'pg_class')", [table]
+                "SELECT obj_description(%s::regclass, 'pg_class')", [_of_table(name)]
             ).fetchone() or (None,)
             if mark != MARK or self._one(f"SELECT 1 FROM {table} LIMIT 1"):
                 return False
-            self._db.execute(f"DROP TABLE {table}")
+            self._db.execute(f"DROP TABLE {table}", [])
         return True
 
     def interrupt(self) -> None:
@@ -340,7 +340,7 @@ class PgVectorStore:
         return np.frombuffer(sent, TYPES[self._type], offset=4).astype(np.float32)
 
     def _one(self, statement: str) -> Any:
-        return self._db.execute(statement).fetchone()
+        return self._db.execute(statement, []).fetchone()
 
     def _tables(self) -> list[str]:
         rows = self._db.execute(
@@ -388,8 +388,16 @@ def _written(vector: FloatArray) -> str:
     return "[" + ",".join(map(repr, vector.tolist())) + "]"
 
 
-def _quoted(name: str) -> str:
-    """Return a name, perhaps with a schema, as SQL has it."""
-    if '"' in name or "\0" in name:
-        raise InputError(f"{name!r}", expected="a name", fix="Correct it.", where="pgvector")
-    return ".".join(f'"{part}"' for part in name.split("."))
+def _of_table(name: str) -> str:
+    """Return the name of a table, perhaps with a schema, as PostgreSQL reads one."""
+    return ".".join(map(quoted, name.split(".")))
+
+
+def _quoted(column: str) -> str:
+    """Return the name of a column as a statement of psycopg has it."""
+    return _in_sql(quoted(column))
+
+
+def _in_sql(name: str) -> str:
+    """Return a name as it stands in a statement: a % begins the place of a value there."""
+    return name.replace("%", "%%")

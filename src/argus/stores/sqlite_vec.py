@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.errors import InputError
-from argus.stores.columns import check_keys, native_id, vector_field
+from argus.stores.columns import check_keys, native_id, quoted, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.vectors import stacked
@@ -61,7 +60,7 @@ class SqliteVecStore:
         self._key = key[1] if key else "rowid"
         self._key_is_text = key is not None and key[2].upper() == "TEXT"
         with reported(name):
-            rows = connection.execute(f"PRAGMA table_info({_quoted(table)})").fetchall()
+            rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         hidden = {self._key, *self._columns, table, "distance", "k"}
         self._others = [row[1] for row in rows if row[1] not in hidden]
         self._declared = _declared(statements[table], self._others)
@@ -71,7 +70,7 @@ class SqliteVecStore:
         dim, rest = self._columns[self.field]
         metric = _METRIC.search(rest)
         with reported(self.name):
-            (n,) = self._db.execute(f"SELECT count(*) FROM {_quoted(self.collection)}").fetchone()
+            (n,) = self._db.execute(f"SELECT count(*) FROM {quoted(self.collection)}").fetchone()
         return StoreFacts(
             records=int(n),
             dim=dim,
@@ -85,9 +84,9 @@ class SqliteVecStore:
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all rows, in the table's order."""
         dim = self._columns[self.field][0]
-        columns = ", ".join(map(_quoted, (self._key, self.field, *self._others)))
+        columns = ", ".join(map(quoted, (self._key, self.field, *self._others)))
         with reported(self.name):
-            cursor = self._db.cursor().execute(f"SELECT {columns} FROM {_quoted(self.collection)}")
+            cursor = self._db.cursor().execute(f"SELECT {columns} FROM {quoted(self.collection)}")
         while True:
             with reported(self.name):
                 rows = [row for _, row in zip(range(size), cursor, strict=False)]
@@ -108,17 +107,18 @@ class SqliteVecStore:
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
         check_keys(matching or {}, [self._key, *self._others], self.name)
-        where = "".join(f" AND {_quoted(key)} = ?" for key in matching or {})
+        where = "".join(f" AND {quoted(key)} = ?" for key in matching or {})
         statement = (
-            f"SELECT {_quoted(self._key)}, distance FROM {_quoted(self.collection)} "
-            f"WHERE {_quoted(self.field)} MATCH ? AND k = ?{where} ORDER BY distance"
+            f"SELECT {quoted(self._key)}, distance FROM {quoted(self.collection)} "
+            f"WHERE {quoted(self.field)} MATCH ? AND k = ?{where} ORDER BY distance"
         )
         answers = []
         for vector in vectors:
             values = (np.asarray(vector, np.float32).tobytes(), k, *(matching or {}).values())
             with reported(self.name):
                 rows = self._db.execute(statement, values).fetchall()
-            answers.append([(str(id_), -float(distance)) for id_, distance in rows])
+            # a vector with a NaN has no distance, and comes first
+            answers.append([(str(id_), -float(far)) for id_, far in rows if far is not None])
         return answers
 
     def upsert(self, records: Records) -> None:
@@ -126,7 +126,7 @@ class SqliteVecStore:
         columns = (self._key, self.field, *self._others)
         marks = ", ".join("?" * len(columns))
         insert = (
-            f"INSERT INTO {_quoted(self.collection)} ({', '.join(map(_quoted, columns))}) "
+            f"INSERT INTO {quoted(self.collection)} ({', '.join(map(quoted, columns))}) "
             f"VALUES ({marks})"
         )
         with reported(self.name), self._db:
@@ -138,7 +138,7 @@ class SqliteVecStore:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
-        statement = f"DELETE FROM {_quoted(self.collection)} WHERE {_quoted(self._key)} = ?"
+        statement = f"DELETE FROM {quoted(self.collection)} WHERE {quoted(self._key)} = ?"
         with reported(self.name), self._db:
             self._db.executemany(statement, [(self._native(id_),) for id_ in ids])
 
@@ -156,9 +156,9 @@ class SqliteVecStore:
     def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
         """Yield all rows that match, in the table's order."""
         check_keys(matching or {}, [self._key, *self._others], self.name)
-        columns = ", ".join(map(_quoted, (self._key, *self._others)))
-        where = " AND ".join(f"{_quoted(key)} = ?" for key in matching or {})
-        statement = f"SELECT {columns} FROM {_quoted(self.collection)}"
+        columns = ", ".join(map(quoted, (self._key, *self._others)))
+        where = " AND ".join(f"{quoted(key)} = ?" for key in matching or {})
+        statement = f"SELECT {columns} FROM {quoted(self.collection)}"
         statement += f" WHERE {where}" if where else ""
         with reported(self.name):
             cursor = self._db.cursor().execute(statement, tuple((matching or {}).values()))
@@ -188,7 +188,7 @@ class SqliteVecStore:
         ]
         with reported(self.name):
             self._db.execute(
-                f"CREATE VIRTUAL TABLE {_quoted(name)} /* {MARK} */ USING vec0({', '.join(listed)})"
+                f"CREATE VIRTUAL TABLE {quoted(name)} /* {MARK} */ USING vec0({', '.join(listed)})"
             )
         return SqliteVecStore(self._db, name, sibling_name(self.name, name), self.field)
 
@@ -197,10 +197,10 @@ class SqliteVecStore:
         with reported(self.name):
             if f"/* {MARK} */" not in self._statement(name):
                 return False
-            (rows,) = self._db.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone()
+            (rows,) = self._db.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()
             if rows:
                 return False
-            self._db.execute(f"DROP TABLE {_quoted(name)}")
+            self._db.execute(f"DROP TABLE {quoted(name)}")
         return True
 
     def _statement(self, table: str) -> str:
@@ -248,12 +248,3 @@ def open_sqlite_vec(place: str, table: str, field: str | None) -> SqliteVecStore
         connection.enable_load_extension(False)
     with closed_on_error(connection):
         return SqliteVecStore(connection, table, name, field)
-
-
-def _quoted(name: str) -> str:
-    """Return a name as SQL has it."""
-    if '"' in name or "\0" in name:
-        raise InputError(
-            f"{name!r}", expected="the name of a column", fix="Correct it.", where="--where"
-        )
-    return f'"{name}"'
