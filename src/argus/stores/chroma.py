@@ -180,8 +180,8 @@ def open_chroma(place: str, collection: str, key: str | None) -> ChromaStore:
 
     name, hidden = f"chroma:{shown(place)}/{collection}", hide(place, key)
     if place.startswith(("http://", "https://")):
-        url = urlsplit(place)
         with reported(name, hidden):
+            url = urlsplit(place)
             client = chromadb.HttpClient(
                 host=url.hostname or "", port=url.port or 8000, ssl=url.scheme == "https",
                 headers=_headers(url, key), settings=_settings(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow as pa
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.columns import check_keys, id_column, vector_field
-from argus.stores.errors import no_collection, reported
+from argus.stores.errors import no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import hide, shown
 from argus.stores.vectors import stacked
@@ -236,6 +237,8 @@ def open_lancedb(
     name, hidden = f"lancedb:{shown(place)}/{collection}", hide(place)
     import lancedb
 
+    if "://" not in place and not Path(place).is_dir():  # LanceDB would make one
+        raise no_folder(place, "LanceDB")
     with reported(name, hidden):
         database = lancedb.connect(place)
         names = _tables(database)

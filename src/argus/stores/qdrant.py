@@ -226,10 +226,11 @@ def open_qdrant(place: str, collection: str, field: str | None, key: str | None)
 
     name, hidden = f"qdrant:{shown(place)}/{collection}", hide(place, key)
     if place.startswith(("http://", "https://")):
-        client = QdrantClient(url=place, api_key=key, timeout=60, check_compatibility=False)
+        with reported(name, hidden):
+            client = QdrantClient(url=place, api_key=key, timeout=60, check_compatibility=False)
         with closed_on_error(client):
             return QdrantStore(client, collection, name, field, hidden=hidden)
-    if not Path(place).is_dir():
+    if not (Path(place) / "meta.json").is_file():  # its client would make one
         raise no_folder(place, "Qdrant")
     with reported(name, hidden):
         client = QdrantClient(path=place)
