@@ -65,6 +65,8 @@ def test_a_header_decides_over_the_number_of_columns(tmp_path: Path) -> None:
             "q 0 a 1\n\nq 0 b high\n",
             "line 3, field 'grade': 'high'; expected a whole numb",
         ),
+        ("q.txt", "q 0 a 1_0\n", "field 'grade': '1_0'; expected a whole number"),
+        ("q.txt", "q 0 a ١\n", "field 'grade': '١'; expected a whole number"),
         ("q.tsv", "q 0 a 1\nq 0 b 1.5\n", "line 2, field 'grade': '1.5'; expected a whole number"),
         ("q.txt", "query-id\tcorpus-id\tscore\nq\ta\t1\n", "line 1: 3 columns; expected 4, "),
         ("q.tsv", "q\ta\t1\nq\tb\t1\n", "line 2: no query id field among 'q', 'a', '1'"),

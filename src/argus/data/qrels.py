@@ -18,6 +18,7 @@ from argus.data.rows import (
     read_rows,
 )
 from argus.data.types import Qrels
+from argus.data.whole_numbers import whole_number
 from argus.errors import InputError, Location
 
 COLUMNS = ("query id", "iteration", "document id", "grade")
@@ -124,8 +125,8 @@ def _grade_field(row: Row, query: str, doc: str) -> str | None:
 
 def grade_of(raw: Any) -> int:
     """Return the grade that a foreign value is. Raises TypeError, ValueError, OverflowError."""
-    grade = int(raw)
-    if (isinstance(raw, float) and raw != grade) or abs(grade) > HIGHEST:
+    grade = whole_number(raw.strip()) if isinstance(raw, str) else int(raw)
+    if grade is None or (isinstance(raw, float) and raw != grade) or abs(grade) > HIGHEST:
         raise ValueError(raw)
     return grade
 

@@ -171,7 +171,8 @@ def _check_whole(id_: str, where: Location) -> None:
 
 def _score(raw: object, where: Location) -> float:
     score = math.nan
-    if isinstance(raw, str | int | float) and not isinstance(raw, bool):
+    is_odd = isinstance(raw, str) and ("_" in raw or not raw.isascii())  # Python reads 1_000
+    if isinstance(raw, str | int | float) and not isinstance(raw, bool) and not is_odd:
         with suppress(ValueError, OverflowError):
             score = float(raw)
     if not math.isfinite(score):
