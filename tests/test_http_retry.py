@@ -25,8 +25,10 @@ from argus.http_retry import (
 
 
 @pytest.mark.parametrize(
-    "address", ["", "nonsense", "ftp://host/v1", "http://", "http://a b/v1", "http://h:x/v1"]
-)
+    "address",
+    ["", "nonsense", "ftp://host/v1", "http://", "http://a b/v1", "http://h:x/v1",
+     "http://h:99999/v1", "http://[::1/v1"],
+)  # fmt: skip
 def test_what_is_no_address_is_refused(address):
     with pytest.raises(InputError, match=r"--base-url: .*expected an address such as http://"):
         check_address(address)

@@ -33,21 +33,23 @@ ACCEPTED = {"accept-encoding": "gzip"}
 LONGEST_WAIT_S = 120.0  # whatever Retry-After asks
 MOST_BYTES = 16 * 2**20  # of one answer
 SHOWN_CHARS = 300  # of the body of a refusal
+HIGHEST_PORT = 65_535
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
 def check_address(address: str, *, where: str = "--base-url") -> None:
-    """Raise InputError unless `address` has a scheme that is http or https, and a host."""
+    """Raise InputError unless `address` has a scheme, http or https, a host, and no odd port."""
     try:
         url = httpx.URL(address)
     except (httpx.InvalidURL, ValueError):
         url = httpx.URL("")
-    if url.scheme not in ("http", "https") or not url.host or " " in address:
+    is_whole = url.scheme in ("http", "https") and url.host and " " not in address
+    if not is_whole or (url.port or 0) > HIGHEST_PORT:
         shown = address.rpartition("@")[2].partition("?")[0]
         raise InputError(
             f"{shown!r}",
             expected="an address such as http://127.0.0.1:8000/v1",
-            fix="Give scheme and host.",
+            fix=f"Give scheme and host; a port is at most {HIGHEST_PORT}.",
             where=where,
         )
 
