@@ -20,7 +20,7 @@ from argus.errors import (
     NothingMeasured,
     NotWritten,
 )
-from argus.extras import MissingPackage
+from argus.extras import MissingPackage, UnloadedLibrary
 from argus.knowledge.dumps.source import Damage, DamagedDump
 from argus.llm.protocol import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
@@ -42,6 +42,7 @@ ERRORS = [
     TooManyQuestions(1_000),
     DamagedDump(Damage("enwiki.xml.bz2", 12, "a compressed block is broken")),
     MissingPackage("torch"),
+    UnloadedLibrary(ImportError("libarrow.so: cannot open shared object file", name="pyarrow")),
     ArgusError("broken"),
 ]
 
