@@ -7,24 +7,20 @@ import gzip
 import io
 import json
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from argus.errors import ArgusError
+from benchmarks.faults import kept_readers, log_readers
 from benchmarks.faults.fuzz import Reader
+from benchmarks.faults.reading import call, in_folder, lines
 
 TRICKY = "Ünï – “quotes” 𝔘 line\u2028sep, 100 %"
-
-
-def _lines(*rows: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
 
 
 def _corpus() -> list[bytes]:
     rows = [{"_id": f"d{i}", "title": f"T{i}", "text": f"text {i} {TRICKY}"} for i in range(4)]
     rows.append({"_id": "d9", "title": None, "text": "x", "metadata": {"a": [1, {"b": None}]}})
-    return [_lines(*rows)]
+    return [lines(*rows)]
 
 
 def _table(ending: str) -> list[bytes]:
@@ -203,28 +199,6 @@ def _failures(path: Path) -> object:
     return [read_case(item.content, item.number, reading, problems) for item in JsonList(path)]
 
 
-def _call(module: str, name: str) -> Callable[[Path], object]:
-    """Return what calls a function of a module with the path."""
-
-    def read(path: Path) -> object:
-        from importlib import import_module
-
-        return getattr(import_module(module), name)(path)
-
-    return read
-
-
-def _in_folder(file: str, module: str, name: str) -> Callable[[Path], object]:
-    """Return what calls a function with a folder that holds the file under its own name."""
-
-    def read(path: Path) -> object:
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / file).write_bytes(path.read_bytes())
-            return _call(module, name)(Path(folder))
-
-    return read
-
-
 def _traffic(path: Path) -> object:
     from argus.traffic.reading import read_traffic
 
@@ -310,7 +284,7 @@ def _read_results(path: Path) -> object:
 
 
 QRELS = b"query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t0\n"
-LOG = _lines(
+LOG = lines(
     {"query": "who?", "timestamp": "2026-03-01T12:00:00Z", "results": ["d1", "d2"],
      "feedback": "up"},
     {"query": TRICKY, "timestamp": 1740000000, "results": [{"id": "d1", "score": 0.5}]},
@@ -324,7 +298,7 @@ DPR = json.dumps(
         }
     ]
 ).encode()  # fmt: skip
-PROFILE = _lines(
+PROFILE = lines(
     {"_id": "d1", "main_topic": "t", "key_aspects": ["a"], "state": "ok",
      "scenarios": [{"information_need": "A user wants to know x", "explanation": "y"}]},
 )  # fmt: skip
@@ -354,33 +328,33 @@ READERS: tuple[Reader, ...] = (
     Reader("rows parquet", ".parquet", _parquet, _documents),
     Reader("rows arrow", ".arrow", _arrow, _rows),
     Reader("rows gz", ".jsonl.gz", lambda: [gzip.compress(_corpus()[0])], _rows),
-    Reader("qrels", ".tsv", lambda: [QRELS], _call("argus.data.qrels", "read_qrels")),
+    Reader("qrels", ".tsv", lambda: [QRELS], call("argus.data.qrels", "read_qrels")),
     Reader("qrels trec", ".qrels", lambda: [b"q1 0 d1 1\nq2 0 d2 0\n"],
-           _call("argus.data.qrels", "read_qrels")),
+           call("argus.data.qrels", "read_qrels")),
     Reader("run trec", ".trec", lambda: [b"q1 Q0 d1 1 2.5 x\nq1 Q0 d2 2 1e-3 x\n"],
-           _call("argus.data.runs", "read_run")),
+           call("argus.data.runs", "read_run")),
     Reader("run json", ".json", lambda: [b'{"q1": {"d1": 2.5}, "q2": ["d1", "d2"]}'],
-           _call("argus.data.runs", "read_run")),
-    Reader("queries", ".jsonl", lambda: [_lines({"_id": "q1", "text": "who?", "answers": ["a"]})],
-           _call("argus.data.topics", "read_topics")),
-    Reader("topics dpr", ".json", lambda: [DPR], _call("argus.data.topics", "read_topics")),
+           call("argus.data.runs", "read_run")),
+    Reader("queries", ".jsonl", lambda: [lines({"_id": "q1", "text": "who?", "answers": ["a"]})],
+           call("argus.data.topics", "read_topics")),
+    Reader("topics dpr", ".json", lambda: [DPR], call("argus.data.topics", "read_topics")),
     Reader("topics qas", ".tsv", lambda: [b"who?\t['a', \"b\"]\nwhen?\t['c']\n"],
-           _call("argus.data.topics", "read_topics")),
-    Reader("dpr", ".json", lambda: [DPR], _call("argus.data.dpr", "read_dpr")),
-    Reader("excluded", ".jsonl", lambda: [_lines({"_id": "q1", "excluded_ids": ["d1"]})],
-           _call("argus.data.excluded", "read_excluded")),
+           call("argus.data.topics", "read_topics")),
+    Reader("dpr", ".json", lambda: [DPR], call("argus.data.dpr", "read_dpr")),
+    Reader("excluded", ".jsonl", lambda: [lines({"_id": "q1", "excluded_ids": ["d1"]})],
+           call("argus.data.excluded", "read_excluded")),
     Reader("json list", ".json", lambda: [b'[{"a": 1}, {"b": "]"}]', _corpus()[0]], _json_list),
     Reader("failures", ".json", lambda: [DPR], _failures),
     Reader("rules yaml", ".yaml", lambda: [RULES],
-           _call("argus.authority.domains.load", "load_domain")),
+           call("argus.authority.domains.load", "load_domain")),
     Reader("endpoint yaml", ".yaml", lambda: [ENDPOINT],
-           _call("argus.retrievers.http.load", "load_endpoint")),
-    Reader("suite toml", ".toml", lambda: [SUITE], _call("argus.suite.reading", "read_suite")),
-    Reader("edges", ".jsonl", lambda: [_lines({"superseder": "b", "superseded": "a"})],
-           _call("argus.authority.edges", "read_edges")),
+           call("argus.retrievers.http.load", "load_endpoint")),
+    Reader("suite toml", ".toml", lambda: [SUITE], call("argus.suite.reading", "read_suite")),
+    Reader("edges", ".jsonl", lambda: [lines({"superseder": "b", "superseded": "a"})],
+           call("argus.authority.edges", "read_edges")),
     Reader("proposals", ".csv",
            lambda: [b"decision,superseder,superseded,confidence,stated\naccept,b,a,0.9,1\n"],
-           _call("argus.authority.learning.files", "read_proposals")),
+           call("argus.authority.learning.files", "read_proposals")),
     Reader("wikitext", ".txt", lambda: [PAGE.split(b">", 7)[7]], _wikitext),
     Reader("pages of a dump", ".xml", lambda: [PAGE], _pages),
     Reader("dump bz2", ".bz2", lambda: [bz2.compress(PAGE * 40), bz2.compress(PAGE) * 3], _dump),
@@ -394,21 +368,23 @@ READERS: tuple[Reader, ...] = (
     Reader("markdown", ".md", lambda: [MARKDOWN, TOML_PAGE], _markdown),
     Reader("log", ".jsonl", lambda: [LOG], _traffic),
     Reader("profiles", ".jsonl", lambda: [PROFILE],
-           _call("argus.scenarios.files", "read_profiles")),
+           call("argus.scenarios.files", "read_profiles")),
     Reader("expansions", ".jsonl",
-           lambda: [_lines({"_id": "d1", "queries": ["a"], "summary": "b"})],
-           _call("argus.scenarios.expansions", "read_expansions")),
+           lambda: [lines({"_id": "d1", "queries": ["a"], "summary": "b"})],
+           call("argus.scenarios.expansions", "read_expansions")),
     Reader("model answers", ".json", lambda: [ANSWER, b"```json\n" + ANSWER + b"\n```"], _answer),
     Reader("chat completions", ".json", lambda: [REPLY], _reply),
     Reader("embeddings", ".json", lambda: [EMBEDDINGS], _embeddings),
     Reader("index.json", ".json", _header,
-           _in_folder("index.json", "argus.indexes.header", "read_header")),
+           in_folder("index.json", call("argus.indexes.header", "read_header"))),
     Reader("ngram.json", ".json", _ngram_manifest,
-           _in_folder("ngram.json", "argus.generative.index.manifest", "read_manifest")),
+           in_folder("ngram.json", call("argus.generative.index.manifest", "read_manifest"))),
     Reader("kb.json", ".json", _kb_header,
-           _in_folder("kb.json", "benchmarks.faults.readers", "open_kb")),
+           in_folder("kb.json", call("benchmarks.faults.readers", "open_kb"))),
     Reader("store.json", ".json", lambda: [b'{"fingerprint": "m@1", "dim": 3}'],
-           _in_folder("store.json", "argus.encoders", "stored_fingerprint")),
-    Reader("correction", ".npz", _correction, _call("argus.indexes.correction", "read_correction")),
+           in_folder("store.json", call("argus.encoders", "stored_fingerprint"))),
+    Reader("correction", ".npz", _correction, call("argus.indexes.correction", "read_correction")),
     Reader("summary.json", ".json", _results, _read_results),
+    *log_readers.READERS,
+    *kept_readers.READERS,
 )  # fmt: skip

@@ -15,7 +15,9 @@ QUICK = 25
 BY_NAME = {reader.name: reader for reader in READERS}
 FOUND = [
     ("rows arrow", 47), ("ngram.json", 164), ("correction", 1), ("correction", 26),
-    ("suite toml", 1338), ("endpoint yaml", 14),
+    ("suite toml", 1338), ("endpoint yaml", 14), ("kept answers", 17), ("kept answers", 94),
+    ("kept answer", 0), ("jobs.sqlite", 262), ("vectors npy", 12), ("vectors npy", 299),
+    ("trial manifest", 258), ("trial questions", 1286), ("trial questions", 1792),
 ]  # fmt: skip
 """Mutations that once came through: a crash, raw errors, a file that took minutes."""
 

@@ -172,12 +172,18 @@ def test_vectors_of_ones_own_are_scaled_and_compared(minilm, tmp_path):
         (np.ones(4, np.float32), r"shape \(4,\)"),
         (np.array([["a"]]), "expected floating-point numbers"),
         (np.array([{}], object), r"cannot be read as \.npy"),
+        (np.full((4, 384), 1e200), "4 rows are zero or not finite"),
+        (b"", r"cannot be read as \.npy \(ValueError: EOF"),
+        (b"\x93NUMPY\x01\x00\x10\x00{'descr': '<f4', ", r"cannot be read as \.npy"),
+        (b"\x93NUMPY\x01\x00\x12\x00{'shape': ([[[[[[[\n", r"cannot be read as \.npy"),
         (None, "no such file"),
     ],
 )
 def test_wrong_vectors_are_named(minilm, tmp_path, array, message):
     file = tmp_path / "v.npy"
-    if array is not None:
+    if isinstance(array, bytes):
+        file.write_bytes(array)
+    elif array is not None:
         np.save(file, array)
     with pytest.raises(InputError, match=message):
         build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm, vectors=file)

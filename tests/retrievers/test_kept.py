@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 
+import pytest
+
+from argus.errors import ArgusError
 from argus.retrievers.kept import KeptAnswers
 
 KILLED = """
@@ -44,3 +48,36 @@ def test_one_after_another_writes_into_a_file(tmp_path) -> None:
         answers = kept.read(["q0", "q1", "q1", "q2", "q3"], 10)
         assert answers == {f"q{number}": {"a": 1.0} for number in range(3)}
         assert kept.read(["q0"], 5) == {}
+
+
+@pytest.mark.parametrize(
+    "row", ["", "{", "[1]", "7", '{"d": "x"}', '{"d": null}', '{"d": NaN}', '{"d": 1e999}', b"{}",
+            '{"d": 1' + "0" * 400 + "}", "[" * 9_000],
+)  # fmt: skip
+def test_a_damaged_row_is_asked_again(tmp_path, row) -> None:
+    file = tmp_path / "answers.sqlite"
+    with KeptAnswers(file, "r") as kept:
+        kept.put("q0", 10, {"d": 1.0})
+    with sqlite3.connect(file) as sql:
+        sql.execute("UPDATE answers SET answer = ?", (row,))
+    sql.close()
+    with KeptAnswers(file, "r") as kept:
+        assert kept.read(["q0"], 10) == {}
+        kept.put("q0", 10, {"d": 2.0})
+        assert kept.read(["q0"], 10) == {"q0": {"d": 2.0}}
+
+
+def test_a_damaged_file_is_refused_and_let_go(tmp_path) -> None:
+    file = tmp_path / "answers.sqlite"
+    with KeptAnswers(file, "r") as kept:
+        kept.put("q0", 10, {"d": 1.0})
+    file.write_bytes(
+        file.read_bytes().replace(b"CREATE TABLE answers", b"CREATE TABLE \xff\xfeswers")
+    )
+    with pytest.raises(ArgusError, match="everything is asked again") as refused:
+        KeptAnswers(file, "r")
+    cause = refused.value.__cause__
+    assert cause is not None and cause.__traceback__ is not None
+    opened = cause.__traceback__.tb_frame.f_locals["self"]._connection
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened.execute("SELECT 1")

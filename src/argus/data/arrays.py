@@ -1,4 +1,4 @@
-"""Numpy's archives of arrays, whose damage is told as an error that a person can act on."""
+"""Numpy's files of arrays, whose damage is told as an error that a person can act on."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy.typing as npt
 from argus.errors import InputError
 
 Arrays = dict[str, npt.NDArray[Any]]
-DAMAGE = (
-    *(OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, MemoryError),
-    *(NotImplementedError, OverflowError, SyntaxError, RecursionError, RuntimeError),
-    *(tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+UNREADABLE = (
+    *(OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, MemoryError),
+    *(NotImplementedError, ArithmeticError, SyntaxError, RuntimeError, tokenize.TokenError),
+    *(zipfile.BadZipFile, zlib.error),
 )
-"""What numpy raises for a file that it did not write, or of which a part is not as it wrote it."""
+"""What numpy raises for a file that it did not write, or that is damaged: headers are Python."""
 
 
 def read_arrays(file: Path, *, fix: str) -> Arrays:
@@ -27,15 +27,15 @@ def read_arrays(file: Path, *, fix: str) -> Arrays:
     try:
         with file.open("rb") as content, np.load(content, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
-    except DAMAGE as error:
+    except UNREADABLE as error:
         raise InputError(
-            f"cannot be read ({type(error).__name__}: {excerpt(error)})",
+            f"cannot be read ({damage(error)})",
             expected="the arrays as Argus wrote them",
             fix=fix,
             where=file,
         ) from error
 
 
-def excerpt(error: BaseException) -> str:
-    """Return the first line of what an error says, of its kind where it says nothing."""
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
+def damage(error: BaseException) -> str:
+    """Return what is wrong with a file, on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

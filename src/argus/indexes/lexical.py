@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from argus.data.arrays import UNREADABLE, damage
 from argus.data.parquet import read_table, write_table
 from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
@@ -191,9 +192,9 @@ class LexicalIndex:
             ids = names["id"].to_pylist()
             starts = np.load(folder / STARTS)
             analyzer = ANALYZERS[_about(names.schema, ANALYZER) or SURFACE.name]
-        except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        except (*UNREADABLE, pa.ArrowException) as error:
             raise InputError(
-                f"cannot be read as a BM25 index ({type(error).__name__}: {error})",
+                f"cannot be read as a BM25 index ({damage(error)})",
                 expected="the folder as Argus wrote it",
                 fix="Build it again.",
                 where=folder,

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from argus.corpora.agreement import find_template
 from argus.corpora.templates import described
-from argus.data.arrays import DAMAGE, excerpt
+from argus.data.arrays import UNREADABLE, damage
 from argus.data.manifest import StoredVectorsFacts
 from argus.data.provenance import file_hash
 from argus.data.types import Document, FloatArray
@@ -137,9 +137,9 @@ def _read(file: Path) -> np.ndarray:
         raise InputError(
             "no such file", expected="a .npy file", fix="Check the path.", where=file
         ) from error
-    except DAMAGE as error:
+    except UNREADABLE as error:
         raise InputError(
-            f"cannot be read as .npy ({excerpt(error)})",
+            f"cannot be read as .npy ({damage(error)})",
             expected="one array that numpy.save wrote, of numbers",
             fix="Write it again with numpy.save.",
             where=file,

@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from argus.data.sqlite import DAMAGED, closing_if_it_fails
 from argus.errors import ArgusError, InputError
 from argus.http_retry import without_half_pairs
 from argus.llm.protocol import State
@@ -123,12 +124,8 @@ class Ledger:
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_S, check_same_thread=False, isolation_level=None
             )
-        try:
-            with self._reported():
-                self._open()
-        except BaseException:
-            self._connection.close()
-            raise
+        with closing_if_it_fails(self._connection), self._reported():
+            self._open()
 
     def __enter__(self) -> Ledger:
         return self
@@ -239,7 +236,7 @@ class Ledger:
         """Turn what SQLite and the system say into an error that a person can act on."""
         try:
             yield
-        except (sqlite3.Error, OSError) as error:
+        except (*DAMAGED, OSError) as error:
             if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
                 raise InputError(
                     "is no SQLite file",

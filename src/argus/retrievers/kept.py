@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 import threading
 import time
@@ -13,6 +14,7 @@ from types import TracebackType
 
 from argus.data.provenance import absorb
 from argus.data.records import parse_json
+from argus.data.sqlite import DAMAGED, closing_if_it_fails
 from argus.errors import ArgusError
 
 FILE = "answers.sqlite"
@@ -44,10 +46,11 @@ class KeptAnswers:
         self._written = 0.0
         try:
             self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
-            self._connection.execute(_TABLE)
-        except sqlite3.Error as error:
+            with closing_if_it_fails(self._connection):
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._connection.execute(_TABLE)
+        except DAMAGED as error:
             raise self._unusable(error) from error
 
     def __enter__(self) -> KeptAnswers:
@@ -70,16 +73,17 @@ class KeptAnswers:
             self._write()
             for start in range(0, len(texts), READ_AT_ONCE):
                 keys = {self._key(text, k): text for text in texts[start : start + READ_AT_ONCE]}
-                for key, answer in self._rows_of(keys):
-                    answers[keys.pop(key)] = dict(parse_json(answer))
+                for key, row in self._rows_of(keys):
+                    if (answer := _answer(row)) is not None:
+                        answers[keys.pop(key)] = answer
                 self._keys |= {(text, k): key for key, text in keys.items()}
         return answers
 
-    def _rows_of(self, keys: Collection[str]) -> list[tuple[str, str]]:
+    def _rows_of(self, keys: Collection[str]) -> list[tuple[str, object]]:
         select = f"SELECT key, answer FROM answers WHERE key IN ({','.join('?' * len(keys))})"
         try:
             return self._connection.execute(select, tuple(keys)).fetchall()
-        except sqlite3.Error as error:
+        except DAMAGED as error:
             raise self._unusable(error) from error
 
     def put(self, text: str, k: int, answer: dict[str, float]) -> None:
@@ -102,7 +106,7 @@ class KeptAnswers:
             self._connection.execute("BEGIN")
             self._connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except DAMAGED as error:
             raise self._unusable(error) from error
         self._rows, self._written = [], time.monotonic()
 
@@ -111,8 +115,19 @@ class KeptAnswers:
             return key
         return absorb(self._identity.copy(), text, str(k)).hexdigest()
 
-    def _unusable(self, error: sqlite3.Error) -> ArgusError:
+    def _unusable(self, error: Exception) -> ArgusError:
         return ArgusError(
             f"{self.path}: the answers that were kept cannot be used ({error}). See that there is "
             "space and that the file can be written; or remove it, and everything is asked again."
         )
+
+
+def _answer(row: object) -> dict[str, float] | None:
+    """Return the answer of a row; None of a damaged one, which is asked again."""
+    if not isinstance(row, str):
+        return None
+    try:
+        answer = {document: float(score) for document, score in parse_json(row).items()}
+    except (ValueError, TypeError, AttributeError, OverflowError):
+        return None
+    return answer if all(map(math.isfinite, answer.values())) else None

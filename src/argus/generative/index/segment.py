@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.arrays import UNREADABLE, damage
 from argus.data.provenance import content_hash
 from argus.data.types import IntArray
 from argus.data.writing import writable
@@ -127,9 +128,9 @@ def open_segment(folder: Path) -> Segment:
 def _array(path: Path) -> Array:
     try:
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
+    except UNREADABLE as error:
         raise InputError(
-            f"cannot be read ({str(error).splitlines()[0][:120]})",
+            f"cannot be read ({damage(error)})",
             expected="the array as `argus generative build` wrote it",
             fix="Build the index again with --fresh.",
             where=path,

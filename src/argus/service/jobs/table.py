@@ -12,6 +12,8 @@ from threading import RLock
 from typing import TypeVar
 
 from argus.data.provenance import utc_now
+from argus.data.records import parse_json, read_record
+from argus.data.sqlite import closing_if_it_fails
 from argus.errors import ArgusError
 from argus.service.jobs.planning import Planned
 from argus.service.jobs.summary import (
@@ -64,10 +66,11 @@ class JobTable:
         with self._written():
             self._sql = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
             self._sql.row_factory = sqlite3.Row
-            self._sql.execute(f"PRAGMA busy_timeout={BUSY_MS}")
-            self._sql.execute("PRAGMA journal_mode=WAL")
-            self._sql.execute("PRAGMA synchronous=FULL")
-            self._sql.executescript(_TABLES)
+            with closing_if_it_fails(self._sql):
+                self._sql.execute(f"PRAGMA busy_timeout={BUSY_MS}")
+                self._sql.execute("PRAGMA journal_mode=WAL")
+                self._sql.execute("PRAGMA synchronous=FULL")
+                self._sql.executescript(_TABLES)
 
     def close(self) -> None:
         """Close the file."""
@@ -200,7 +203,7 @@ class JobTable:
         try:
             with self._lock:
                 yield
-        except (sqlite3.Error, ValueError, TypeError) as error:
+        except (sqlite3.Error, ValueError, TypeError, LookupError) as error:
             raise ArgusError(
                 f"{self.path}: the table of jobs cannot be read or written ({error}). Mend that "
                 "(space on the disk, rights, a damaged file) and try again; no job was lost."
@@ -236,11 +239,13 @@ def _event(row: sqlite3.Row) -> JobEvent:
 
 
 def _texts(written: str) -> tuple[str, ...]:
-    texts = json.loads(written)
+    texts = parse_json(written)
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ValueError(f"{written:.40} where a list of texts was written")
     return tuple(texts)
 
 
 def _progress(row: sqlite3.Row) -> JobProgress | None:
-    return None if row["progress"] is None else json.loads(row["progress"])
+    if row["progress"] is None:
+        return None
+    return read_record(JobProgress, parse_json(row["progress"]), where=Path(FILE))

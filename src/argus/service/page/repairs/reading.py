@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from argus.data.artifacts import ArtifactFolder
 from argus.data.manifest import MANIFEST, ManifestSection
-from argus.data.parquet import read_where
+from argus.data.parquet import Filter, read_where
 from argus.data.records import read_record
+from argus.errors import InputError
 from argus.evaluation.summary import EvaluationSummary
 from argus.indexes.blend import BLEND
 from argus.measures.significance import DifferenceFigures
@@ -25,6 +26,9 @@ from argus.verdict.reading import SUMMARY
 MOST = 200
 """Changed questions that are shown of each."""
 PER_QUERY = "per_query"
+
+
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ def read_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) ->
         return None
     summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
     manifest = read_record(
-        ManifestSection, folder.read_json(MANIFEST)[JOB], where=folder / MANIFEST, section=JOB
+        ManifestSection, folder.read_json(MANIFEST).get(JOB), where=folder / MANIFEST, section=JOB
     )
     names = [trial["candidate"] for trial in summary["trials"]]
     best = summary["kept"] if summary["kept"] in names else next(iter(names), NOTHING)
@@ -114,11 +118,11 @@ def _ids(remedies: Sequence[ListedRemedy]) -> list[str]:
 
 
 def _of_trial(folder: Path, candidate: str) -> Iterator[ChangedQuestion]:
-    for row in _rows(folder / f"{TABLE}.parquet", [("candidate", "=", candidate)]):
-        yield ChangedQuestion(
-            row["query_id"], row["question"], row["place_before"], row["place_after"],
-            row["ndcg10_after"] - row["ndcg10_before"],
-        )  # fmt: skip
+    return _questions(
+        folder / f"{TABLE}.parquet", [("candidate", "=", candidate)],
+        ("query_id", "question", "place_before", "place_after"),
+        lambda row: row["ndcg10_after"] - row["ndcg10_before"],
+    )  # fmt: skip
 
 
 def read_receipts(index: Path, results: Sequence[Path]) -> list[Receipt]:
@@ -165,13 +169,31 @@ def _is_about(evaluation: EvaluationSummary, remedy: str) -> bool:
 
 
 def _of_evaluation(folder: Path, measure: str) -> Iterator[ChangedQuestion]:
-    for row in _rows(folder / f"{PER_QUERY}.parquet", [("state", "=", "measured")]):
-        yield ChangedQuestion(
-            row["query_id"], row["text"], row["rank before"], row["rank after"],
-            row[f"{measure} difference"],
-        )  # fmt: skip
+    return _questions(
+        folder / f"{PER_QUERY}.parquet", [("state", "=", "measured")],
+        ("query_id", "text", "rank before", "rank after"),
+        lambda row: row[f"{measure} difference"],
+    )  # fmt: skip
 
 
-def _rows(path: Path, where: list[tuple[str, str, str]]) -> Sequence[Mapping[str, Any]]:
-    """Return rows of a table; none where it is not there."""
-    return read_where(path, where).to_pylist() if path.is_file() else []
+def _questions(
+    path: Path,
+    where: list[Filter],
+    columns: Sequence[str],
+    difference: Callable[[Row], float],
+) -> Iterator[ChangedQuestion]:
+    """Yield the questions of a table; none where it is not there.
+
+    columns: of id, text, and the two places.
+    """
+    for row in read_where(path, where).to_pylist() if path.is_file() else []:
+        try:
+            id_, text, before, after = (row[name] for name in columns)
+            yield ChangedQuestion(id_, text, before, after, float(difference(row)))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"a row that lacks a column or a number ({error})",
+                expected="the table as Argus wrote it",
+                fix="Run the command again with the same --out.",
+                where=path,
+            ) from error
