@@ -86,13 +86,15 @@ def test_an_answer_that_breaks_when_read_fails_its_query():
     assert set(answers.failed) == {"q3"} and "KeyError" in answers.failed["q3"]
 
 
-def test_half_a_surrogate_pair_is_kept_as_it_is(tmp_path):
+def test_a_query_with_half_a_surrogate_pair_is_asked_and_kept_as_it_is(tmp_path):
     file = tmp_path / "mine.py"
-    file.write_text("def retrieve(query, k):\n    return ['\\ud83d']\n")
+    file.write_text(
+        "def retrieve(query, k):\n    return ['half' if '\\ud83d' in query else 'none']\n"
+    )
     query = Query("q", "tea \ud83d")
     for _ in range(2):
         with opened(str(file), kept_in=tmp_path / "answers.sqlite") as source:
-            assert source.ask([query], 2).run == {"q": {"\ud83d": 1.0}}
+            assert source.ask([query], 2).run == {"q": {"half": 1.0}}
 
 
 def test_a_timeout_of_its_own_is_a_failure_as_any_other():

@@ -174,6 +174,14 @@ def test_a_second_service_over_a_folder_says_so(client, work):
         pass
 
 
+def test_locks_of_jobs_that_ended_just_before_a_service_are_removed(work):
+    (work / STATE).mkdir()
+    left, held = (work / STATE / f"job-{n}.lock" for n in (8, 9))
+    left.touch()
+    with take_lock(held, busy=""), serving(work):
+        assert held.exists() and not left.exists()
+
+
 def test_a_folder_that_cannot_be_written_is_served_without_jobs(work):
     (work / STATE).write_text("no folder")
     with serving(work) as client:

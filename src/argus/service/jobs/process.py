@@ -122,15 +122,15 @@ def end_leftover(held: Path, pid: int | None) -> None:
         return
     until = time.monotonic() + BEGINS_S
     while (pid := _written(held) or pid) is None:
-        if not _is_held(held) or time.monotonic() > until:
+        if not is_held(held) or time.monotonic() > until:
             return
         time.sleep(0.02)
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
-        if not _is_held(held):
+        if not is_held(held):
             return
         signal_group(pid, number)
         until = time.monotonic() + 2
-        while time.monotonic() < until and _is_held(held):
+        while time.monotonic() < until and is_held(held):
             time.sleep(0.02)
 
 
@@ -141,7 +141,8 @@ def _written(held: Path) -> int | None:
         return None
 
 
-def _is_held(held: Path) -> bool:
+def is_held(held: Path) -> bool:
+    """Return whether a process of a job lives."""
     try:
         take_lock(held, busy="").close()
     except ArgusError:

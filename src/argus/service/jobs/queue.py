@@ -15,7 +15,7 @@ from argus.errors import ArgusError, InputError
 from argus.service.jobs.declared import Commands
 from argus.service.jobs.lines import NAME, as_request
 from argus.service.jobs.planning import plan_job
-from argus.service.jobs.process import Ended, Running, end_leftover, start_process
+from argus.service.jobs.process import Ended, Running, end_leftover, is_held, start_process
 from argus.service.jobs.summary import (
     AT_AN_END,
     RESUMABLE,
@@ -86,6 +86,9 @@ class Jobs:
         for id_, pid in self._table.running().items():
             end_leftover(self._held(id_), pid)
             self._table.end(id_, JobState.INTERRUPTED, None)
+        for held in self.home.glob("job-*.lock"):  # of jobs that ended just before the service
+            if held.is_file() and not is_held(held):
+                held.unlink(missing_ok=True)
         self._schedule()
 
     def start(self) -> None:
