@@ -12,11 +12,10 @@ def test_every_control_and_every_turn_is_an_escape():
     for c in set(left):
         assert unicodedata.category(c) not in ("Cc", "Cs") or c in BREAKS
         assert unicodedata.bidirectional(c) not in turns
-    assert not set("\u061c\u200e\u200f") & set(left)
 
 
 def test_honest_text_stays():
-    for text in ("a\tb\r\nc", "سلام، دنیا‌ی 12", "👩\u200d🚀 é ﬁ", "שלום (a) 1"):
+    for text in ("a\tb\r\nc", "سلام، دنیا‌ی 12", "👩\u200d🚀 é ﬁ", "שלום (a)\u200f 1"):
         assert visible(text) == text
 
 

@@ -11,7 +11,8 @@ import re
 BREAKS = "\t\n\r"
 """Control characters of honest texts: they end words and lines."""
 _CONTROLS = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
-_TURNING = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+_TURNING = r"\u202a-\u202e\u2066-\u2069"
+"""Embeddings, overrides and isolates; marks of Arabic and Hebrew texts (U+200F) turn nothing."""
 _STEERING = re.compile(rf"[{_CONTROLS}{_TURNING}\ud800-\udfff]")
 _STEERING_LINES = re.compile(rf"[{_CONTROLS}{_TURNING}\ud800-\udfff{BREAKS}\u2028\u2029]")
 
