@@ -177,7 +177,7 @@ def test_junit_says_failures_errors_and_passes(folders):
 
 
 def test_junit_holds_whatever_stands_in_a_name():
-    odd = Outcome("against", "a\x00<&\"'>\ud800", Verdict.FAIL, 0.1, 0.2, "job\x1b: ]]>")
+    odd = Outcome("against", "a\x00\ufffe<&\"'>\ud800", Verdict.FAIL, 0.1, 0.2, "job\x1b: ]]>")
     (case,) = ET.fromstring(junit([odd]).encode("utf-8")).iter("testcase")
     assert "<&" in case.get("classname")
 

@@ -26,7 +26,10 @@ def junit(outcomes: Sequence[Outcome]) -> str:
         name, _, rest = outcome.detail.partition(":")
         case = ET.SubElement(
             suite, "testcase",
-            {"classname": visible_line(outcome.folder), "name": _clean(f"{outcome.option} {name}")},
+            {
+                "classname": _clean(visible_line(outcome.folder)),
+                "name": _clean(f"{outcome.option} {name}"),
+            },
         )  # fmt: skip
         if outcome.verdict is not Verdict.PASS:
             kind = "failure" if outcome.verdict is Verdict.FAIL else "error"
