@@ -109,7 +109,8 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
     """Return the rows scaled to length 1, float32; rows of length 0 stay."""
     with np.errstate(over="ignore"):
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not ((norms > 0) & np.isfinite(norms)).all():  # squares beyond what float32 holds
-        vectors = vectors.astype(np.float64)
-        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
+    odd = ~((norms > 0) & np.isfinite(norms)).ravel()  # or squares beyond what float32 holds
+    unit = (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
+    if odd.any() and vectors.dtype != np.float64:
+        unit[odd] = unit_rows(vectors[odd].astype(np.float64))
+    return unit
