@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.provenance import content_hash
 from argus.data.types import Document
 from argus.generative.index import NgramIndex, build_index
@@ -101,8 +101,7 @@ def _make(folder: Path, tokens: int) -> None:
     trained = train_vocabulary((f"{p.title} {p.text}" for p in gathered), VOCABULARY)
     kept = _up_to(gathered, trained, tokens)
     lines = (json.dumps({"_id": p.id, "title": p.title, "text": p.text}) for p in kept)
-    with replacing(folder / "passages.jsonl") as temporary:
-        temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    write_whole(folder / "passages.jsonl", "".join(f"{line}\n" for line in lines))
     trained.save(folder / "tokenizer")
     opened = open_vocabulary(folder / "tokenizer")
     built = build_index(kept, opened, folder / "index")
@@ -115,8 +114,7 @@ def _make(folder: Path, tokens: int) -> None:
         "tokens": built.n_tokens, "passages": built.n_documents, "vocabulary": opened.size,
         "types": len(built.continuations([])[0]), "tokens_by_source": shares,
     }  # fmt: skip
-    with replacing(folder / "sources.json") as temporary:
-        temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    write_whole(folder / "sources.json", json.dumps(content, indent=2) + "\n")
 
 
 def _up_to(gathered: list[Document], trained: Vocabulary, tokens: int) -> list[Document]:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.provenance import describe_environment, utc_now
 
 RESULTS = Path(__file__).parent / "results"
@@ -23,8 +23,7 @@ def store(name: str, result: Any) -> None:
     """Write what a benchmark measured, with when and where that was."""
     RESULTS.mkdir(exist_ok=True)
     whole = {"finished": utc_now(), "environment": describe_environment(), "result": result}
-    with replacing(RESULTS / f"{name}.json") as temporary:
-        temporary.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+    write_whole(RESULTS / f"{name}.json", json.dumps(whole, indent=2) + "\n")
 
 
 def stored(name: str) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.locks import waiting_for
 from argus.data.provenance import describe_environment, utc_now
 from benchmarks.faults.coverage import covered, missing
@@ -153,8 +153,7 @@ def _keep(part: str, name: str, record: dict[str, Any], settings: argparse.Names
         if "failed" not in record:
             records.pop(name.rpartition(", ")[0], None)  # that it could not be run, of before
         results |= {"finished": utc_now(), "environment": describe_environment()}
-        with replacing(RESULTS) as temporary:
-            temporary.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+        write_whole(RESULTS, json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import MARKER, ArtifactFolder
 from argus.errors import InputError
 
 
@@ -61,9 +61,9 @@ def check_outputs(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> 
 def _is_result(file: Path) -> bool:
     """Whether a file is one of a folder of results, an index, a store of vectors or a past run."""
     home = file.parent
-    indexes = (i for i in file.parents if (i / ".argus").is_file() and (i / "index.json").is_file())
+    indexes = (i for i in file.parents if (i / MARKER).is_file() and (i / "index.json").is_file())
     return (
-        file.name in {".argus", *ArtifactFolder(home).recorded()}
+        file.name in {MARKER, *ArtifactFolder(home).recorded()}
         or any(indexes)
         or (home / "store.json").is_file()
         or (home.parent.name == "history" and (home / "run.json").is_file())

@@ -139,10 +139,8 @@ class ArtifactFolder:
         A NaN is a bug here, never a value: it raises.
         """
         path = self.own(name)
-        with replacing(path) as temporary:
-            text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
-            text = without_known(text, LEAST_IN_FILES)
-            temporary.write_text(text + "\n", encoding="utf-8")
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+        write_whole(path, without_known(text, LEAST_IN_FILES) + "\n")
         return path
 
     def write_section(self, name: str, section: str, value: Any) -> Path:

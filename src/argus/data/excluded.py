@@ -56,7 +56,7 @@ def ids_of(row: Row, field: str) -> tuple[str, ...]:
             fix="Write each id in quotes.",
             where=row.at(field),
         )
-    return tuple(dict.fromkeys(whole_characters(value, row, field) for value in values))
+    return tuple(dict.fromkeys(whole_characters(value, row.at, field) for value in values))
 
 
 def without_excluded(run: Run, excluded: Excluded, depth: int | None = None) -> Run:

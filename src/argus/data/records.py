@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from argus.data.parquet import WRITTEN
 from argus.errors import InputError, Location
 
 T = TypeVar("T")
@@ -35,7 +36,7 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
         raise InputError(
             f"{first['msg'].lower()}, in {len(error.errors())} place(s)",
             expected="the file as Argus wrote it",
-            fix="Run the command again with the same --out; vectors are kept.",
+            fix=WRITTEN,
             where=Location(where, field=place or None),
         ) from error
     return cast(T, value)

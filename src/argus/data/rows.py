@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from argus.data.field_paths import At
 from argus.errors import InputError, Location
 
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
@@ -327,7 +328,7 @@ def text_value(row: Row, field: str) -> str:
             fix="Write it as text, or name another column.",
             where=row.at(field),
         )
-    return whole_characters(value, row, field)
+    return whole_characters(value, row.at, field)
 
 
 def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
@@ -339,7 +340,7 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
     if coerce and isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if isinstance(value, str) and value:
-        return whole_characters(value, row, field)
+        return whole_characters(value, row.at, field)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     raise InputError(
         f"{value!r} is {'a number' if is_number else 'no id'}",
@@ -355,24 +356,18 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
     )
 
 
-def whole_characters(text: str, row: Row, field: str) -> str:
+def whole_characters(text: str, at: At, field: str) -> str:
     """Return the text; InputError where it holds half a character, which nothing can write."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise half_a_character(error, row.at(field)) from error
+        raise InputError(
+            f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character {error.start + 1}",
+            expected="whole Unicode characters",
+            fix="The text was cut inside a character: write it again, or remove the half.",
+            where=at(field),
+        ) from error
     return text
-
-
-def half_a_character(error: UnicodeEncodeError, where: Location) -> InputError:
-    """Return what to say of a text that was cut inside a character."""
-    return InputError(
-        f"half a surrogate pair (\\u{ord(error.object[error.start]):04x}), "
-        f"character {error.start + 1}",
-        expected="whole Unicode characters",
-        fix="The text was cut inside a character: write it again, or remove the half.",
-        where=where,
-    )
 
 
 def _excerpt(line: str, width: int = 60) -> str:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from argus.data.artifacts import replacing
-from argus.data.rows import half_a_character, read_columns, read_lines
+from argus.data.rows import read_columns, read_lines, whole_characters
 from argus.data.types import Run
 from argus.errors import InputError, Location
 
@@ -112,22 +112,27 @@ def _read_json(path: Path) -> Run:
             fix="Mend the file; a TREC run must not be named .json.",
             where=path,
         ) from error
+
+    def at(field: str) -> Location:
+        return Location(path, field=field)
+
     run: Run = {}
     for query, documents in _pairs(content, path, "the file"):
-        _check_whole(query, Location(path, field=query))
+        whole_characters(query, at, query)
         if query in run:
             raise InputError(
                 f"query {query!r} is given twice",
                 expected="one object per query",
                 fix="Remove one of the two.",
-                where=Location(path, field=query),
+                where=at(query),
             )
         run[query] = {}
         if isinstance(documents, list) and not isinstance(documents, _Pairs):
             documents = _scored(documents, path, query)
         for doc, raw in _pairs(documents, path, query):
-            where = Location(path, field=f"{query}.{doc}")
-            _check_whole(doc, where)
+            field = f"{query}.{doc}"
+            whole_characters(doc, at, field)
+            where = at(field)
             _put(run, query, doc, _score(raw, where), where)
     return run
 
@@ -160,13 +165,6 @@ def _pairs(value: object, path: Path, what: str) -> Sequence[tuple[str, object]]
         fix="Write one object per query, document id to score.",
         where=Location(path, field=what),
     )
-
-
-def _check_whole(id_: str, where: Location) -> None:
-    try:
-        id_.encode()
-    except UnicodeEncodeError as error:
-        raise half_a_character(error, where) from error
 
 
 def _score(raw: object, where: Location) -> float:

@@ -5,8 +5,7 @@ Layout of the folder: `store.json` (fingerprint, dim), `vectors.f32` (row-major 
 its keys, so a run killed at any moment leaves whole rows under whole keys; opening cuts off the
 rest, and at most the batch in flight is lost. A disk can still lose what it said it has: rows are
 checked before they are read (`Store.forget_broken`), and broken ones stay where they are, without
-a key. Rows of a sparse encoder, or of tokens, have files of
-their own (`argus.encoders.ragged`).
+a key. Rows of a sparse encoder, or of tokens, have files of their own (`argus.encoders.ragged`).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import Any, Generic, Self
 
 import numpy as np
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.locks import take_lock
 from argus.data.provenance import content_hash
 from argus.data.records import parse_json
@@ -29,6 +28,7 @@ from argus.encoders.held import HeldVectors
 from argus.encoders.rows import BoolArray, Family, R, usable
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
+HEADER = "store.json"
 KEY_BYTES = 16
 LARGE_BYTES = 2 << 30
 """Vectors of more bytes than this are gathered on the disk, not in memory."""
@@ -190,9 +190,8 @@ class Store(ABC, Generic[R]):
             )
         if stored is None:
             kind = {} if self.family == "dense" else {"family": self.family}
-            with replacing(self.path / "store.json") as temporary:
-                header = {"fingerprint": self.fingerprint, "dim": self.dim, **kind}
-                temporary.write_text(json.dumps(header, indent=2) + "\n", encoding="utf-8")
+            header = {"fingerprint": self.fingerprint, "dim": self.dim, **kind}
+            write_whole(self.path / HEADER, json.dumps(header, indent=2) + "\n")
         elif stored != self.fingerprint:
             raise FingerprintMismatch(self.path, stored=stored, given=self.fingerprint)
         elif family != self.family:
@@ -350,7 +349,7 @@ def stored_fingerprint(path: Path) -> str | None:
 
 def _header(path: Path) -> tuple[str | None, str]:
     """Return what store.json says: the fingerprint, if it is there, and the family of the rows."""
-    header = path / "store.json"
+    header = path / HEADER
     if not header.is_file():
         return None, "dense"
     try:

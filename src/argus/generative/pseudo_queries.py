@@ -119,4 +119,4 @@ def _text(row: Row, field: str, value: object) -> str:
             fix="Quote it, or leave it out.",
             where=row.at(field),
         )
-    return " ".join(whole_characters(value, row, field).split())
+    return " ".join(whole_characters(value, row.at, field).split())

@@ -10,7 +10,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
+from argus.data.artifacts import write_whole
 from argus.data.records import read_record
 from argus.encoders.config import COSINE
 from argus.encoders.pooling import TokenPooling
@@ -150,14 +150,13 @@ def cosines(file: VectorsFile) -> str:
 
 def write_header(path: Path, header: IndexHeader) -> None:
     """Write `path/index.json`, whole or not at all."""
-    with replacing(path / FILE) as temporary:
-        content = asdict(header)
-        if header.unit:
-            del content["similarity"]
-        del content["recipes"]
-        if header.recipes:
-            content["recipes"] = [recipe.record() for recipe in header.recipes]
-        temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    content = asdict(header)
+    if header.unit:
+        del content["similarity"]
+    del content["recipes"]
+    if header.recipes:
+        content["recipes"] = [recipe.record() for recipe in header.recipes]
+    write_whole(path / FILE, json.dumps(content, indent=2) + "\n")
 
 
 def read_header(path: Path) -> IndexHeader:

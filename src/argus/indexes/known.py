@@ -9,6 +9,7 @@ import numpy as np
 from argus.data.types import FloatArray, View
 from argus.encoders.rows import UNIT_TOLERANCE
 from argus.errors import InputError
+from argus.indexes.table import first_of
 from argus.indexes.views import ORIGINAL, ViewIndex
 
 
@@ -26,10 +27,9 @@ def known_documents(
     if vectors is not None and known and not changed:
         changed = _of_other_vectors(index, views, vectors)
     if changed:
-        names = ", ".join(map(repr, changed[:5])) + (" ..." if len(changed) > 5 else "")
         raise InputError(
             f"{len(changed)} of the documents are in it already with another text or "
-            f"vector: {names}",
+            f"vector: {first_of(changed)}",
             expected="new documents, or those of the index as they are",
             fix="Leave them out, or delete them first with `argus index delete`.",
             where=index.path,

@@ -27,6 +27,7 @@ from argus.indexes.fold import (
     target_ranks,
     top_documents,
 )
+from argus.indexes.table import first_of
 
 if TYPE_CHECKING:
     from argus.indexes.pruned import SideLayout
@@ -293,9 +294,8 @@ def check_k(k: int) -> None:
 
 def unknown_documents(ids: Sequence[str]) -> InputError:
     """Return the error for documents that an index does not hold."""
-    shown = ", ".join(repr(i) for i in ids[:5]) + (" ..." if len(ids) > 5 else "")
     return InputError(
-        f"{len(ids)} unknown document id{'s' if len(ids) > 1 else ''}: {shown}",
+        f"{len(ids)} unknown document id{'s' if len(ids) > 1 else ''}: {first_of(ids)}",
         expected="ids of documents in the index",
         fix="Check the spelling; ids are case-sensitive.",
     )

@@ -110,12 +110,17 @@ def check_read(path: Path, doc_ids: Any, vectors: FloatArray, *, unit: bool) -> 
     wrong = np.flatnonzero(~usable(vectors, unit=unit))
     if len(wrong):
         documents = sorted(set(doc_ids.take(wrong).to_pylist()))
-        shown = ", ".join(map(repr, documents[:5])) + (" ..." if len(documents) > 5 else "")
         raise ArgusError(
             f"{path}: {len(wrong):,} of {len(vectors):,} vectors are damaged (zeros, no numbers, "
-            f"or not of the length that was written), of {shown}. Put a copy of the index back, "
-            "or delete these documents and add them again (argus index delete, argus index add)."
+            f"or not of the length that was written), of {first_of(documents)}. Put a copy of the "
+            "index back, or delete these documents and add them again (argus index delete, argus "
+            "index add)."
         )
+
+
+def first_of(ids: Sequence[str]) -> str:
+    """Return the first five ids, for a message."""
+    return ", ".join(map(repr, ids[:5])) + (" ..." if len(ids) > 5 else "")
 
 
 def check_ids(views: Sequence[View], seen: set[str]) -> None:
@@ -123,9 +128,8 @@ def check_ids(views: Sequence[View], seen: set[str]) -> None:
     ids = [view.id for view in views]
     twice = sorted({i for i, n in Counter(ids).items() if n > 1 or i in seen})
     if twice:
-        shown = ", ".join(map(repr, twice[:5])) + (" ..." if len(twice) > 5 else "")
         raise InputError(
-            f"{len(twice)} view ids are already taken: {shown}",
+            f"{len(twice)} view ids are already taken: {first_of(twice)}",
             expected="one view per id",
             fix="Delete the document or roll the remedy back first, or give the views other ids.",
         )

@@ -82,14 +82,14 @@ def write_benchmark(
         "questions": len(benchmark.questions),
         "edges": len(benchmark.edges),
     }
-    _write_text(folder / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
+    write_whole(folder / ABOUT, json.dumps(about, indent=2, ensure_ascii=False) + "\n")
     write_jsonl(folder / CORPUS, map(_record_row, benchmark.records))
     write_jsonl(folder / QUERIES, map(_question_row, benchmark.questions))
     write_jsonl(folder / EDGES, map(_edge_row, benchmark.edges))
     lines = ["query-id\tcorpus-id\tscore"]
     lines += [f"{q.id}\t{gold}\t1" for q in benchmark.questions for gold in q.gold]
     (folder / QRELS).parent.mkdir(exist_ok=True)
-    _write_text(folder / QRELS, "\n".join(lines) + "\n")
+    write_whole(folder / QRELS, "\n".join(lines) + "\n")
     _write_optional(folder, benchmark)
 
 
@@ -169,7 +169,3 @@ def _edge_row(edge: Edge) -> EdgeRow:
     if edge.relation != SUPERSEDES:
         row["relation"] = edge.relation
     return row
-
-
-def _write_text(path: Path, text: str) -> None:
-    write_whole(path, text)

@@ -13,7 +13,7 @@ from datetime import date
 from string import Formatter
 
 from argus.data.field_paths import At, FieldPath
-from argus.data.rows import half_a_character
+from argus.data.rows import whole_characters
 from argus.errors import InputError
 
 
@@ -126,11 +126,7 @@ def scalar_text(value: object, field: str, at: At) -> str:
             fix=f"Write the path as '{field}[]'." if is_list else "Name another path.",
             where=at(field),
         )
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise half_a_character(error, at(field)) from error
-    return value.strip()
+    return whole_characters(value, at, field).strip()
 
 
 @dataclass(frozen=True, slots=True)

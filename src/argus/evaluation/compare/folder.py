@@ -10,7 +10,7 @@ from typing import NotRequired, TypeVar
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.parquet import read_records
+from argus.data.parquet import WRITTEN, read_records
 from argus.data.records import read_record
 from argus.errors import InputError
 
@@ -128,7 +128,7 @@ class Results:
             raise InputError(
                 f"no {name}.parquet, though summary.json speaks of it",
                 expected="the folder as Argus wrote it",
-                fix="Run the command again with the same --out; vectors are kept.",
+                fix=WRITTEN,
                 where=self.folder,
             )
         return read_records(kind, path)

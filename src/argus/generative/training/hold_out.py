@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.artifacts import ArtifactFolder, write_whole
 from argus.data.beir import write_jsonl
 from argus.data.provenance import content_hash
 from argus.data.types import Document
@@ -42,9 +42,8 @@ def write_held_out(folder: ArtifactFolder, documents: Sequence[Document], ids: l
         return
     titles = {d.id: d.title for d in documents}
     write_jsonl(folder.own(QUESTIONS), ({"_id": id_, "text": titles[id_]} for id_ in ids))
-    with replacing(folder.own(QRELS)) as temporary:
-        rows = ("query-id\tcorpus-id\tscore", *(f"{id_}\t{id_}\t1" for id_ in ids))
-        temporary.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    rows = ("query-id\tcorpus-id\tscore", *(f"{id_}\t{id_}\t1" for id_ in ids))
+    write_whole(folder.own(QRELS), "\n".join(rows) + "\n")
 
 
 def _listed(path: Path, documents: Sequence[Document], titled: set[str]) -> list[str]:

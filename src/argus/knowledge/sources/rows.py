@@ -145,7 +145,7 @@ def _aliases(row: Row) -> list[str]:
     aliases = [alias.strip() for alias in values if isinstance(alias, str)]
     if len(aliases) < len(values):
         raise _not_a_list(row, "aliases", "a list of strings")
-    return [whole_characters(alias, row, "aliases") for alias in aliases if alias]
+    return [whole_characters(alias, row.at, "aliases") for alias in aliases if alias]
 
 
 def _relations(row: Row, name: str, *, coerce: bool) -> Iterator[tuple[str, str]]:

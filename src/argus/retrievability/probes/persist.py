@@ -77,9 +77,9 @@ def save_probe(probe: Probe, folder: Path) -> Path:
     for old in set(MODEL_FILES.values()) - {model.name}:
         (folder / old).unlink(missing_ok=True)
     arrays = {name: np.ascontiguousarray(a) for name, a in probe.model.arrays().items()}
-    _write(model, arrays["ubj"].tobytes() if probe.family == "xgboost" else save(arrays))
+    write_whole(model, arrays["ubj"].tobytes() if probe.family == "xgboost" else save(arrays))
     domain = {name: np.ascontiguousarray(a) for name, a in probe.domain.arrays().items()}
-    _write(folder / DOMAIN, save(domain))
+    write_whole(folder / DOMAIN, save(domain))
     header: Header = {
         "format": FORMAT,
         "family": probe.family,
@@ -99,7 +99,7 @@ def save_probe(probe: Probe, folder: Path) -> Path:
         "files": {path.name: file_hash(path) for path in (model, folder / DOMAIN)},
     }
     text = json.dumps(header, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    _write(folder / HEADER, text.encode())
+    write_whole(folder / HEADER, text)
     return folder
 
 
@@ -187,10 +187,6 @@ def _tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
         return dict(load_file(path))
     except SafetensorError as error:
         raise ValueError(str(error)) from error
-
-
-def _write(path: Path, content: bytes) -> None:
-    write_whole(path, content)
 
 
 def _damaged(where: Location | Path | str, what: str) -> InputError:

@@ -108,14 +108,8 @@ def _table(rows: Sequence[Place]) -> str:
     write([*PLACE, "question", A, B, *Criterion])
     for place in rows:
         texts = [place.pair.query.text, *(_in_words(place.column(side)) for side in ("A", "B"))]
-        write(
-            [
-                place.sheet,
-                place.pair.id,
-                *(harmless(visible(text)) for text in texts),
-                *[""] * len(Criterion),
-            ]
-        )
+        cells = (harmless(visible(text)) for text in texts)
+        write([place.sheet, place.pair.id, *cells, *[""] * len(Criterion)])
     return "\ufeff" + out.getvalue()
 
 
