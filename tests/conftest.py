@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.support import vectors
 from tests.support.draws import IS_CAMPAIGN, examples
 
 if TYPE_CHECKING:
@@ -99,6 +100,20 @@ def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(load, "_sentence_transformer", once)
         yield kept
+
+
+EMBED_ANEW = {"encoders", "engine", "health", "jobs", "planning"}
+"""Rooms whose tests are about the embedding itself, or about what it takes."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def embed_once(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have a text that many tests embed embedded once per process."""
+    room = request.path.relative_to(Path(__file__).parent).parts[0]
+    with pytest.MonkeyPatch.context() as patch:
+        if room not in EMBED_ANEW:
+            vectors.make_once(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

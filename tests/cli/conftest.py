@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from argus.cli.main import main
-from tests.support import vectors
 
 NAMES = (
     "Ada Lovelace",
@@ -51,7 +50,6 @@ def argus(
     """Run the real command line in this process, in tmp_path. What escapes main() is a bug."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
-    vectors.make_once(monkeypatch)
     monkeypatch.setenv("COLUMNS", "200")  # typer frames its messages and would break the lines
 
     def run(*arguments: object) -> Ran:

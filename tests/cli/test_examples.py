@@ -24,7 +24,6 @@ from typer.testing import CliRunner
 
 from argus.cli.main import app
 from tests.conftest import Endpoint, serving
-from tests.support import vectors
 from tests.support.example_runs import COMMANDS, EXAMPLES, FOLLOWS, arguments, prepare
 from tests.support.examples import answer, write_files
 
@@ -60,7 +59,6 @@ def after(
 
     with serving(endpoint) as url, pytest.MonkeyPatch.context() as patch:
         patch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
-        vectors.make_once(patch)
         yield run
 
 

@@ -33,10 +33,9 @@ postgres = postgres
 
 
 @pytest.fixture(autouse=True)
-def once(monkeypatch):
-    """The same chunks in nearly every test: no format is timed, and no text embedded twice."""
+def untimed(monkeypatch):
+    """No format is timed."""
     monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())
-    vectors.make_once(monkeypatch)
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
-"""Vectors of texts that several commands of a test embed: made once, by the model itself."""
+"""Vectors of texts that many tests embed: made once per process, by the model itself."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,24 +10,27 @@ import pytest
 
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 
-KEPT: dict[tuple[str, ...], Any] = {}
-"""Model and weights, precision, pooling, prompt and text: its vector."""
+Key = tuple[Any, ...]
+KEPT: dict[Key, Any] = {}
+"""Model and weights, precision, pooling, prompt, text, and span if one is pooled: its vector."""
 
 
 def make_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have a text embedded only the first time; audits, which pool spans, are not concerned."""
-    embed = SentenceTransformerEncoder._sentences
+    """Have a text, or a span of a text, embedded only the first time."""
+    embed, pool = SentenceTransformerEncoder._sentences, SentenceTransformerEncoder.encode_spans
 
     def sentences(self: Any, texts: Sequence[str], prompt: Any, task: str) -> Any:
-        of = (self.name, self._revision, self.precision, self._pooling_name(), prompt.text)
+        of = (*_model(self), prompt.text, task)
         keys = [(*of, text) for text in texts]
-        new = list(dict.fromkeys(key for key in keys if key not in KEPT))
-        if new:
-            vectors = embed(self, [key[-1] for key in new], prompt, task)
-            KEPT.update(zip(new, vectors, strict=True))
-        return np.stack([KEPT[key] for key in keys]) if keys else embed(self, texts, prompt, task)
+        return _kept(keys, lambda at: embed(self, [texts[i] for i in at], prompt, task))
+
+    def spans(self: Any, texts: Sequence[str], spans: Sequence[Any]) -> Any:
+        of = _model(self)
+        keys = [(*of, *each) for each in zip(texts, spans, strict=True)]
+        return _kept(keys, lambda at: pool(self, [texts[i] for i in at], [spans[i] for i in at]))
 
     monkeypatch.setattr(SentenceTransformerEncoder, "_sentences", sentences)
+    monkeypatch.setattr(SentenceTransformerEncoder, "encode_spans", spans)
 
 
 def fill_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,10 +42,20 @@ def fill_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def encode(self: Any, texts: Sequence[str], **options: Any) -> Any:
         model = str(self.tokenizer.name_or_path)
         keys = [("the library's", model, str(options), text) for text in texts]
-        new = list(dict.fromkeys(key for key in keys if key not in KEPT))
-        if new:
-            vectors = embed(self, [key[-1] for key in new], **options)
-            KEPT.update(zip(new, vectors, strict=True))
-        return np.stack([KEPT[key] for key in keys])
+        return _kept(keys, lambda at: embed(self, [texts[i] for i in at], **options))
 
     monkeypatch.setattr(SentenceTransformer, "encode", encode)
+
+
+def _model(encoder: Any) -> Key:
+    of = (encoder.name, encoder._revision, encoder.precision, encoder._pooling_name())
+    return (*of, encoder.dim, encoder.similarity, encoder.prompts.document.text)
+
+
+def _kept(keys: Sequence[Key], make: Callable[[list[int]], Any]) -> Any:
+    """Return the vectors of `keys`; `make` makes those of the positions that are new."""
+    new = list({key: i for i, key in enumerate(keys) if key not in KEPT}.values())
+    if new or not keys:
+        vectors = make(new)
+        KEPT.update(zip((keys[i] for i in new), vectors, strict=True))
+    return np.stack([KEPT[key] for key in keys]) if keys else vectors
