@@ -49,7 +49,6 @@ def argus(
 ) -> Argus:
     """Run the real command line in this process, in tmp_path. What escapes main() is a bug."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
     monkeypatch.setenv("COLUMNS", "200")  # typer frames its messages and would break the lines
 
     def run(*arguments: object) -> Ran:

@@ -57,8 +57,7 @@ def after(
         with contextlib.chdir(folder), ended(name):
             return invoke(name, folder, url)
 
-    with serving(endpoint) as url, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
+    with serving(endpoint) as url:
         yield run
 
 

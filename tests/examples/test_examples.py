@@ -32,12 +32,6 @@ MOST_LINES = 80
 postgres = postgres
 
 
-@pytest.fixture(autouse=True)
-def untimed(monkeypatch):
-    """No format is timed."""
-    monkeypatch.setattr("argus.encoders.precision.CANDIDATES", ())
-
-
 @pytest.fixture
 def example(tmp_path, monkeypatch):
     """Return what copies an example, with the data beside it, and goes there."""

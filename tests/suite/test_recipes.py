@@ -206,9 +206,7 @@ def test_a_terminal_shows_rows_and_columns_with_a_figure_and_tells_of_the_others
 @pytest.fixture(scope="module")
 def spike(tmp_path_factory):
     """Return where tables of SPIKE are measured: what one embeds, the others have."""
-    with pytest.MonkeyPatch.context() as exact:
-        exact.setattr("argus.encoders.precision.CANDIDATES", ())  # float32, untimed
-        yield tmp_path_factory.mktemp("spike")
+    return tmp_path_factory.mktemp("spike")
 
 
 @pytest.mark.parametrize(("name", "n"), [("spike-7", 25), ("spike-3", 4), ("spike-1", 2)])
