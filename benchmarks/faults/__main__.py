@@ -24,7 +24,7 @@ from benchmarks.faults.shim import Fault
 from benchmarks.faults.soak import PLOT, plot, soak
 from benchmarks.faults.states import LONG, States, commands, states
 from benchmarks.faults.strikes import Tally, moments, strike_command, whole
-from benchmarks.faults.table import RESULTS, write_table
+from benchmarks.faults.table import BAD, RESULTS, write_table
 from benchmarks.faults.together import met, pairs, searched, twice
 
 OF_READERS = ("fuzz", "coverage")
@@ -147,8 +147,9 @@ def _keep(part: str, name: str, record: dict[str, Any], settings: argparse.Names
         results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.is_file() else {}
         about = {"seed": settings.seed, "finished": utc_now()}
         records = results.setdefault("result", {}).setdefault(part, {})
-        if record.get("tries", 0) < records.get(name, {}).get("tries", 0):
-            return  # what was tried more often stays
+        fewer = record.get("tries", 0) < records.get(name, {}).get("tries", 0)
+        if fewer and not any(record.get(kind) for kind in BAD):
+            return  # what was tried more often stays, unless fewer tries show what it does not
         records[name] = record | about
         if "failed" not in record:
             records.pop(name.rpartition(", ")[0], None)  # that it could not be run, of before

@@ -55,3 +55,6 @@ def test_a_record_of_fewer_tries_does_not_take_the_place_of_one_of_more(tmp_path
         campaign._keep("kills", "argus a, kill", record, Namespace(seed=tries))
         kept = json.loads(campaign.RESULTS.read_text("utf-8"))["result"]["kills"]["argus a, kill"]
         assert (kept["tries"], kept["seed"]) == (100, 100)
+    campaign._keep("kills", "argus a, kill", {"tries": 3, "lost": 1}, Namespace(seed=4))
+    kept = json.loads(campaign.RESULTS.read_text("utf-8"))["result"]["kills"]["argus a, kill"]
+    assert (kept["tries"], kept["lost"]) == (3, 1)  # what more tries did not show is not hidden
