@@ -23,8 +23,13 @@ UNREADABLE = (
 
 
 def read_arrays(file: Path, *, fix: str) -> Arrays:
-    """Return the arrays of an .npz file by name. Raises InputError where it cannot be read."""
+    """Return the arrays of an .npz file by name. Raises InputError where it cannot be read.
+
+    Argus packs none: what says that it holds more bytes than the file has is not unpacked.
+    """
     try:
+        with file.open("rb") as content, zipfile.ZipFile(content) as members:
+            _check_bytes(sum(one.file_size for one in members.infolist()), file.stat().st_size)
         with file.open("rb") as content, np.load(content, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except UNREADABLE as error:
@@ -34,6 +39,11 @@ def read_arrays(file: Path, *, fix: str) -> Arrays:
             fix=fix,
             where=file,
         ) from error
+
+
+def _check_bytes(held: int, size: int) -> None:
+    if held > size:
+        raise ValueError(f"arrays of {held:,} bytes in a file of {size:,}")
 
 
 def damage(error: BaseException) -> str:
