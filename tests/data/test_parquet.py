@@ -57,6 +57,36 @@ def test_no_damage_escapes_and_a_checksum_lets_none_pass(tmp_path, compression, 
     assert refused > 75
 
 
+def test_few_rows_are_read_at_once_where_few_bytes_stand_for_many(tmp_path):
+    path, n = tmp_path / "c.parquet", 20_000
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), ["word " * 200_000])
+    for columns in ({"text": long}, {"text": pa.ListArray.from_arrays(range(n + 1), long)}):
+        pq.write_table(pa.table({"n": range(n), **columns}), path)
+        assert path.stat().st_size < 1 << 18
+        first = next(iter(read_batches(path)))
+        assert 100 < first.num_rows < 140 and first["n"].to_pylist() == list(range(first.num_rows))
+        assert next(iter(read_batches(path, ["n"]))).num_rows == n
+
+
+def test_rows_of_every_type_are_read(tmp_path):
+    path, texts = tmp_path / "c.parquet", ["a", None, "b"]
+    columns = {
+        "large": pa.array(texts, pa.large_string()),
+        "view": pa.array(texts, pa.string_view()),
+        "binary": pa.array([b"a", None, b"b"]),
+        "listed": pa.array(texts).dictionary_encode(),
+        "map": pa.array([[("a", "b")], None, []], pa.map_(pa.string(), pa.string())),
+        "structs": [[{"a.b": "c", "d": ["e"]}], None, []],
+        "nested": [{"a": {"b": [["c"]]}}, None, {}],
+        "dots.in": texts,
+        "none": pa.nulls(3),
+    }
+    written = pa.table(columns)
+    pq.write_table(written, path)
+    assert pa.Table.from_batches(read_batches(path)).to_pylist() == written.to_pylist()
+    assert next(iter(read_batches(path, ["dots.in"])))["dots.in"].to_pylist() == texts
+
+
 def test_the_damaged_row_group_is_named(tmp_path):
     path = tmp_path / "c.parquet"
     pq.write_table(table(), path, row_group_size=100, write_page_checksum=True)

@@ -6,7 +6,7 @@ What Argus writes has a checksum per page, so that a bit that flipped on a disk 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, Union, get_args, get_origin
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 R = TypeVar("R")
+BATCH_BYTES = 1 << 27
+"""Of what is read at once."""
 REPAIR = "Write it again, or give it its true ending."
 WRITTEN = "Run the command again with the same --out; vectors are kept."
 """How a table that Argus wrote is had again."""
@@ -63,14 +65,17 @@ def read_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file, at most `rows` at once. columns: None takes all.
 
-    Raises InputError, which names the row group, for what cannot be read.
+    Of long values fewer are read at once: a few bytes of a file may stand for very many. Raises
+    InputError, which names the row group, for what cannot be read.
     """
     file = open_parquet(path, fix=fix)
     _require(path, columns, file.schema_arrow, fix)
     for group in range(file.num_row_groups):
         with reading(path, group, fix=fix):
             batches = file.iter_batches(
-                rows, row_groups=[group], columns=None if columns is None else list(columns)
+                _at_once(path, file, group, columns, rows),
+                row_groups=[group],
+                columns=None if columns is None else list(columns),
             )
         while True:
             with reading(path, group, fix=fix):
@@ -80,6 +85,49 @@ def read_batches(
             if batch is None:
                 break
             yield batch
+
+
+def _at_once(
+    path: Path, file: pq.ParquetFile, group: int, columns: Sequence[str] | None, rows: int
+) -> int:
+    """Return how many rows of a group come to BATCH_BYTES at most, from 1 to `rows`."""
+    about = file.metadata.row_group(group)
+    chunks = [
+        chunk
+        for chunk in map(about.column, range(about.num_columns))
+        if columns is None or _is_of(chunk.path_in_schema, columns)
+    ]
+    size: int = sum(c.total_uncompressed_size for c in chunks) // max(1, about.num_rows)
+    listed = [
+        chunk.path_in_schema
+        for chunk in chunks
+        if chunk.physical_type == "BYTE_ARRAY" and any("DICT" in e for e in chunk.encodings)
+    ]
+    size += _longest(path, file.metadata, group, listed) if listed else 0
+    return max(1, min(rows, BATCH_BYTES // max(1, size)))
+
+
+def _is_of(leaf: str, columns: Sequence[str]) -> bool:
+    return any(leaf == name or leaf.startswith(f"{name}.") for name in columns)
+
+
+def _longest(path: Path, about: pq.FileMetaData, group: int, leaves: list[str]) -> int:
+    """Return the bytes of the longest values of columns that list theirs once, together."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    longest: int = 0
+    with (  # reading the rows tells what is wrong
+        suppress(pa.ArrowException, OSError, ValueError, LookupError, StopIteration),
+        pq.ParquetFile(path, metadata=about, read_dictionary=leaves) as file,
+    ):
+        for column in next(file.iter_batches(1, row_groups=[group], columns=leaves)).columns:
+            while isinstance(column, pa.ListArray | pa.LargeListArray):
+                column = column.values
+            if isinstance(column, pa.DictionaryArray) and len(column.dictionary):
+                longest += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+    return longest
 
 
 def read_rows_of(path: Path, *, fix: str = REPAIR) -> Iterator[tuple[int, dict[str, Any]]]:
