@@ -240,6 +240,8 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
     by_hand = queries + 0.5 * queries @ w @ u.T
     np.testing.assert_allclose(moved, unit(by_hand), atol=1e-6)
     assert np.array_equal(kept.scaled(0).apply(queries), queries)
+    with pytest.raises(InputError, match="of 8 numbers for queries of 7"):
+        kept.apply(queries[:, :7])
     with pytest.raises(FingerprintMismatch):
         kept.check_fingerprint("encoder b", tmp_path)
     (tmp_path / FILE).write_bytes(b"PK garbage")
@@ -325,6 +327,21 @@ def test_a_document_that_is_put_in_anew_is_another_one(index):
     assert np.array_equal(snapshot.vectors[at], own[0])
     assert snapshot.hubness[at] == pytest.approx(hubness.mean())
     assert np.array_equal(snapshot.vectors[snapshot.doc_ids.index("d4")], smooth[4])
+
+
+def test_numbers_that_a_disk_lost_are_refused(index):
+    add_blend(index, blend=Blend(weight=1, smoothing=0.4))
+    home = index.path / "remedies" / "blend-1"
+    docs, good = [f"d{i}" for i in range(20)], np.ones(20, np.float32)
+    lost = np.where(np.arange(20) == 3, np.nan, good)
+    for numbers in (
+        DocumentNumbers(docs, lost),
+        DocumentNumbers(docs, good, unit(np.eye(20, 8) + 1) * lost[:, None]),
+        DocumentNumbers(docs, good, unit(np.ones((20, 9)))),
+    ):
+        numbers.save(home)
+        with pytest.raises(InputError, match="Roll the remedy back"):
+            index.snapshot()
 
 
 def by_number(row):

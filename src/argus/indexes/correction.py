@@ -51,9 +51,19 @@ class QueryCorrection:
         return replace(self, alpha=alpha)
 
     def apply(self, queries: FloatArray) -> FloatArray:
-        """Return corrected queries, (n, dim) unit rows; with α = 0 the queries themselves."""
+        """Return corrected queries, (n, dim) unit rows; with α = 0 the queries themselves.
+
+        Raises InputError for queries of another dimension.
+        """
         if not self.alpha or not len(queries):
             return queries
+        if queries.shape[1] != len(self.u):
+            raise InputError(
+                f"a correction of vectors of {len(self.u)} numbers for queries of "
+                f"{queries.shape[1]}",
+                expected="both of one length",
+                fix=FIX,
+            )
         moved = queries + np.float32(self.alpha) * ((queries @ self.w) @ self.u.T)
         return unit_rows(np.asarray(moved, np.float32))
 

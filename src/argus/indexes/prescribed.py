@@ -92,8 +92,8 @@ class DocumentNumbers:
             write_table(pa.table(columns), temporary)
 
 
-def read_numbers(folder: Path) -> DocumentNumbers:
-    """Read what `DocumentNumbers.save` wrote; InputError for anything else."""
+def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
+    """Read what `DocumentNumbers.save` wrote for an index; InputError for anything else."""
     import pyarrow as pa
 
     file = folder / DOCUMENTS
@@ -106,6 +106,10 @@ def read_numbers(folder: Path) -> DocumentNumbers:
         if "smoothed" in table.column_names:
             column = table["smoothed"].combine_chunks()
             smoothed = column.flatten().to_numpy().reshape(len(hubness), -1)
+            if smoothed.shape[1] != dim:
+                raise ValueError(f"vectors of {smoothed.shape[1]} numbers, not of {dim}")
+        if not all(np.isfinite(n).all() for n in (hubness, smoothed) if n is not None):
+            raise ValueError("numbers that are not finite")
         return DocumentNumbers(table["doc_id"].to_pylist(), hubness, smoothed, added)
     except (OSError, KeyError, ValueError, pa.ArrowException) as error:
         raise InputError(
@@ -143,7 +147,7 @@ class ActiveRecipe:
         return snapshot
 
 
-def active(recipes: Sequence[Recipe], index: Path) -> ActiveRecipe:
+def active(recipes: Sequence[Recipe], index: Path, dim: int) -> ActiveRecipe:
     """Return the latest blend, correction and λ among recipes, with their numbers."""
     blends = [r for r in recipes if r.blend is not None]
     corrections = [r for r in recipes if r.corrects]
@@ -154,7 +158,7 @@ def active(recipes: Sequence[Recipe], index: Path) -> ActiveRecipe:
         if blend is not None and blend.sentences:
             sentences = (blends[-1].remedy, *blends[-1].relied_on)
         if blend is not None and blend.per_document:
-            numbers = read_numbers(index / REMEDIES / blends[-1].remedy)
+            numbers = read_numbers(index / REMEDIES / blends[-1].remedy, dim)
     if corrections:
         correction = read_correction(index / REMEDIES / corrections[-1].remedy / CORRECTION)
     used = dict.fromkeys(r.remedy for r in [*blends[-1:], *corrections[-1:]])

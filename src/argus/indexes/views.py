@@ -325,7 +325,7 @@ class ViewIndex:
         if self._recipe is None or self._recipe[0] != key:
             there = self.remedies() if as_of is not None else ()
             recipes = recipes_of(as_of, self.header.recipes, there, self.path)
-            self._recipe = (key, active(recipes, self.path))
+            self._recipe = (key, active(recipes, self.path, self.dim))
         return self._recipe[1]
 
     def weight(self, as_of: str | None = None) -> float:

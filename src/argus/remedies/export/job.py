@@ -81,7 +81,7 @@ def export_remedy(
     _write_lines(folder, VIEWS, _views(opened, remedy, kinds, with_vectors=with_vectors))
     home, documents = opened.path / REMEDIES / remedy, 0
     if recipe.blend is not None and recipe.blend.per_document:
-        documents = _write_lines(folder, DOCUMENTS, _numbers(home, recipe.blend.hubs))
+        documents = _write_lines(folder, DOCUMENTS, _numbers(home, opened.dim, recipe.blend.hubs))
     if recipe.corrects:
         folder.write_json(QUERIES, _correction(home))
     facts = _Facts(kinds, there.views, documents, with_vectors)
@@ -141,9 +141,9 @@ def _views(
                 yield row
 
 
-def _numbers(home: Path, hubs: float) -> Iterator[Mapping[str, object]]:
+def _numbers(home: Path, dim: int, hubs: float) -> Iterator[Mapping[str, object]]:
     """Yield hubness and penalty of each document; its smoothed vector, where there is one."""
-    numbers = read_numbers(home)
+    numbers = read_numbers(home, dim)
     for i, (doc, hubness) in enumerate(zip(numbers.ids, numbers.hubness.tolist(), strict=True)):
         row = {
             "id": doc,
