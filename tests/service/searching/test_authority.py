@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from argus.errors import InputError
-from argus.service.searching.authority import ServedAuthority
+from argus.service.searching.authority import LONGEST_ID, ServedAuthority
 from argus.service.searching.journal import Journal
 from tests.support.superseding import story_source
 
@@ -66,6 +66,15 @@ def test_all_rows_count_or_none(folder):
     assert authority.stale() == []
     assert not list(Journal(folder / "state" / "records.jsonl").lines())
     assert authority.take(rows[:3])["records"] == 6
+
+
+def test_a_record_that_no_request_could_name_is_refused(folder):
+    authority = opened(folder)
+    long = {"_id": "x" * (LONGEST_ID + 1), "type": "note", "text": "x"}
+    with pytest.raises(InputError, match=r"an id of 2,001 characters.*at most 2,000"):
+        authority.take([FIX_2, long])
+    assert controlling(authority, "flaw-2") == ["flaw-2"]
+    assert authority.take([{**long, "_id": "x" * LONGEST_ID}])["records"] == 7
 
 
 def test_a_disk_that_is_full_keeps_what_was_there(folder, full_disk):

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from argus.authority.serving import ANCHORS
 from argus.service.searching.answering import Question
+from argus.service.searching.authority import LONGEST_ID
 from argus.settings import TOP_K
 
 MOST_K = 200
@@ -15,7 +16,7 @@ MOST_QUESTIONS = 256
 MOST_IDS = 1000
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
-Id = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
 Date = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Key = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 K = Annotated[int, Field(ge=1, le=MOST_K)]

@@ -16,7 +16,7 @@ from argus.authority.domains.sources import Source as Row
 from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.inputs import domain_of, moment_of, open_authority
 from argus.authority.jobs.search import chain_link
-from argus.authority.jobs.stream import Changes, StreamChange
+from argus.authority.jobs.stream import INSERT, Changes, StreamChange
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
@@ -30,6 +30,8 @@ from argus.service.searching.summary import RecordsChanged, Resolved
 
 WATCHED = 10_000
 """Cached answers that are watched at most; the oldest is forgotten for a new one."""
+LONGEST_ID = 2_000
+"""Characters of an id that a request may name."""
 REQUEST = Path("request")
 """What an error of a row of a request names as its file."""
 
@@ -125,7 +127,8 @@ class ServedAuthority:
         with self._lock:
             stream = self._opened()
             with stream.all_or_none():
-                changes = list(_made(stream, self._domain, enumerate(rows, 1), REQUEST))
+                made = _made(stream, self._domain, enumerate(rows, 1), REQUEST)
+                changes = [_can_be_named(change) for change in made]
                 if self._journal is not None:
                     self._journal.append(json.dumps(list(rows)))
             stale = dict.fromkeys(key for change in changes for key in change["stale"])
@@ -248,6 +251,19 @@ def _made(
                 where=f"{file}, line {number}",
             )
         yield from changes.of(Row(values, file, number))
+
+
+def _can_be_named(change: StreamChange) -> StreamChange:
+    """Return a change; InputError for a new record that no request could ask about."""
+    id_ = change["record"]
+    if change["op"] == INSERT and len(id_) > LONGEST_ID:
+        raise InputError(
+            f"an id of {len(id_):,} characters, {id_[:40]!r}...",
+            expected=f"at most {LONGEST_ID:,}",
+            fix="Shorten it; none of the records counts.",
+            where=REQUEST,
+        )
+    return change
 
 
 def _resolved(id_: str, authority: Authority) -> Resolved:
