@@ -1,7 +1,9 @@
+import re
 import sys
 import unicodedata
+from importlib import resources
 
-from argus.visible import BREAKS, visible, visible_json, visible_line
+from argus.visible import _STEERING, BREAKS, visible, visible_json, visible_line
 
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
 
@@ -28,3 +30,13 @@ def test_a_line_stays_one():
 def test_texts_within_json_are_reached():
     value = {"a": ["\u202e", (1, None, "\x1b")]}
     assert visible_json(value) == {"a": [r"\u202e", [1, None, r"\u001b"]]}
+
+
+def test_scripts_of_pages_have_the_same_escapes():
+    folder = resources.files("argus.service.page") / "static"
+    page = (folder / "page.js").read_text(encoding="utf-8")
+    assert f"/{_STEERING.pattern}/gu" in page
+    for name in ("jobs.js", "judge.js"):
+        script = (folder / name).read_text(encoding="utf-8")
+        foreign = r"(?:[a-z]+[.]textContent = |say[(])(?:error[.]message|job[.]command|text)\b"
+        assert "visible(" in script and not re.search(foreign, script)

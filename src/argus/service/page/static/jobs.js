@@ -26,7 +26,7 @@
     const live = job.state === "queued" || job.state === "running";
     card.dataset.job = job.id;
     card.dataset.state = job.state;
-    if (job.command) card.querySelector(".what").textContent = job.command;
+    if (job.command) card.querySelector(".what").textContent = visible(job.command);
     const state = card.querySelector(".state");
     state.textContent = job.state;
     state.className = `level state ${job.state}`;
@@ -37,12 +37,12 @@
     if (at && at.total) bar.value = at.done / at.total; else bar.removeAttribute("value");
     const left = at && at.eta_s !== null ? `, about ${seconds(at.eta_s)} left` : "";
     const share = at && at.total ? ` ${at.done.toLocaleString("en")} of ${at.total.toLocaleString("en")}` : "";
-    step.textContent = live && at ? `${at.step}${share}${left}` : "";
+    step.textContent = live && at ? `${visible(at.step)}${share}${left}` : "";
     card.querySelector("[data-cancel]").hidden = !live;
     card.querySelector("[data-resume]").hidden = !job.resumable;
     const printed = card.querySelector(".printed"), output = card.querySelector(".output");
     const text = live ? "" : (job.state === "failed" ? job.errors : job.output) || "";
-    printed.textContent = text;
+    printed.textContent = visible(text);
     output.hidden = !text;
     if (job.state === "failed") output.open = true;
   }
@@ -96,7 +96,7 @@
       newCard(await post("/jobs", wanted(form)));
       say("The job is queued.");
     } catch (error) {
-      problem.textContent = error.message;
+      problem.textContent = visible(error.message);
     }
     button.disabled = false;
   }
@@ -109,7 +109,7 @@
       show(card, job);
       if (what === "resume") follow(card);
     } catch (error) {
-      say(error.message);
+      say(visible(error.message));
     }
   }
 

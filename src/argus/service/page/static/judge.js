@@ -54,7 +54,7 @@
       const interval = document.getElementById("interval");
       say(`${judged} judged.${interval ? ` Failure rate ${interval.textContent}.` : ""} ${article().querySelector("h2").textContent}`);
     } catch (error) {
-      document.getElementById("problem").textContent = error.message;
+      document.getElementById("problem").textContent = visible(error.message);
     }
   }
 

@@ -1,5 +1,9 @@
 "use strict";
 // What the page does beyond links and forms: copying, light and dark, menus. Nothing is evaluated.
+
+// A text with the characters that steer as escapes, as argus/visible.py has them.
+const STEERING = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu;
+const visible = (text) => text.replace(STEERING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 {
   const dark = () => {
     const own = document.documentElement.dataset.theme;
