@@ -37,14 +37,19 @@ HIGHEST_PORT = 65_535
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
 
-def check_address(address: str, *, where: str = "--base-url") -> None:
-    """Raise InputError unless `address` has a scheme, http or https, a host, and no odd port."""
+def is_address(address: str) -> bool:
+    """Return whether an address has a scheme, http or https, a host, and no odd port."""
     try:
         url = httpx.URL(address)
     except (httpx.InvalidURL, ValueError):
-        url = httpx.URL("")
-    is_whole = url.scheme in ("http", "https") and url.host and " " not in address
-    if not is_whole or (url.port or 0) > HIGHEST_PORT:
+        return False
+    is_whole = url.scheme in ("http", "https") and bool(url.host) and " " not in address
+    return is_whole and (url.port or 0) <= HIGHEST_PORT
+
+
+def check_address(address: str, *, where: str = "--base-url") -> None:
+    """Raise InputError unless `is_address`."""
+    if not is_address(address):
         shown = address.rpartition("@")[2].partition("?")[0]
         raise InputError(
             f"{shown!r}",

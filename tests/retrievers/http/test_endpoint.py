@@ -261,13 +261,39 @@ def test_a_server_that_is_down_or_hangs_is_told(engine):
             "{query} in a header",
         ),
         ("url: 'x{query}'\nanswer: {results: r, id: i}\nheaders: {X: é}", "no HTTP header can"),
+        *(
+            (f"url: '{url}'\nanswer: {{results: r, id: i}}", "line 1.*an address such as")
+            for url in (
+                "http://u:p@h:99999/{query}",
+                "ftp://h/{query}",
+                "{query}",
+                "//h/{query}",
+                "http://{query}.org/",
+                "http://h:{k}/{query}",
+                "http://[::1/{query}",
+            )
+        ),
     ],
 )
 def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):
     file = tmp_path / "engine.yaml"
     file.write_text(text)
-    with pytest.raises(InputError, match=problem), opened(f"http:{file}"):
+    with pytest.raises(InputError, match=problem) as error, opened(f"http:{file}"):
         pass
+    assert "u:p" not in str(error.value)
+
+
+def test_a_query_that_no_address_holds_fails_alone(server, tmp_path):
+    file = tmp_path / "engine.yaml"
+    file.write_text(
+        f"url: {server.address}?q={{query}}\nmethod: GET\nanswer: {{results: 'hits[]', id: id}}\n"
+    )
+    server.reply = lambda *_: (200, {"hits": [{"id": "tea"}]})
+    queries = [Query("q1", "hot leaves " * 10_000), Query("q2", "hot leaves")]
+    with opened(f"http:{file}") as source:
+        answers = source.ask(queries, 1)
+    assert answers.run == {"q2": {"tea": 1.0}}
+    assert answers.failed == {"q1": "cannot be asked: URL too long"}
 
 
 def test_a_description_that_is_not_there_is_told(tmp_path):

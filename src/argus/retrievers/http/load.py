@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from importlib.resources import files
 from pathlib import Path
 
 from argus.data.yaml_spec import YamlFile, nearest, read_spec
 from argus.data.yaml_text import Value, read_yaml
 from argus.errors import InputError
-from argus.http_retry import fits_header
+from argus.http_retry import HIGHEST_PORT, fits_header, is_address
 from argus.retrievers.http.spec import (
     PAGE,
     QUERY,
@@ -24,6 +25,7 @@ from argus.retrievers.http.spec import (
     with_variables,
 )
 
+_ANY = dict.fromkeys((QUERY, QUOTED, K, VECTOR, PAGE), "1")
 _PRESETS = files("argus.retrievers.http").joinpath("presets")
 
 
@@ -52,6 +54,7 @@ def load_endpoint(path: Path) -> EndpointSpec:
     spec, where = read_spec(EndpointSpec, text, path, lambda value: _over_preset(value, path))
     _check_request(spec, where)
     _check_variables(spec, where)
+    _check_address(spec, where)
     return spec
 
 
@@ -139,3 +142,17 @@ def _check_variables(spec: EndpointSpec, where: YamlFile) -> None:
                 "printable ASCII",
                 f"Check what {names} holds." if names else "Mend it.",
             )
+
+
+def _check_address(spec: EndpointSpec, where: YamlFile) -> None:
+    """Refuse what is no address, and one whose host a query could choose. No value is shown."""
+    place = re.split("[/?#]", spec.url.partition("://")[2], maxsplit=1)[0]
+    if not is_address(filled(with_variables(spec.url), _ANY)) or placeholders(place):
+        names = ", ".join(variables_of(spec.url))
+        raise where.error(
+            ("url",),
+            repr(spec.url.rpartition("@")[2].partition("?")[0]),
+            "an address such as http://127.0.0.1:9200/docs/_search",
+            f"Give scheme and host, without braces; a port is at most {HIGHEST_PORT}."
+            + (f" Check what {names} holds." if names else ""),
+        )

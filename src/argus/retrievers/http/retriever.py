@@ -211,8 +211,8 @@ class HttpRetriever:
                 content = await _read(response)
         except httpx.RequestError as error:
             return Trouble(f"{type(error).__name__}: {error}")
-        except (httpx.InvalidURL, ValueError) as error:
-            raise ArgusError(f"{self.name}: {error}") from error
+        except (httpx.InvalidURL, ValueError) as error:  # such as one that is too long
+            raise RetrievalError(f"cannot be asked: {error}") from error
         if response.is_redirect:
             to = without_secrets(str(response.url.join(response.headers.get("location", ""))))
             return Refusal(response.status_code, f"a redirect to {to}", for_all=True)
