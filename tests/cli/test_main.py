@@ -126,3 +126,13 @@ def test_the_unexpected_is_exit_2_and_a_traceback_on_request(monkeypatch, capsys
     monkeypatch.setattr(sys, "argv", ["argus", "gate", str(tmp_path), "--min-ndcg", "0.5"])
     with pytest.raises(ZeroDivisionError):
         main()
+
+
+@pytest.mark.parametrize("error", [GeneratorExit("a\x1b[2J"), BaseException("a\x1b[2J")])
+def test_whatever_escapes_is_exit_2_and_steers_no_terminal(monkeypatch, capsys, tmp_path, error):
+    def broken(*_args, **_kwargs):
+        raise error
+
+    monkeypatch.setattr("argus.evaluation.gate.job.gate", broken)
+    assert run(monkeypatch, "gate", str(tmp_path), "--min-ndcg", "0.5") == 2
+    assert f"unexpected {type(error).__name__}: a\\u001b[2J. This" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from argus.cli.remarks import show_remarks
 from argus.retrievers import forecast as module
 from argus.retrievers.forecast import duration, forecast
 
@@ -51,3 +52,9 @@ def test_what_is_soon_done_needs_no_word(caplog, clock):
 )
 def test_times_are_said_as_people_do(seconds, words):
     assert duration(seconds) == words
+
+
+def test_a_remark_steers_no_terminal(capsys):
+    show_remarks()
+    logging.getLogger("argus.retrievers.forecast").info("mine\x1b[2J.py")
+    assert "argus: mine\\u001b[2J.py" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from itertools import count
@@ -32,6 +33,30 @@ def test_a_query_that_raises_is_failed_and_the_rest_answered():
             source.search(QUERIES, 2)
     assert answers.failed == {"q3": "raised OSError: the shard is gone"}
     assert set(answers.run) == {q.id for q in QUERIES} - {"q3"}
+
+
+def test_of_a_group_of_errors_the_first_is_told():
+    def search(query, k):
+        inner = ExceptionGroup("inner", [ValueError("no such field"), OSError()])
+        raise ExceptionGroup("unhandled errors in a TaskGroup", [inner])
+
+    with opened(search) as source:
+        failed = source.ask(QUERIES[:1], 1).failed
+    assert failed == {"q0": "raised ValueError: no such field"}
+
+
+@pytest.mark.parametrize("error", [asyncio.CancelledError, GeneratorExit, SystemExit])
+@pytest.mark.parametrize("timeout_s", [None, 20])
+def test_what_ends_a_program_elsewhere_fails_a_query_here(error, timeout_s):
+    async def later(query, k):
+        raise error if error is not GeneratorExit else SystemExit
+
+    def now(query, k):
+        raise error
+
+    for search in (now, later):
+        with opened(search, config=AskingConfig(timeout_s=timeout_s)) as source:
+            assert re.match("raised [CGS]", source.ask(QUERIES[:1], 1).failed["q0"])
 
 
 def test_what_a_generator_raises_fails_its_query():
@@ -320,6 +345,21 @@ def test_a_pattern_in_a_file_is_no_retriever(tmp_path):
     file.write_text("import re\nWORD = re.compile('x')\ndef retrieve(query):\n    return ['tea']\n")
     with opened(str(file)) as source:
         assert source.search(QUERIES[:1], 2) == {"q0": {"tea": 1.0}}
+
+
+def test_an_object_that_raises_when_it_is_looked_at_is_refused(tmp_path):
+    file = tmp_path / "odd.py"
+    file.write_text(
+        "class Odd:\n    def __getattr__(self, name): raise SystemExit(1)\n"
+        "class Type(type):\n    def __getattribute__(self, name): raise KeyError(name)\n"
+        "class Closed(metaclass=Type): pass\nodd = Odd()\n"
+    )
+    for name, kind in (("odd", "SystemExit"), ("Closed", "KeyError")):
+        with (
+            pytest.raises(InputError, match=f"raised {kind} when it was looked at"),
+            opened(f"{file}:{name}"),
+        ):
+            pass
 
 
 @pytest.mark.parametrize(

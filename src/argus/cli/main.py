@@ -18,6 +18,7 @@ from argus.extras import naming_extras
 from argus.hidden import without_known
 from argus.progress import write_into_logs
 from argus.version import __version__
+from argus.visible import visible
 
 START = "Start here"
 FIND = "Find what is never brought back"
@@ -125,7 +126,7 @@ def main() -> None:
             f"{_place(error)}: {error.strerror or error}; what was written "
             "so far is whole. Mend that and run the same command again."
         )
-    except Exception as error:  # a bug: a pipeline must not take it for a gate that failed (1)
+    except BaseException as error:  # a bug: no pipeline must take it for a gate that failed (1)
         if os.environ.get(TRACEBACK):
             raise
         _end(
@@ -148,5 +149,5 @@ def _place(error: OSError) -> str:
 
 def _end(message: str) -> NoReturn:
     """Say why the command ends, without secrets, and that it could not do what it was to do."""
-    print(f"argus: {without_known(message)}", file=sys.stderr)
+    print(f"argus: {visible(without_known(message))}", file=sys.stderr)
     sys.exit(2)

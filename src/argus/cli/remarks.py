@@ -7,6 +7,7 @@ import logging
 import sys
 
 from argus.hidden import without_known
+from argus.visible import visible
 
 SPEAKERS = ("argus.retrievers.forecast",)
 """Loggers whose INFO a person at the command line is to read."""
@@ -16,7 +17,7 @@ class _Standing(logging.Handler):
     """Writes to whatever the standard error is now: a progress bar may have put itself there."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(f"argus: {without_known(record.getMessage())}", file=sys.stderr, flush=True)
+        print(f"argus: {visible(without_known(record.getMessage()))}", file=sys.stderr, flush=True)
 
 
 def show_remarks() -> None:

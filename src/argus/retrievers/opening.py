@@ -26,6 +26,7 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.protocol import Answers
+from argus.retrievers.python_file import refusing_what_raises
 from argus.retrievers.python_retriever import (
     PythonRetriever,
     named_in_file,
@@ -186,7 +187,7 @@ def _store(store: Any, inputs: _Inputs, *, is_blend: bool = False) -> Iterator[O
 @contextmanager
 def _file(name: str, inputs: _Inputs) -> Iterator[Opened]:
     with ExitStack() as stack:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), refusing_what_raises(name):
             thing, identity = stack.enter_context(named_in_file(name))
             source = python_retriever(thing, inputs.documents, name, inputs.config)
         parts = (str(inputs.config.id_field), _digest(inputs.documents))

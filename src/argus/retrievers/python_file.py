@@ -17,7 +17,7 @@ from types import ModuleType
 
 from argus.data.provenance import content_hash
 from argus.data.syntax import syntax_tree
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 
 _MODULE = "_argus_retriever_"
 _folders: list[Path] = []
@@ -128,6 +128,22 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).strip().splitlines()), "no message")[:200]
 
 
+@contextmanager
+def refusing_what_raises(where: str | Path) -> Iterator[None]:
+    """Raise InputError where looking at a stranger's object runs code that raises."""
+    try:
+        yield
+    except (ArgusError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise InputError(
+            f"raised {type(error).__name__} when it was looked at: {first_line(error)}",
+            expected="an object whose attributes can be read",
+            fix="Mend it, or write a function retrieve(query, k) around it.",
+            where=where,
+        ) from error
+
+
 def _run(path: Path, expected: str) -> ModuleType:
     name = f"{_MODULE}{path.stem}_{content_hash(str(path.resolve()), size=4).hex()}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -140,7 +156,9 @@ def _run(path: Path, expected: str) -> ModuleType:
     except SyntaxError as error:
         at = f"line {error.lineno}" if error.lineno else "somewhere"
         raise _broken(path, f"is not Python: {error.msg}, {at}", expected) from error
-    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a stranger's code raises
         problem = f"raised {type(error).__name__} when run: {first_line(error)}"
         raise _broken(path, problem, expected) from error
     return module

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
@@ -67,7 +68,14 @@ class PythonRetriever:
             if type(answer) is list:  # most are; to ask what else it is costs as much as the rest
                 return answer
             return listed(await answer) if inspect.isawaitable(answer) else answer
-        except (Exception, SystemExit) as error:  # not our own timeout, which cancels
+        except RetrievalError:
+            raise
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():  # by our own timeout
+                raise
+            raise RetrievalError(raised(error)) from error
+        except (Exception, SystemExit) as error:
             raise RetrievalError(raised(error)) from error
 
 
@@ -142,7 +150,9 @@ def instance(maker: Callable[..., Any], corpus: Corpus, where: Path | str = "ret
     arguments = {name: corpus for name in names if corpus}
     try:
         return maker(**arguments)
-    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a stranger's code raises
         raise InputError(
             f"{maker.__name__}() raised {type(error).__name__}: {first_line(error)}",
             expected="a class that can be made without arguments, or with the corpus alone",
@@ -174,8 +184,11 @@ def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
 
 def _collected(call: Callable[[], Any]) -> Any:
     """Make a call and run a generator to its end: that is where its work is done."""
-    answer = call()
-    return answer if type(answer) is list else listed(answer)
+    try:
+        answer = call()
+        return answer if type(answer) is list else listed(answer)
+    except (asyncio.CancelledError, GeneratorExit) as error:  # nobody cancels what is no coroutine
+        raise RetrievalError(raised(error)) from error
 
 
 def _named(module: ModuleType, name: str, path: Path) -> Any:

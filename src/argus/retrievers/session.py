@@ -259,7 +259,12 @@ def _has_loop() -> bool:
 
 
 def raised(error: BaseException) -> str:
-    """Return what an error of a stranger's code says, for the query that failed; no secrets."""
+    """Return what an error of a stranger's code says, for the query that failed; no secrets.
+
+    Of a group, such as those of anyio, it is the first that says something.
+    """
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
     return f"raised {type(error).__name__}: {without_likely(first_line(error))}"
 
 

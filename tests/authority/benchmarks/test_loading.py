@@ -168,6 +168,17 @@ def test_nonsense_makes_that_question_a_failure_and_no_other(file, value, reason
     assert outcomes["q0"].documents == outcomes["q2"].documents == ("a",)
 
 
+def test_an_object_that_raises_when_it_is_looked_at_is_refused(file) -> None:
+    path = file("class Odd:\n    def __getattr__(self, name): raise SystemExit(1)\nodd = Odd()\n")
+    with pytest.raises(InputError, match="raised SystemExit when it was looked at"):
+        ask(f"{path}:odd")
+
+
+def test_what_ends_a_program_elsewhere_fails_a_question_here(file) -> None:
+    with pytest.raises(ArgusError, match="the first: raised GeneratorExit"):
+        ask(file(answering("raise GeneratorExit")))
+
+
 def test_when_all_questions_fail_nothing_is_scored(file) -> None:
     with pytest.raises(ArgusError, match=r"All 3 questions failed; the first: returned str"):
         ask(file(answering("return 'a'")))

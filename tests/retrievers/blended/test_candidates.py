@@ -36,6 +36,15 @@ def of_some(query, k):
     return shuffled(SOME)[:k]
 
 
+def test_an_object_that_raises_when_it_is_looked_at_is_refused(index, tmp_path):
+    file = tmp_path / "odd.py"
+    file.write_text(
+        "class Odd:\n    def __getattr__(self, name): raise KeyError(name)\nodd = Odd()\n"
+    )
+    with pytest.raises(InputError, match="raised KeyError when it was looked at"):
+        BlendedRetriever(f"{file}:odd", index)
+
+
 def test_all_documents_are_ranked_as_the_index_does(index):
     with BlendedRetriever(of_all, index) as own:
         run = own.search(QUERIES, 60)

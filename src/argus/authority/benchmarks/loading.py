@@ -23,7 +23,7 @@ from argus.authority.records import Record
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.python_file import first_line, module_of, split_spec
+from argus.retrievers.python_file import first_line, module_of, refusing_what_raises, split_spec
 from argus.retrievers.python_retriever import instance
 from argus.retrievers.results import Known, ranked
 from argus.retrievers.shapes import METHODS, Call, call_of, call_of_method, takes_corpus_alone
@@ -57,12 +57,13 @@ def retriever_of(spec: str | Path, records: Sequence[Record] = ()) -> Iterator[L
     """
     path, name = split_spec(str(spec))
     with module_of(path, _EXPECTED) as module:
-        thing = _named(module, name, path) if name else _only(module, path)
-        if inspect.isclass(thing) or (inspect.isfunction(thing) and takes_corpus_alone(thing)):
-            thing = instance(thing, corpus_of(records), path)
-        call = call_of_method(thing, METHOD) if _has(thing, METHOD) else call_of(thing)
-        own = getattr(thing, "name", None)
-        kind = getattr(thing, "__name__", type(thing).__name__)
+        with refusing_what_raises(spec):
+            thing = _named(module, name, path) if name else _only(module, path)
+            if inspect.isclass(thing) or (inspect.isfunction(thing) and takes_corpus_alone(thing)):
+                thing = instance(thing, corpus_of(records), path)
+            call = call_of_method(thing, METHOD) if _has(thing, METHOD) else call_of(thing)
+            own = getattr(thing, "name", None)
+            kind = getattr(thing, "__name__", type(thing).__name__)
         _prepare(call, records)
         yield LoadedRetriever(own if isinstance(own, str) and own else kind, call)
 
@@ -73,7 +74,9 @@ def _prepare(call: Call, records: Sequence[Record]) -> None:
         return
     try:
         call.prepare(corpus_of(records))
-    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a stranger's code raises
         raise ArgusError(
             f"{call.shape} could not be given the corpus: indexing it raised "
             f"{type(error).__name__}: {first_line(error)}"
@@ -112,7 +115,9 @@ def _ask(
         ids = _ids(answer, known)
     except RetrievalError as error:
         return Outcome(failure=str(error))
-    except (Exception, SystemExit) as error:  # whatever a stranger's code raises
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever a stranger's code raises
         return Outcome(failure=f"raised {type(error).__name__}: {first_line(error)}")
     wrong = _wrong(ids, known.ids, k)
     if wrong or not isinstance(ids, list):

@@ -13,6 +13,7 @@ from argus.encoders import Encoder
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_python_file, http_file, is_index
 from argus.retrievers.opening import OpenRetriever, opened
+from argus.retrievers.python_file import refusing_what_raises
 from argus.retrievers.python_retriever import made, named_in_file
 from argus.retrievers.results import Known, items_of, listed
 from argus.retrievers.session import AskingLoop
@@ -93,8 +94,9 @@ def open_candidates(
             check_python_file(name)
             file = named_in_file(name)
         with file as (thing, _):
-            thing = made(thing, documents)
-            call = call_of(thing)
+            with refusing_what_raises(name or "retriever"):
+                thing = made(thing, documents)
+                call = call_of(thing)
             if not (call.batched or call.needs_corpus):
                 loop = AskingLoop()
                 try:
