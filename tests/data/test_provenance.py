@@ -36,6 +36,7 @@ def test_a_part_cannot_imitate_the_length_of_the_next(tmp_path: Path) -> None:
 def test_text_bytes_and_arrays_of_the_same_bytes_hash_alike() -> None:
     data = np.array([1, 2], np.int64)
     assert content_hash(data.data) == content_hash(data.tobytes())
+    assert content_hash(np.zeros((0, 4)).data) == content_hash(b"")
     assert content_hash("é") == content_hash("é".encode())
 
 

@@ -493,6 +493,15 @@ def test_vectors_of_two_lengths_are_refused(encoder, endpoint):
         encoder(batch_size=1, concurrency=1).encode_documents(["a", "aa"])
 
 
+def test_vectors_of_another_length_than_before_are_refused(encoder, endpoint):
+    opened = encoder()
+    assert opened.dim == 2
+    data = [{"index": 0, "embedding": [1, 2, 3]}]
+    endpoint.behave = behave(None, {"content": json.dumps({"data": data})})
+    with pytest.raises(EncodingError, match=r"vectors of \[2, 3\] numbers"):
+        opened.encode_queries(["a"])
+
+
 def embedding_threads():
     return [t for t in threading.enumerate() if t.name == "argus-embeddings"]
 

@@ -61,14 +61,17 @@ def content_hash(*parts: str | bytes | memoryview, size: int = 16) -> bytes:
 def absorb(digest: hashlib.blake2b, *parts: str | bytes | memoryview) -> hashlib.blake2b:
     """Add parts to a digest, as `content_hash` does, and return it; a copy may go on from there."""
     for part in parts:
-        data = (
-            part.encode("utf-8", "surrogatepass")
-            if isinstance(part, str)
-            else memoryview(part).cast("B")
-        )
+        data = _bytes(part)
         digest.update(len(data).to_bytes(8, "little"))
         digest.update(data)
     return digest
+
+
+def _bytes(part: str | bytes | memoryview) -> bytes | memoryview:
+    if isinstance(part, str):
+        return part.encode("utf-8", "surrogatepass")
+    view = memoryview(part)
+    return view.cast("B") if view.nbytes else b""  # what has a zero in its shape cannot be cast
 
 
 def file_hash(path: Path) -> str:

@@ -138,7 +138,8 @@ class OpenAIEncoder:
         size = self.config.batch_size
         batches = [texts[i : i + size] for i in range(0, len(texts), size)]
         parts = self._connections.run(lambda client: self._all(client, batches))
-        lengths = sorted({part.shape[1] for part in parts})
+        known = {self.dim} if "dim" in self.__dict__ else set()
+        lengths = sorted(known | {part.shape[1] for part in parts})
         if len(lengths) > 1:
             raise EncodingError(f"{self._service.shown} gave vectors of {lengths} numbers")
         return unit_rows(np.concatenate(parts))

@@ -7,8 +7,9 @@ import pytest
 import argus
 from argus.data import Document, Query
 from argus.encoders import EmbeddingStore, Item, Role
-from argus.errors import ArgusError
+from argus.errors import ArgusError, NothingMeasured
 from tests.support.results import shown, sizes
+from tests.support.word_encoder import WordEncoder
 
 BREAD = "Sourdough rises slowly all night long. Flour, water and salt are all it needs."
 TIDES = "The moon pulls the oceans twice a day. Harbours fill and empty with it."
@@ -50,6 +51,18 @@ def test_titles_find_documents_and_a_query_counts_for_its_own(result):
     assert [rows[name]["title_rank"] for name in ("bread", "tides", "chess")] == [1, 1, 1]
     assert rows["chess"]["retrieved_by_others"] >= 1
     assert result.summary["queries"] == 3 + 6 + 1
+
+
+class LosingQueries(WordEncoder):
+    fingerprint = "words that are no queries"
+
+    def encode_queries(self, texts):
+        return np.full((len(texts), self.dim), np.nan, np.float32)
+
+
+def test_probes_without_a_vector_are_no_measurement(tmp_path):
+    with pytest.raises(NothingMeasured, match=r"no probe has a vector. the encoder returned"):
+        argus.exposure(DOCUMENTS, out=tmp_path, encoder=LosingQueries())
 
 
 def test_a_sentence_probe_uses_the_document_without_the_sentence(result, minilm):

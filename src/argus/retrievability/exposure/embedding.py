@@ -13,6 +13,7 @@ from argus.encoders import Embedded, Encoder, Rows, Store, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.encoders.rows import replaced
+from argus.jobs.workspace import require_some
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.probe_texts import probe_texts
 from argus.retrievability.exposure.probes import SENTENCE, FailedProbe
@@ -65,7 +66,7 @@ def embed_probes(
 ) -> Searches:
     """Embed titles, sentences that are held out, and real queries; and what is left of each text.
 
-    queries: of no document.
+    queries: of no document. Raises NothingMeasured where none can be embedded.
     """
     plain = probe_texts(index.documents, queries, config)
     kind, target, texts = plain.kind, plain.target, plain.texts
@@ -73,6 +74,8 @@ def embed_probes(
     left = as_documents([s.rest for s in plain.sentences])
     rests = embed(left, model, store, what="documents less a sentence")
     usable = probes.ok & _stand_in_exists(kind, rests)
+    reasons = _reasons(kind, probes, rests)
+    require_some(int(usable.sum()), "probe has a vector", next(iter(reasons.values()), ""))
     return Searches(
         kind=kind[usable],
         target=target[usable],
@@ -80,10 +83,7 @@ def embed_probes(
         vectors=probes.vectors[_rows(probes.ok)[usable]],
         stand_in=_stand_ins(index, kind, target, rests, usable),
         without_sentence=plain.without_sentence,
-        failed=[
-            FailedProbe(str(kind[i]), int(target[i]), why)
-            for i, why in _reasons(kind, probes, rests).items()
-        ],
+        failed=[FailedProbe(str(kind[i]), int(target[i]), why) for i, why in reasons.items()],
         drawn=plain.drawn,
     )
 
