@@ -86,9 +86,10 @@ def grows(pattern: re.Pattern[Any], way: str, text: str) -> bool:
     if first < FLOOR_S:
         return False
     n = CHARACTERS
-    if first >= CAP_S:
+    if first >= CAP_S:  # stopped: what it takes is that or more
         n //= STEP
-        if not FLOOR_S < seconds(pattern, way, shorter(text, n)) < CAP_S:
+        quarter = took(n)
+        if SQUARE * quarter < CAP_S or quarter >= CAP_S:
             return True
     longest = took(n)
     return longest > FLOOR_S and SQUARE * took(n // STEP) < longest
