@@ -21,7 +21,7 @@ import pytest
 from tests.support.expressions import Expression, expressions
 from tests.support.pumps import texts
 
-CHARACTERS = 12_000
+CHARACTERS = 20_000
 FLOOR_S, CAP_S = 0.04, 0.5
 """Less is not judged; more is stopped. From one to the other is more than STEP times."""
 STEP = 4
@@ -35,6 +35,7 @@ BOUNDED: dict[str, str] = {
     "argus.knowledge.dumps.site._LANGUAGE": "searched in the first 64 KiB of a dump, once",
     "argus.knowledge.dumps.site._SITEINFO": "searched in the first 64 KiB of a dump, once",
     "argus.stores.spec._USER": "searched in the place of a store, which its owner writes",
+    "argus.traffic.redaction.patterns._KEY_BLOCK": "a block ends at 10,000 characters",
     "argus.traffic.redaction.patterns._TOKENS[0]": "parts of a token end at 8,000 characters",
 }
 """Expressions that take the square of a text, and why none is long where they are asked."""
