@@ -30,11 +30,45 @@ def test_a_stream_without_the_character_gets_an_escape(tmp_path: Path) -> None:
     assert json.loads(ran.stdout)["outcomes"][0]["folder"] == "Łódź"
 
 
+SAYS_TO_ITS_STREAMS = """
+import os
+
+def search(query, k):
+    for number in (1, 2):
+        os.write(number, b"what a library says")
+    return ["d1"]
+"""
+
+
+def test_what_a_library_says_to_a_closed_stream_is_in_no_file(tmp_path: Path) -> None:
+    (tmp_path / "says.py").write_text(SAYS_TO_ITS_STREAMS)
+    (tmp_path / "docs.jsonl").write_text('{"_id": "d1", "title": "Elm Mill", "text": "A mill."}')
+    command = f"{sys.executable} -m argus exposure --corpus docs.jsonl --retriever says.py --out o"
+    ran = subprocess.run(f"{command} <&- >&- 2>&-", shell=True, cwd=tmp_path, timeout=120)
+    assert ran.returncode == 0
+    written = [path for path in (tmp_path / "o").rglob("*") if path.is_file()]
+    assert written and not [p for p in written if b"a library says" in p.read_bytes()]
+
+
+def test_a_full_disk_behind_the_standard_output_is_told(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "argus", "plan", "--entities", "100", "--dim", "8"]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            command, cwd=tmp_path, env=environment, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert ran.returncode == 2
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith("argus: the standard output: No space left on device")
+
+
 def test_a_folder_that_is_gone_under_a_command_is_named(argus, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     os.chdir(gone)
     gone.rmdir()
-    ran = argus("gate", "out", "--min-ndcg", "0.5", "--junit", "report.xml")
-    assert ran.code == 2
-    assert ran.err.startswith("argus: the folder in which the command runs, and which is gone: No")
+    index = str(tmp_path / "index")  # whose absolute path another folder could have, too
+    for words in (("gate", "out", "--junit", "report.xml"), ("search", "x", "--index", index)):
+        ran = argus(*words)
+        assert ran.code == 2
+        assert ran.err.startswith("argus: the folder in which the command runs, and which is gone: No")

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data import ArtifactFolder
-from argus.data.artifacts import NOTE, replacing
-from argus.errors import InputError
+from argus.data.artifacts import NOTE, PARTIAL, folder_aside, replacing
+from argus.errors import InputError, NotWritten
 
 
 def opened(path: Path, *, fresh: bool = False) -> ArtifactFolder:
@@ -65,6 +65,36 @@ def test_a_link_stays_and_a_device_or_a_pipe_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="is a device or a pipe"), replacing(place):
             raise AssertionError("unreachable")
     assert pipe.is_fifo() and not Path("/dev/full").is_file()
+
+
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to(tmp_path / "unmounted" / "results")
+    for fresh in (False, True):
+        with pytest.raises(InputError, match=r"out: is a link to .+results, which is not there"):
+            ArtifactFolder(tmp_path / "out", fresh=fresh)
+
+
+def test_the_record_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch) -> None:
+    def refused(file: Path, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    monkeypatch.setattr("argus.data.artifacts.hold", refused)  # of another user, in a shared folder
+    with pytest.raises(NotWritten, match=r"\.argus: cannot be written \(Permission denied\)"):
+        opened(tmp_path)
+
+
+def test_what_a_killed_writer_left_of_a_folder_goes_with_the_next(tmp_path: Path) -> None:
+    left, place = tmp_path / f".run.4711{PARTIAL}", tmp_path / "000001-audit"
+    left.mkdir()
+    (left / "items.parquet").write_text("half")
+    with folder_aside(tmp_path / "run") as aside:
+        (aside / "run.json").write_text("{}")
+        with folder_aside(tmp_path / "run"):
+            assert aside.is_dir()  # another writer's, who is alive
+        aside.rename(place)
+    with pytest.raises(RuntimeError), folder_aside(tmp_path / "run"):
+        raise RuntimeError
+    assert files(tmp_path) == {"000001-audit/run.json"} and list(tmp_path.iterdir()) == [place]
 
 
 def test_a_record_that_is_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import argus
 from argus.errors import InputError
 from argus.runs import record_runs
-from argus.runs.folder import HISTORY, PARTIAL, damaged_in
+from argus.runs.folder import HISTORY, damaged_in
 from argus.runs.run import MOST
 from tests.support.examples import write_rows
 from tests.support.words import ByWords, corpus
@@ -68,11 +68,15 @@ def test_fresh_leaves_the_runs(two):
 
 def test_a_run_that_was_killed_in_between_counts_for_nothing(tmp_path):
     expose(tmp_path / "out")
-    partial = tmp_path / "out" / HISTORY / f"{PARTIAL}4711"
+    home = tmp_path / "out" / HISTORY
+    partial = home / ".run.4711.partial"
     partial.mkdir()
     (partial / "run.json").write_text("{")
     assert len(argus.runs_in(tmp_path / "out")) == 1
     assert damaged_in(tmp_path / "out") == []
+    shutil.rmtree(home / "000001-exposure")
+    record_runs(tmp_path / "out")
+    assert [place.name for place in home.iterdir()] == ["000001-exposure"]
 
 
 def test_a_number_that_another_process_took_is_left_to_it(tmp_path):

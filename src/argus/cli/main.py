@@ -12,7 +12,12 @@ import typer
 
 from argus.cli.exits import GONE, INTERRUPTED
 from argus.cli.groups import HELP, Entry, lazy_group
-from argus.cli.remarks import escape_the_unprintable, show_remarks
+from argus.cli.remarks import (
+    escape_the_unprintable,
+    open_the_closed,
+    show_remarks,
+    takes_output,
+)
 from argus.errors import ArgusError
 from argus.extras import naming_extras
 from argus.hidden import without_known
@@ -88,6 +93,7 @@ def root(
     if version:
         typer.echo(f"argus {__version__}")
         raise typer.Exit()
+    Path.cwd()  # one that is gone is told now: a library may end the process over it
     show_remarks()
 
 
@@ -102,6 +108,7 @@ COLLECTED_EVERY = 10_000
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
     gc.set_threshold(COLLECTED_EVERY)
+    open_the_closed()
     write_into_logs()
     escape_the_unprintable()
     try:
@@ -144,7 +151,7 @@ def _place(error: OSError) -> str:
         Path.cwd()
     except OSError:
         return "the folder in which the command runs, and which is gone"
-    return "the system"
+    return "the system" if takes_output() else "the standard output"
 
 
 def _end(message: str) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 import sys
 
 from argus.hidden import without_known
@@ -18,6 +19,29 @@ class _Standing(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         print(f"argus: {visible(without_known(record.getMessage()))}", file=sys.stderr, flush=True)
+
+
+def open_the_closed() -> None:
+    """Lead standard streams that are closed nowhere.
+
+    Else the next file that is opened has their number, and what a library says there is in it.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+
+
+def takes_output() -> bool:
+    """Return whether the standard output takes what it holds; else it leads nowhere from now on."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return True
+    except OSError:  # at the end of the process it would be raised again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
 
 
 def show_remarks() -> None:

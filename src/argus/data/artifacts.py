@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MARKER = ".argus"
 """The file in a folder of results that names, a line each, what Argus wrote there."""
+PARTIAL = ".partial"
+"""How the name ends of what is written beside its place."""
 NOTE = "# Argus wrote these here; --fresh removes them.\n"
 
 
@@ -42,6 +44,13 @@ class ArtifactFolder:
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path, self.fresh = path, fresh
+        if path.is_symlink() and not path.exists():
+            raise InputError(
+                f"is a link to {os.readlink(path)}, which is not there",
+                expected="a folder for results",
+                fix="Make that folder, remove the link, or give another --out.",
+                where=path,
+            )
         if path.exists() and not path.is_dir():
             raise InputError(
                 "is a file", expected="a folder for results", fix="Give another --out.", where=path
@@ -65,14 +74,14 @@ class ArtifactFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             hold(self.path / MARKER, busy=self._busy)
         except OSError as error:
-            raise NotWritten(self.path, error) from error
+            raise NotWritten(error.filename or self.path, error) from error
         if self.fresh:
             self._clear()
         self.fresh = False
         try:
             self._begin_record()
         except OSError as error:
-            raise NotWritten(self.path, error) from error
+            raise NotWritten(error.filename or self.path, error) from error
 
     def own(self, name: str) -> Path:
         """Return the path of a file or folder in it, recorded as written by Argus."""
@@ -211,6 +220,21 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def folder_aside(path: Path) -> Iterator[Path]:
+    """Yield a new folder beside `path`, to be renamed once it is whole; else it goes again.
+
+    What a killed one left is removed by the next.
+    """
+    _remove_leftovers(path)
+    aside, lock = _sibling_folder(path)
+    try:
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        os.close(lock)
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Have a file hold just this, text as UTF-8, or stay as it was; see `replacing`."""
     with replacing(path) as temporary:
@@ -232,7 +256,7 @@ def _replaceable(path: Path) -> Path:
 def _sibling(path: Path) -> tuple[Path, IO[bytes]]:
     """Return a new file beside a path, and its lock: who writes it is alive as long as that."""
     while True:
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+        temporary = _aside(path)
         lock = temporary.open("xb")
         with suppress(OSError):  # where files cannot be locked, leftovers stay
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -241,17 +265,42 @@ def _sibling(path: Path) -> tuple[Path, IO[bytes]]:
         lock.close()  # another has taken it for a leftover before it was locked
 
 
+def _sibling_folder(path: Path) -> tuple[Path, int]:
+    """Return a new folder beside a path, and the descriptor that holds its lock."""
+    while True:
+        folder = _aside(path)
+        folder.mkdir()
+        with suppress(FileNotFoundError):  # another has taken it for a leftover
+            lock = os.open(folder, os.O_RDONLY)
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if folder.is_dir():
+                return folder, lock
+            os.close(lock)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{PARTIAL}")
+
+
 def _remove_leftovers(path: Path) -> None:
     with suppress(OSError):
         for entry in os.scandir(path.parent):
-            if entry.name.startswith(f".{path.name}.") and entry.name.endswith(".partial"):
+            if entry.name.startswith(f".{path.name}.") and entry.name.endswith(PARTIAL):
                 _remove_unlocked(Path(entry.path))
 
 
 def _remove_unlocked(leftover: Path) -> None:
-    with suppress(OSError), leftover.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        leftover.unlink()
+    with suppress(OSError):
+        lock = os.open(leftover, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            else:
+                leftover.unlink()
+        finally:
+            os.close(lock)
 
 
 def _sync(path: Path) -> None:

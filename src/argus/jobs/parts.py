@@ -17,7 +17,8 @@ PARTS = "ranks"
 class Parts:
     """Parts of one computation, by number, under the hash of what determines them.
 
-    Which engine makes them is not part of that: what one began another goes on with.
+    Which engine makes them is not part of that: what one began another goes on with. key: the hash,
+    behind "KIND-" where parts of two kinds of computations may lie side by side.
     """
 
     def __init__(self, folder: ArtifactFolder, key: str) -> None:
@@ -37,8 +38,13 @@ class Parts:
             np.savez(file, **arrays)  # type: ignore[arg-type]
 
     def remove(self) -> None:
-        """Remove these parts, and the folder of all where it holds no others."""
-        shutil.rmtree(self.home, ignore_errors=True)
+        """Remove these parts and those of the kind under earlier settings, which a kill left.
+
+        And the folder of all where it holds no others.
+        """
+        kind, dash, _ = self.home.name.rpartition("-")
+        for home in self.home.parent.glob(f"{kind}-*" if dash else self.home.name):
+            shutil.rmtree(home, ignore_errors=True)
         with suppress(OSError):
             self.home.parent.rmdir()
 

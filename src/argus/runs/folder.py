@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import ArtifactFolder, folder_aside
 from argus.data.manifest import MANIFEST, ManifestSection
 from argus.data.parquet import write_table
 from argus.data.records import read_record
@@ -17,7 +15,6 @@ from argus.runs.run import ID, ITEMS, RUN, JobRun, key_of, run_of_results
 
 HISTORY = "history"
 """The folder of runs, beside the results."""
-PARTIAL = ".partial-"
 
 
 def record_runs(folder: Path | str) -> list[JobRun]:
@@ -114,27 +111,30 @@ def _readable(place: Path) -> JobRun | None:
 
 
 def _write(home: Path, run: JobRun) -> JobRun:
+    home.mkdir(parents=True, exist_ok=True)
+    with folder_aside(home / "run") as aside:
+        return _write_aside(home, run, aside)
+
+
+def _write_aside(home: Path, run: JobRun, aside: Path) -> JobRun:
+    """Write a run into a folder, and give that the next number."""
     import pyarrow as pa
 
-    home.mkdir(parents=True, exist_ok=True)
-    partial = home / f"{PARTIAL}{os.getpid()}"
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
     ids = list(dict.fromkeys(id_ for values in run.items.values() for id_ in values))
     columns = {name: [values.get(id_) for id_ in ids] for name, values in run.items.items()}
     table = {ID: pa.array(ids, pa.string())}
     table |= {name: pa.array(values, pa.float64()) for name, values in columns.items()}
-    write_table(pa.table(table), partial / ITEMS)
+    write_table(pa.table(table), aside / ITEMS)
     number = max(
         (int(p.name[:6]) for p in home.glob("[0-9]*-*") if p.name[:6].isdigit()), default=0
     )
     while True:
         number += 1
         record = {**run.record, "number": number}
-        (partial / RUN).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        (aside / RUN).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", "utf-8")
         place = home / f"{number:06d}-{run.job}"
         try:
-            partial.rename(place)
+            aside.rename(place)
         except OSError:  # another process has taken the number
             if not place.exists():
                 raise

@@ -131,6 +131,14 @@ def test_a_damaged_baseline_is_refused(folders, tmp_path, file):
         argus.gate([folders / "same"], NONE, baseline=tmp_path / "damaged")
 
 
+def test_a_run_of_the_history_whose_items_are_damaged_is_refused(folders, tmp_path):
+    shutil.copytree(folders / "baseline" / "history" / "000001-exposure", tmp_path / "run")
+    items = tmp_path / "run" / "items.parquet"
+    items.write_bytes(items.read_bytes()[:100])
+    with pytest.raises(InputError, match=r"items\.parquet: cannot be read"):
+        argus.gate([folders / "same"], NONE, baseline=tmp_path / "run")
+
+
 def test_neither_bound_nor_baseline_is_refused(folders):
     with pytest.raises(InputError, match="no check"):
         argus.gate([folders / "same"], NONE)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from argus.data.types import Document, View
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.indexes.blend import Blend
 from argus.indexes.correction import FILE, QueryCorrection
 from argus.indexes.fold import RELEVANCE_WEIGHT
@@ -101,6 +101,24 @@ def test_the_weight_of_scenarios_is_the_one_chosen(built, minilm, tmp_path, weig
     assert recipe["weight"] == shown
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert f"scores {shown:g} times" in text and f"{1 - shown:g} times the best" in text
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_vectors_that_a_disk_lost_are_not_handed_out(built, minilm, tmp_path, value):
+    view = View("zlib#s-0", "zlib", "expansion", "a backup must shrink")
+    vectors = minilm.encode_documents([view.text])
+    before = {*(built / "views.lance" / "data").iterdir()}
+    ViewIndex.open(built).add([view], vectors, remedy="expand-1")
+    (data,) = {*(built / "views.lance" / "data").iterdir()} - before
+    torn = vectors[0].copy()
+    torn[:200] = value
+    content = data.read_bytes()
+    assert content.count(vectors[0].tobytes()) == 1
+    data.write_bytes(content.replace(vectors[0].tobytes(), torn.tobytes()))
+    export_remedy(built, "expand-1", out=tmp_path / "texts")
+    with pytest.raises(ArgusError, match=r"1 of 1 vectors are damaged .+, of 'zlib'\. Put a copy"):
+        export_remedy(built, "expand-1", out=tmp_path / "out", with_vectors=True)
+    assert not (tmp_path / "out" / "views.jsonl").exists()
 
 
 def test_an_expansion_goes_by_its_best_view(index, repairable, tmp_path):

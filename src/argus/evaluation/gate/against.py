@@ -11,9 +11,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.errors import InputError
 from argus.evaluation.gate.outcome import Outcome, Verdict
-from argus.evaluation.history.compare import Pairs, check_comparable, differing_settings, paired
+from argus.evaluation.history.compare import (
+    NotComparable,
+    Pairs,
+    check_comparable,
+    differing_settings,
+    paired,
+)
 from argus.measures.significance import LEVEL, PairedDifference
 from argus.runs import JobRun, runs_of
 from argus.runs.figures import TRACKED
@@ -67,7 +72,7 @@ def _figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Tested | O
         return
     try:
         check_comparable(before, after)
-    except InputError as reason:
+    except NotComparable as reason:
         yield _missing(folder, f"{job}: {reason}")
         return
     unit = TRACKED[job].unit

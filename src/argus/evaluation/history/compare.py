@@ -90,10 +90,14 @@ def compare_runs(before: JobRun, after: JobRun) -> RunChange:
     }
 
 
+class NotComparable(InputError):
+    """Two runs that have nothing in common."""
+
+
 def check_comparable(before: JobRun, after: JobRun) -> None:
-    """Raise InputError for runs of different jobs, and for runs without a common item."""
+    """Raise NotComparable for runs of different jobs, and for runs without a common item."""
     if before.job != after.job:
-        raise InputError(
+        raise NotComparable(
             f"a run of {before.job} and one of {after.job}",
             expected="two runs of the same job",
             fix="argus history lists the runs of a folder.",
@@ -110,7 +114,7 @@ def check_comparable(before: JobRun, after: JobRun) -> None:
         )
     ]
     if not common:
-        raise InputError(
+        raise NotComparable(
             f"no {TRACKED[before.job].unit} in common with {after.place}",
             expected="two runs over the same documents or questions",
             fix="Take the baseline from a run of the same corpus.",

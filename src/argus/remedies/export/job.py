@@ -21,7 +21,7 @@ from argus.indexes.prescribed import read_numbers
 from argus.indexes.recipes import REMEDIES, BlendRecord, Recipe
 from argus.indexes.remedy_views import find_remedy
 from argus.indexes.spec import index_folder
-from argus.indexes.table import quoted, storage
+from argus.indexes.table import check_read, quoted, storage
 from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.remedies.export.recipe import written_recipe
@@ -133,7 +133,11 @@ def _views(
     with storage(index.path, "reading views"):
         query = index.table.search().select(columns).where(f"remedy = {quoted([remedy])}")
         for batch in query.to_batches(READ):
-            for row in batch.to_pylist():
+            rows = batch.to_pylist()
+            if with_vectors and rows:
+                vectors = np.asarray([row["vector"] for row in rows], np.float32)
+                check_read(index.path, batch["doc_id"], vectors, unit=index.header.unit)
+            for row in rows:
                 row["parent"] = row.pop("doc_id")
                 if with_vectors:
                     row["vector"] = _plain(np.asarray(row.pop("vector"), np.float32))
