@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from argus.data.corpus import (
 from argus.data.fields import FieldNames
 from argus.data.frames import Frame
 from argus.data.kb_file import kb_file
+from argus.data.provenance import AsRead
 from argus.data.rows import FORMATS
 from argus.data.types import Document
 from argus.errors import InputError
@@ -46,10 +47,16 @@ class CorpusSource:
     in_memory: tuple[Document, ...] = ()
     frame: Frame | None = None
     """Of a program, too; its rows are the documents."""
+    _read: list[AsRead | None] = field(default_factory=list, repr=False, compare=False)
+    """How the file was when it was read last."""
 
     @property
     def origin(self) -> Path | StoredCorpus | None:
-        """What stands for it in a manifest; None for documents of a program."""
+        """What stands for it in a manifest; None for documents of a program.
+
+        Raises InputError where the file is not the one whose documents were read.
+        """
+        self._refuse_other()
         return self.file or self.stored
 
     @cached_property
@@ -66,7 +73,9 @@ class CorpusSource:
         if self.stored is not None:
             return self.stored.documents(fields)
         template = parse_template(fields.template)
+        self._read.append(AsRead.of(self.file))
         documents = self._rows(fields)
+        self._refuse_other()
         if template is None:
             return documents
         return [replace(document, template=template) for document in documents]
@@ -89,6 +98,11 @@ class CorpusSource:
                 fix="Leave them out; or give its entities/*.parquet as the corpus.",
                 where=self.file,
             )
+
+    def _refuse_other(self) -> None:
+        """Raise InputError where the file is not the one that was read."""
+        if self.file is not None and self._read and (state := self._read[-1]) is not None:
+            state.refuse_other(self.file)
 
     def _rows(self, fields: FieldNames) -> list[Document]:
         if self.kb is not None:

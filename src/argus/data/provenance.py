@@ -10,13 +10,15 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import NotRequired, Protocol
+from stat import S_ISREG
+from typing import NamedTuple, NotRequired, Protocol
 
 from typing_extensions import TypedDict
 
 from argus.cores import available_cores
 from argus.data.kb_file import KB_FILE
 from argus.data.storage import is_remote, read_bytes, state_of_file
+from argus.errors import InputError
 
 LIBRARIES = ("numpy", "numba", "torch", "sentence-transformers", "transformers", "pyarrow")
 
@@ -78,6 +80,36 @@ def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+class AsRead(NamedTuple):
+    """How a file was when it was read: what tells another in its place, and that it was written."""
+
+    inode: int
+    bytes: int
+    changed_ns: int
+
+    @classmethod
+    def of(cls, path: Path | None) -> AsRead | None:
+        """Return how a file on this machine is now; None where there is none."""
+        if path is None:
+            return None
+        try:
+            status = path.stat()
+        except OSError:
+            return None
+        is_file = S_ISREG(status.st_mode)
+        return cls(status.st_ino, status.st_size, status.st_mtime_ns) if is_file else None
+
+    def refuse_other(self, path: Path) -> None:
+        """Raise InputError where the file is not as it was."""
+        if AsRead.of(path) != self:
+            raise InputError(
+                "was replaced, written to or removed while it was read",
+                expected="a file that stays as it is until it is read",
+                fix="Run the command again.",
+                where=path,
+            )
 
 
 def describe_inputs(**inputs: Path | Described | None) -> dict[str, InputFile]:

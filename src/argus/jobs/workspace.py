@@ -70,6 +70,10 @@ class Record:
     started: str = field(default_factory=utc_now)
     _described: dict[str, InputFile] = field(default_factory=dict, repr=False)
 
+    def __post_init__(self) -> None:
+        """Hash the files that were read, before they can become others."""
+        self.describe(*(name for name, of in self.inputs.items() if isinstance(of, Path)))
+
     def describe(self, *names: str) -> dict[str, InputFile]:
         """Return size and hash of some inputs: of what they were when first asked for."""
         new = {name: self.inputs.get(name) for name in names if name not in self._described}
