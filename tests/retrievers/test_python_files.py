@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,35 @@ def test_a_file_opened_twice_runs_its_neighbours_once(versions):
         assert sys.modules["lib"] is lib
         with opened(versions[0]):
             assert sys.modules["lib"] is lib
+
+
+MOVES = """
+import pathlib
+import os
+os.chdir("there")
+class Search:
+    def __init__(self):
+        self.first = pathlib.Path("first.txt").read_text()
+        os.makedirs("deeper", exist_ok=True)
+    def retrieve(self, query, k):
+        found = [self.first, os.path.basename(os.getcwd())]
+        os.chdir("deeper" if os.path.isdir("deeper") else ".")
+        return found
+"""
+
+
+def test_a_file_that_changes_the_working_folder_changes_its_own(tmp_path, monkeypatch):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "first.txt").write_text("a")
+    (tmp_path / "moves.py").write_text(MOVES)
+    monkeypatch.chdir(tmp_path)
+    with opened("moves.py", kept_in=Path("answers.sqlite")) as source:
+        for asked, found in (("tea", "there"), ("rice", "deeper"), ("salt", "deeper")):
+            assert [*source.search([Query("q", asked)], 2)["q"]] == ["a", found]
+            assert Path.cwd() == tmp_path
+    with opened("moves.py:Search", kept_in=Path("answers.sqlite")) as source:
+        assert Path.cwd() == tmp_path
+    assert (tmp_path / "answers.sqlite").is_file()
 
 
 def test_answers_are_of_a_file_and_its_neighbours(versions, tmp_path):

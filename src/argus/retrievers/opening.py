@@ -34,6 +34,7 @@ from argus.retrievers.python_retriever import (
 )
 from argus.retrievers.results import Known
 from argus.retrievers.session import Answering, AskingLoop, QuerySession
+from argus.retrievers.working_folder import STRANGERS
 from argus.stores.spec import blended_store, is_store
 
 if TYPE_CHECKING:
@@ -71,11 +72,12 @@ class OpenRetriever:
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
         """Ask every query: each is answered or failed. Raises ArgusError where it is given up."""
         with ExitStack() as stack:
-            if isinstance(self.source, PythonRetriever) and self.identity:  # out of a file
-                stack.enter_context(redirect_stdout(sys.stderr))  # what it prints is no result
             earlier = None
             if self.kept_in is not None and self.identity:
                 earlier = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
+            if isinstance(self.source, PythonRetriever) and self.identity:  # out of a file
+                stack.enter_context(redirect_stdout(sys.stderr))  # what it prints is no result
+                stack.enter_context(STRANGERS.entered())
             answers = QuerySession(self.source, k, self.config, self.loop, earlier).ask(queries)
         return replace(answers, warning=self.warning)
 
@@ -189,7 +191,8 @@ def _file(name: str, inputs: _Inputs) -> Iterator[Opened]:
     with ExitStack() as stack:
         with redirect_stdout(sys.stderr), refusing_what_raises(name):
             thing, identity = stack.enter_context(named_in_file(name))
-            source = python_retriever(thing, inputs.documents, name, inputs.config)
+            with STRANGERS.entered():
+                source = python_retriever(thing, inputs.documents, name, inputs.config)
         parts = (str(inputs.config.id_field), _digest(inputs.documents))
         yield source, content_hash(identity, *parts).hex(), inputs.config
 

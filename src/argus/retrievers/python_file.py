@@ -1,6 +1,7 @@
 """Run a Python file that somebody wrote, and take what it defines.
 
-The file is run as it is: it may do whatever a program may. Its folder can be imported from while
+The file is run as it is: it may do whatever a program may; where it changes the working folder,
+that is its own (`STRANGERS`). Its folder can be imported from while
 what it defines is in use. Of two files in use at once each gets the neighbours of its own folder,
 where it imports them as it is run; what a function imports later is of the file opened last.
 """
@@ -18,6 +19,7 @@ from types import ModuleType
 from argus.data.provenance import content_hash
 from argus.data.syntax import syntax_tree
 from argus.errors import ArgusError, InputError
+from argus.retrievers.working_folder import STRANGERS
 
 _MODULE = "_argus_retriever_"
 _folders: list[Path] = []
@@ -59,10 +61,14 @@ def module_of(path: Path, expected: str) -> Iterator[ModuleType]:
     sys.path.insert(0, str(folder))
     _folders.append(folder)
     try:
-        yield _run(path, expected)
+        with STRANGERS.entered():
+            module = _run(path, expected)
+        yield module
     finally:
         sys.path.remove(str(folder))
         _folders.remove(folder)
+        if not _folders:
+            STRANGERS.forget()
         own = [
             name for name in set(sys.modules) - before
             if name.startswith(_MODULE) or _is_neighbour(name, folder)

@@ -203,6 +203,24 @@ def test_a_build_that_was_killed_goes_on(corpus, tmp_path, monkeypatch):
     assert found.summary["passages"]["empty"] == 1
 
 
+def test_a_build_killed_before_its_first_segment_goes_on_with_whatever_is_asked_then(
+    corpus, tmp_path, monkeypatch
+):
+    from argus.generative.index import build as core
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken, pytest.raises(KeyboardInterrupt):
+        broken.setattr(core, "write_segment", killed)
+        build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
+    write(corpus, [{**ROWS[0], "text": "Zurich, zurich, zurich: zurichs of zurich."}, *ROWS[1:]])
+    found = build_ngrams(corpus, out=tmp_path / "ix", config=TRAINED)
+    alone = build_ngrams(corpus, out=tmp_path / "alone", config=TRAINED)
+    assert found.index.vocabulary.fingerprint == alone.index.vocabulary.fingerprint
+    assert found.summary["tokens"] == alone.summary["tokens"]
+
+
 def test_a_corpus_changed_after_a_killed_build_is_refused(corpus, tmp_path, monkeypatch):
     from argus.generative import passages
     from argus.generative.index import build as core

@@ -27,6 +27,7 @@ from argus.retrievers.python_file import first_line, module_of, refusing_what_ra
 from argus.retrievers.python_retriever import instance
 from argus.retrievers.results import Known, ranked
 from argus.retrievers.shapes import METHODS, Call, call_of, call_of_method, takes_corpus_alone
+from argus.retrievers.working_folder import STRANGERS
 
 METHOD = "retrieve"
 RETRIEVER = "Retriever"
@@ -57,14 +58,14 @@ def retriever_of(spec: str | Path, records: Sequence[Record] = ()) -> Iterator[L
     """
     path, name = split_spec(str(spec))
     with module_of(path, _EXPECTED) as module:
-        with refusing_what_raises(spec):
+        with refusing_what_raises(spec), STRANGERS.entered():
             thing = _named(module, name, path) if name else _only(module, path)
             if inspect.isclass(thing) or (inspect.isfunction(thing) and takes_corpus_alone(thing)):
                 thing = instance(thing, corpus_of(records), path)
             call = call_of_method(thing, METHOD) if _has(thing, METHOD) else call_of(thing)
             own = getattr(thing, "name", None)
             kind = getattr(thing, "__name__", type(thing).__name__)
-        _prepare(call, records)
+            _prepare(call, records)
         yield LoadedRetriever(own if isinstance(own, str) and own else kind, call)
 
 
@@ -97,7 +98,9 @@ def retrieve_all(retriever: LoadedRetriever, benchmark: Benchmark, *, k: int) ->
     """
     corpus = corpus_of(benchmark.records)
     known = Known.of(record.document for record in benchmark.records)
-    outcomes = {q.id: _ask(retriever.call, q, list(corpus), known, k) for q in benchmark.questions}
+    questions, call = benchmark.questions, retriever.call
+    with STRANGERS.entered():
+        outcomes = {q.id: _ask(call, q, list(corpus), known, k) for q in questions}
     failures = [outcome.failure for outcome in outcomes.values()]
     if failures and all(failures):
         raise ArgusError(

@@ -63,7 +63,7 @@ def build_index(
     """
     queries = pseudo_queries or {}
     manifest = read_manifest(folder)
-    if manifest is None:
+    if manifest is None or not manifest.is_begun:
         folder.mkdir(parents=True, exist_ok=True)
         vocabulary.save(folder / TOKENIZER)
         manifest = Manifest(

@@ -238,7 +238,8 @@ def _vocabulary(
             where="--tokenizer",
         ) from error
     home = folder / INDEX
-    if not folder.fresh and read_manifest(home) is not None:
+    manifest = None if folder.fresh else read_manifest(home)
+    if manifest is not None and manifest.is_begun:
         earlier = open_vocabulary(home / TOKENIZER)
         if earlier.size == size or name == _earlier_tokenizer(folder):
             return earlier

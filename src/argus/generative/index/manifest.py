@@ -38,6 +38,11 @@ class Manifest:
     counts: PassageCounts
     version: int = VERSION
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether any document is indexed: else there is nothing that a build could go on with."""
+        return self.finished or bool(self.segments)
+
     def write(self, folder: Path) -> None:
         """Replace the manifest in a folder, whole or not at all."""
         write_whole(folder / FILE, json.dumps(asdict(self), indent=2) + "\n")

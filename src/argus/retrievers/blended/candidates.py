@@ -18,6 +18,7 @@ from argus.retrievers.python_retriever import made, named_in_file
 from argus.retrievers.results import Known, items_of, listed
 from argus.retrievers.session import AskingLoop
 from argus.retrievers.shapes import Call, call_of
+from argus.retrievers.working_folder import STRANGERS
 
 Items = dict[str, list[Any]]
 """Documents in the order in which they came, each with its items: one, or those of its chunks."""
@@ -42,6 +43,7 @@ class ObjectCandidates:
     known: Known
     loop: AskingLoop
     id_field: str | None = None
+    is_of_file: bool = False
 
     @property
     def name(self) -> str:
@@ -50,11 +52,13 @@ class ObjectCandidates:
 
     def ask(self, text: str, depth: int) -> Items:
         """Return the first results, at most `depth`. Raises whatever the retriever does."""
-        answer = self.call.one(text, depth, ())
-        if hasattr(answer, "__await__"):
-            answer = self.loop.run(lambda: _awaited(answer))
+        with STRANGERS.entered() if self.is_of_file else nullcontext():
+            answer = self.call.one(text, depth, ())
+            if hasattr(answer, "__await__"):
+                answer = self.loop.run(lambda: _awaited(answer))
+            answers = listed(answer)
         items: Items = {}
-        hits = items_of(listed(answer), self.known, self.id_field)
+        hits = items_of(answers, self.known, self.id_field)
         for place, (id_, _, item) in enumerate(hits):
             if place < depth:
                 items.setdefault(id_, []).append(item)
@@ -94,13 +98,16 @@ def open_candidates(
             check_python_file(name)
             file = named_in_file(name)
         with file as (thing, _):
-            with refusing_what_raises(name or "retriever"):
+            with (
+                refusing_what_raises(name or "retriever"),
+                STRANGERS.entered() if name else nullcontext(),
+            ):
                 thing = made(thing, documents)
                 call = call_of(thing)
             if not (call.batched or call.needs_corpus):
                 loop = AskingLoop()
                 try:
-                    yield ObjectCandidates(call, Known.of(documents), loop, id_field)
+                    yield ObjectCandidates(call, Known.of(documents), loop, id_field, bool(name))
                 finally:
                     loop.close()
                 return
