@@ -46,7 +46,7 @@ class ArtifactFolder:
         self.path, self.fresh = path, fresh
         if path.is_symlink() and not path.exists():
             raise InputError(
-                f"is a link to {os.readlink(path)}, which is not there",
+                f"is a link to {path.readlink()}, which is not there",
                 expected="a folder for results",
                 fix="Make that folder, remove the link, or give another --out.",
                 where=path,

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass
@@ -57,6 +58,6 @@ STRANGERS = WorkingFolder()
 
 def _here() -> str | None:
     try:
-        return os.getcwd()
+        return str(Path.cwd())
     except OSError:
         return None
