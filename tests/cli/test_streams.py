@@ -71,5 +71,6 @@ def test_a_folder_that_is_gone_under_a_command_is_named(argus, tmp_path: Path) -
     for words in (("gate", "out", "--junit", "report.xml"), ("search", "x", "--index", index)):
         ran = argus(*words)
         assert ran.code == 2
-        gone = "argus: the folder in which the command runs, and which is gone: No"
-        assert ran.err.startswith(gone)
+        assert ran.err.startswith(
+            "argus: the folder in which the command runs, and which is gone: No"
+        )

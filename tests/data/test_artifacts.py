@@ -97,6 +97,15 @@ def test_what_a_killed_writer_left_of_a_folder_goes_with_the_next(tmp_path: Path
     assert files(tmp_path) == {"000001-audit/run.json"} and list(tmp_path.iterdir()) == [place]
 
 
+def test_who_opens_a_folder_removes_what_a_killed_writer_left_there(tmp_path: Path) -> None:
+    (tmp_path / f".misses.csv.4711{PARTIAL}").write_text("half")  # which other settings write
+    (tmp_path / ".mine.partially").write_text("whole")
+    with replacing(tmp_path / "a.txt") as temporary:
+        temporary.write_text("new")
+        opened(tmp_path)
+    assert files(tmp_path) == {".argus", ".mine.partially", "a.txt"}
+
+
 def test_a_record_that_is_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text("mine")

@@ -194,6 +194,15 @@ def test_a_damaged_header_is_named(index, content, message):
         ViewIndex.open(index.path)
 
 
+def test_who_writes_removes_what_a_killed_remedy_left(index):
+    home = index.path / "remedies" / "expand-1"
+    home.mkdir(parents=True)
+    (home / ".summary.json.4711.partial").write_text("half")
+    (home / "made.json").write_text("{}")
+    index.delete_documents([])
+    assert [file.name for file in home.iterdir()] == ["made.json"]
+
+
 def test_a_damaged_table_is_an_error_to_act_on(index):
     for manifest in (index.path / "views.lance" / "_versions").glob("*.manifest"):
         manifest.write_bytes(b"x")

@@ -75,6 +75,7 @@ class ArtifactFolder:
             hold(self.path / MARKER, busy=self._busy)
         except OSError as error:
             raise NotWritten(error.filename or self.path, error) from error
+        remove_leftovers(self.path)
         if self.fresh:
             self._clear()
         self.fresh = False
@@ -204,7 +205,7 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
     Raises NotWritten where the disk is full, InputError for a device or a pipe.
     """
     path = _replaceable(path)
-    _remove_leftovers(path)
+    remove_leftovers(path.parent, path.name)
     with writable(path):
         temporary, lock = _sibling(path)
     try:
@@ -226,7 +227,7 @@ def folder_aside(path: Path) -> Iterator[Path]:
 
     What a killed one left is removed by the next.
     """
-    _remove_leftovers(path)
+    remove_leftovers(path.parent, path.name)
     aside, lock = _sibling_folder(path)
     try:
         yield aside
@@ -283,10 +284,12 @@ def _aside(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}{PARTIAL}")
 
 
-def _remove_leftovers(path: Path) -> None:
+def remove_leftovers(folder: Path, of: str = "") -> None:
+    """Remove what killed writers left in a folder: of one file by its name, or of all."""
+    start = f".{of}." if of else "."
     with suppress(OSError):
-        for entry in os.scandir(path.parent):
-            if entry.name.startswith(f".{path.name}.") and entry.name.endswith(PARTIAL):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(start) and entry.name.endswith(PARTIAL):
                 _remove_unlocked(Path(entry.path))
 
 

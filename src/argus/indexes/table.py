@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from argus.data.artifacts import remove_leftovers
 from argus.data.locks import take_lock
 from argus.data.types import FloatArray, View
 from argus.encoders.rows import usable
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras
 from argus.indexes.deferral import deferred, unchecked_overrides
+from argus.indexes.recipes import REMEDIES
 
 NAME = "views"
 READ_ROWS = 8192
@@ -165,6 +167,7 @@ def writing(path: Path) -> Iterator[None]:
     """Hold the index's lock; ArgusError when another process, or thread, writes to it.
 
     What LanceDB left half written when it was killed is removed: who holds the lock writes alone.
+    So is what a killed remedy left in its folder.
     """
     busy = (
         f"{path} is being written to by another run; wait for it and run this again. "
@@ -183,6 +186,8 @@ def writing(path: Path) -> Iterator[None]:
         for leftover in (path / f"{NAME}.lance").rglob(".tmp*"):
             with suppress(OSError):
                 leftover.unlink()
+        for home in (path / REMEDIES).glob("*"):
+            remove_leftovers(home)
         yield
 
 

@@ -17,8 +17,8 @@ class WorkingFolder:
     home: Argus's, while strangers' code runs; theirs: where it was when it ended last.
     """
 
-    home: str | None = None
-    theirs: str | None = None
+    home: Path | None = None
+    theirs: Path | None = None
     _running: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -47,7 +47,7 @@ class WorkingFolder:
         """Forget where strangers' code was: no file of theirs is in use."""
         self.theirs = None
 
-    def _go(self, folder: str | None) -> None:
+    def _go(self, folder: Path | None) -> None:
         if folder is not None:
             with suppress(OSError):  # it is gone, which whoever needs it is told
                 os.chdir(folder)
@@ -56,8 +56,8 @@ class WorkingFolder:
 STRANGERS = WorkingFolder()
 
 
-def _here() -> str | None:
+def _here() -> Path | None:
     try:
-        return str(Path.cwd())
+        return Path.cwd()
     except OSError:
         return None
