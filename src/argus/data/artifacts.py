@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -286,10 +287,10 @@ def _aside(path: Path) -> Path:
 
 def remove_leftovers(folder: Path, of: str = "") -> None:
     """Remove what killed writers left in a folder: of one file by its name, or of all."""
-    start = f".{of}." if of else "."
+    name = re.compile(rf"\.{re.escape(of) or '.+'}\.[0-9a-f]{{8}}{re.escape(PARTIAL)}")
     with suppress(OSError):
         for entry in os.scandir(folder):
-            if entry.name.startswith(start) and entry.name.endswith(PARTIAL):
+            if name.fullmatch(entry.name):
                 _remove_unlocked(Path(entry.path))
 
 
