@@ -84,7 +84,7 @@ def test_the_record_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch)
 
 
 def test_what_a_killed_writer_left_of_a_folder_goes_with_the_next(tmp_path: Path) -> None:
-    left, place = tmp_path / f".run.4711{PARTIAL}", tmp_path / "000001-audit"
+    left, place = tmp_path / f".run.4711abcd{PARTIAL}", tmp_path / "000001-audit"
     left.mkdir()
     (left / "items.parquet").write_text("half")
     with folder_aside(tmp_path / "run") as aside:
@@ -98,12 +98,12 @@ def test_what_a_killed_writer_left_of_a_folder_goes_with_the_next(tmp_path: Path
 
 
 def test_who_opens_a_folder_removes_what_a_killed_writer_left_there(tmp_path: Path) -> None:
-    (tmp_path / f".misses.csv.4711{PARTIAL}").write_text("half")  # which other settings write
-    (tmp_path / ".mine.partially").write_text("whole")
+    (tmp_path / f".misses.csv.4711abcd{PARTIAL}").write_text("half")  # which other settings write
+    (tmp_path / ".mine.partial").write_text("whole")
     with replacing(tmp_path / "a.txt") as temporary:
         temporary.write_text("new")
         opened(tmp_path)
-    assert files(tmp_path) == {".argus", ".mine.partially", "a.txt"}
+    assert files(tmp_path) == {".argus", ".mine.partial", "a.txt"}
 
 
 def test_a_record_that_is_a_link_or_a_pipe_is_refused(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def test_a_damaged_header_is_named(index, content, message):
 def test_who_writes_removes_what_a_killed_remedy_left(index):
     home = index.path / "remedies" / "expand-1"
     home.mkdir(parents=True)
-    (home / ".summary.json.4711.partial").write_text("half")
+    (home / ".summary.json.4711abcd.partial").write_text("half")
     (home / "made.json").write_text("{}")
     index.delete_documents([])
     assert [file.name for file in home.iterdir()] == ["made.json"]

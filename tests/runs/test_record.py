@@ -69,7 +69,7 @@ def test_fresh_leaves_the_runs(two):
 def test_a_run_that_was_killed_in_between_counts_for_nothing(tmp_path):
     expose(tmp_path / "out")
     home = tmp_path / "out" / HISTORY
-    partial = home / ".run.4711.partial"
+    partial = home / ".run.4711abcd.partial"
     partial.mkdir()
     (partial / "run.json").write_text("{")
     assert len(argus.runs_in(tmp_path / "out")) == 1
