@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -13,7 +14,8 @@ import pytest
 
 import argus
 from argus.data.types import Document
-from argus.errors import InputError, NothingMeasured
+from argus.errors import ArgusError, InputError, NothingMeasured
+from argus.traffic.log.book import LogBook
 from tests.support.examples import write_rows
 
 FEW = argus.TrafficConfig(resamples=1_000)
@@ -245,3 +247,15 @@ def test_a_spreadsheet_of_semicolons_is_read_and_utf_16_says_so(tmp_path):
     path.write_text("")
     with pytest.raises(NothingMeasured, match="it is empty"):
         run(path, tmp_path / "out3")
+
+
+def test_a_place_that_takes_no_table_of_the_log_is_named(tmp_path):
+    table = tmp_path / "gone" / "traffic.sqlite"
+    place = re.escape(str(table))
+    with pytest.raises(ArgusError, match=f"{place}.*unable to open"), LogBook(table):
+        pass
+    full = tmp_path / "traffic.sqlite"
+    with LogBook(full) as book:
+        book.do("PRAGMA max_page_count = 1")  # as on a disk that takes no more
+        with pytest.raises(ArgusError, match=f"{re.escape(str(full))}.*is full.*space"):
+            book.do_all("INSERT INTO labels VALUES (?,?)", [(str(n), "long") for n in range(9999)])

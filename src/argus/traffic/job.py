@@ -162,7 +162,7 @@ def _take_down(reader: TrafficReader, book: LogBook, documents: Sequence[Documen
         else:
             book.add(one)
     book.flush()
-    book.sql.execute("CREATE INDEX by_question ON asks (question)")
+    book.do("CREATE INDEX by_question ON asks (question)")
     return join_signals(book)
 
 

@@ -24,7 +24,7 @@ def make_outcomes(book: LogBook, *, has_stale: bool) -> list[str]:
         join = f"LEFT JOIN stale ON stale.list = asks.list AND stale.day = {day}"
     unopened = "CASE WHEN lists.n > 0 THEN asks.clicks = 0 END" if clicks else "NULL"
     slices = "".join(f", asks.s{i}" for i in range(len(book.slices)))
-    book.sql.execute(
+    book.do(
         "CREATE VIEW outcomes AS SELECT asks.question, asks.at, lists.n = 0 AS empty, "
         "CASE WHEN (asks.good > 0) <> (asks.bad > 0) THEN asks.bad > 0 END AS bad, "
         f"{unopened} AS unopened, {stale} AS stale {slices} "

@@ -59,7 +59,7 @@ class StaleLists:
 
     def mark(self, book: LogBook, k: int) -> None:
         """Make the table `stale (list, day, stale)`; lists without any record are left out."""
-        book.sql.execute(
+        book.do(
             "CREATE TABLE stale (list INTEGER, day INTEGER, stale INTEGER, PRIMARY KEY (list, day))"
         )
         rows = book.rows(
@@ -71,7 +71,7 @@ class StaleLists:
             is_stale = self._look([id_ for id_, _ in json.loads(results)[:k]], day, asks)
             if is_stale is not None:
                 marks.append((list_, day, is_stale))
-        book.sql.executemany("INSERT INTO stale VALUES (?,?,?)", marks)
+        book.do_all("INSERT INTO stale VALUES (?,?,?)", marks)
 
     def _look(self, ids: list[str], day: int, asks: int) -> bool | None:
         view = self._view(day)

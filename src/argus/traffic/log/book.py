@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from argus.data.sqlite import closing_if_it_fails
 from argus.errors import ArgusError
 from argus.traffic.exchange import Exchange, Feedback, Passage
 
@@ -62,15 +64,18 @@ class LogBook:
 
     def __enter__(self) -> LogBook:
         self.path.unlink(missing_ok=True)
-        self.sql = sqlite3.connect(self.path, isolation_level=None)
-        for pragma in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{CACHE_KIB}"):
-            self.sql.execute(f"PRAGMA {pragma}")
         columns = "".join(f", s{i} TEXT" for i in range(len(self.slices)))
-        self.sql.executescript(_TABLES.format(slices=columns))
+        with self._reported():
+            self._sql = sqlite3.connect(self.path, isolation_level=None)
+            with closing_if_it_fails(self._sql):
+                self._sql.execute("PRAGMA journal_mode = OFF")
+                self._sql.execute("PRAGMA synchronous = OFF")
+                self._sql.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+                self._sql.executescript(_TABLES.format(slices=columns))
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.sql.close()
+        self._sql.close()
         self.path.unlink(missing_ok=True)
 
     def add(self, one: Exchange | Feedback, key: bytes = b"") -> None:
@@ -120,35 +125,48 @@ class LogBook:
     def flush(self) -> None:
         """Write what waits."""
         marks = ",".join("?" * (10 + len(self.slices)))
+        self.do("BEGIN")
+        self.do_all(
+            "INSERT INTO questions VALUES (?,?,?) ON CONFLICT (id) DO UPDATE "
+            "SET n = n + excluded.n",
+            sorted(self._questions.values()),
+        )
+        self.do_all("INSERT OR IGNORE INTO lists VALUES (?,?,?)", sorted(self._lists.values()))
+        self.do_all(f"INSERT INTO asks VALUES ({marks})", self._asks)
+        self.do_all("INSERT INTO signals VALUES (?,?,?,?)", self._signals)
+        self.do_all("INSERT OR IGNORE INTO labels VALUES (?,?)", self._labels.items())
+        self.do("COMMIT")
+        for waiting in (self._questions, self._lists, self._asks, self._signals, self._labels):
+            waiting.clear()
+
+    def do(self, statement: str, values: Sequence[object] = ()) -> None:
+        """Carry out a statement."""
+        with self._reported():
+            self._sql.execute(statement, values)
+
+    def do_all(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Carry out a statement for each row of values."""
+        with self._reported():
+            self._sql.executemany(statement, rows)
+
+    def rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query."""
+        with self._reported():
+            yield from self._sql.execute(query, values)
+
+    def one(self, query: str, *values: object) -> tuple[Any, ...]:
+        """Return the only row of a query."""
+        return next(self.rows(query, *values))
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
         try:
-            self.sql.execute("BEGIN")
-            self.sql.executemany(
-                "INSERT INTO questions VALUES (?,?,?) ON CONFLICT (id) DO UPDATE "
-                "SET n = n + excluded.n",
-                sorted(self._questions.values()),
-            )
-            self.sql.executemany(
-                "INSERT OR IGNORE INTO lists VALUES (?,?,?)", sorted(self._lists.values())
-            )
-            self.sql.executemany(f"INSERT INTO asks VALUES ({marks})", self._asks)
-            self.sql.executemany("INSERT INTO signals VALUES (?,?,?,?)", self._signals)
-            self.sql.executemany("INSERT OR IGNORE INTO labels VALUES (?,?)", self._labels.items())
-            self.sql.execute("COMMIT")
+            yield
         except sqlite3.Error as error:
             raise ArgusError(
                 f"{self.path}: the log cannot be taken down there ({error}). See that there is "
                 "space and that the folder can be written."
             ) from error
-        for waiting in (self._questions, self._lists, self._asks, self._signals, self._labels):
-            waiting.clear()
-
-    def rows(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query."""
-        yield from self.sql.execute(query, values)
-
-    def one(self, query: str, *values: object) -> tuple[Any, ...]:
-        """Return the only row of a query."""
-        return next(iter(self.sql.execute(query, values)))
 
 
 def _first(one: Exchange) -> int | None:

@@ -12,8 +12,8 @@ def join_signals(book: LogBook) -> int:
     (n,) = book.one("SELECT COUNT(*) FROM signals")
     if not n:
         return 0
-    book.sql.execute("CREATE INDEX by_ref ON asks (ref)")
-    book.sql.execute("BEGIN")
+    book.do("CREATE INDEX by_ref ON asks (ref)")
+    book.do("BEGIN")
     unknown = 0
     for ref, good, bad, click in book.rows("SELECT ref, good, bad, click FROM signals"):
         ask = next(
@@ -23,12 +23,12 @@ def join_signals(book: LogBook) -> int:
             unknown += 1
             continue
         rank = _rank(book, ask[1], click) if click else None
-        book.sql.execute(
+        book.do(
             "UPDATE asks SET good = good + ?, bad = bad + ?, clicks = clicks + ?, first = "
             "CASE WHEN ? IS NULL THEN first ELSE MIN(COALESCE(first, ?), ?) END WHERE rowid = ?",
             (good, bad, int(not good and not bad), rank, rank, rank, ask[0]),
         )
-    book.sql.execute("COMMIT")
+    book.do("COMMIT")
     return unknown
 
 

@@ -65,13 +65,13 @@ def keep_answers(
         else:
             one.failure = answers.failed.get(one.name, "not answered")
     book.flush()
-    book.sql.execute("BEGIN")
+    book.do("BEGIN")
     for one in questions:
         list_, first = lists.get(one.alike or one.id, (0, one))
         if list_:
             one.results = one.results if one.results is not None else first.results
             put_answer(book, one, list_)
-    book.sql.execute("COMMIT")
+    book.do("COMMIT")
 
 
 def _search(

@@ -83,7 +83,7 @@ def read_lists(book: LogBook, questions: list[LookedAt], k: int) -> None:
 def put_answer(book: LogBook, one: LookedAt, list_: int) -> None:
     """Put a retriever's answer where the log says nothing of what came for a question."""
     one.source = ANSWERED
-    book.sql.execute(
+    book.do(
         "UPDATE asks SET list = ?, source = ? WHERE question = ? AND list IS NULL",
         (list_, ANSWERED, one.id),
     )
