@@ -45,6 +45,29 @@ def corpus(tmp_path):
     return path
 
 
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), 10**400, 1j, "x", None, True])
+def test_a_score_that_ranks_nowhere_is_refused(tmp_path, score):
+    run = {"q1": {"d2": 1.0, "d1": score}}
+    with pytest.raises(InputError, match=r"\['q1'\]\['d1'\]: .*finite number"):
+        evaluate(QUERIES, QRELS, runs=[run], out=tmp_path, config=CONFIG)
+
+
+@pytest.mark.parametrize("grade", [float("nan"), 10**12, 1.5, None, "good"])
+def test_a_grade_that_is_none_is_refused(tmp_path, grade):
+    qrels = QRELS | {"q1": {"d1": grade}}
+    with pytest.raises(InputError, match=r"qrels\['q1'\]\['d1'\]: .*whole number"):
+        evaluate(QUERIES, qrels, runs=[AFTER], out=tmp_path, config=CONFIG)
+
+
+def test_numbers_of_numpy_are_scores_and_grades(tmp_path):
+    import numpy as np
+
+    runs = [{"q1": {"d2": np.float32(2), "d1": np.int64(1)}}]
+    qrels = {"q1": {"d1": np.int64(1)}}
+    own = evaluate(QUERIES, qrels, runs=runs, out=tmp_path, config=CONFIG)
+    assert own.summary["systems"][0]["measures"]["RR"] == 0.5
+
+
 @pytest.fixture
 def result(corpus, tmp_path):
     return evaluate(

@@ -64,12 +64,23 @@ def test_nothing_judged_has_no_mean():
         ("ndcg at 10", "is not known"),
         ("P(2)@10", "is not known"),
         ("P(rel=2)@open('x')", "is not known"),
+        ("R(rel=-1)@10", "has the least relevant grade -1"),
+        ("nDCG(gains={1:-100000})@10", "has the gains {1: -100000}"),
+        ("nDCG(gains={1: 0.5})@10", "has the gains {1: 0.5}"),
     ],
 )
 def test_a_measure_that_cannot_be_computed_is_refused(name, problem):
     with pytest.raises(InputError) as caught:
         evaluate({"q": {"d": 1.0}}, {"q": {"d": 1}}, [name])
     assert str(caught.value).startswith(f"measure {name!r} {problem}; expected a name such as")
+
+
+def test_a_mean_is_the_same_in_any_order_of_queries():
+    qrels = {f"q{i}": {"d": 1} for i in range(7)}
+    run = {q: {f"x{j}": 9.0 - j for j in range(i)} | {"d": 1.0} for i, q in enumerate(qrels)}
+    order = list(qrels.items())
+    turned = [dict(order[i:] + order[:i]) for i in range(7)] + [dict(reversed(order))]
+    assert len({evaluate(run, judged, ["RR"]).aggregate["RR"] for judged in turned}) == 1
 
 
 def test_other_spellings_are_one_measure():

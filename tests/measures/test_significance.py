@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from argus.measures.significance import (
     FEWEST_CHANGED,
     bootstrap_interval,
+    least_bound,
     paired_difference,
     randomisation_test,
 )
@@ -116,7 +117,23 @@ def test_equal_changes_say_nothing_of_their_spread():
     before = {f"q{i}": 0.2 for i in range(20)}
     found = paired_difference(before, dict.fromkeys(before, 0.3), seed=0)
     assert found.low is None and found.p_value < 0.001
-    assert found.no_interval == "every query changed by the same amount" and found.verdict == ""
+    assert found.no_interval == "every query changed by the same amount"
+
+
+def test_where_all_lose_alike_the_test_decides():
+    before = {f"q{i}": 1.0 for i in range(20)}
+    assert paired_difference(before, dict.fromkeys(before, 0.0), seed=0).verdict == "worse"
+    few = dict(list(before.items())[:5])
+    assert paired_difference(few, dict.fromkeys(few, 0.0), seed=0).verdict == ""
+
+
+def test_the_bound_is_above_the_exact_p_value_and_goes_on_falling():
+    rng = np.random.default_rng(0)
+    for size in (1, 5, 12):
+        values = rng.normal(0.4, 1, size)
+        assert least_bound(values) >= randomisation_test(values, seed=0)[0] - 1e-12
+    assert least_bound(np.ones(40)) < 1e-8 < randomisation_test(np.ones(40), seed=0)[0]
+    assert least_bound(np.zeros(3)) == 1.0
 
 
 def test_a_verdict_needs_interval_and_test_to_agree():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,14 @@ def _grade_field(row: Row, query: str, doc: str) -> str | None:
     )
 
 
+def whole_grades(qrels: Mapping[str, Mapping[str, Any]]) -> Qrels:
+    """Return judgements that come from no file. Raises InputError for a grade as a file's would."""
+    return {
+        query: {doc: _grade(raw, f"qrels[{query!r}][{doc!r}]") for doc, raw in grades.items()}
+        for query, grades in qrels.items()
+    }
+
+
 def grade_of(raw: Any) -> int:
     """Return the grade that a foreign value is. Raises TypeError, ValueError, OverflowError."""
     grade = whole_number(raw.strip()) if isinstance(raw, str) else int(raw)
@@ -131,7 +139,7 @@ def grade_of(raw: Any) -> int:
     return grade
 
 
-def _grade(raw: Any, where: Location) -> int:
+def _grade(raw: Any, where: Location | str) -> int:
     try:
         return grade_of(raw)
     except (TypeError, ValueError, OverflowError) as error:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
 from argus.data.artifacts import replacing
 from argus.data.rows import read_columns, read_lines, whole_characters
@@ -75,6 +77,14 @@ def write_run(path: Path, run: Run, *, tag: str = "argus") -> None:
             else temporary.open("w", encoding="utf-8")
         ) as file:
             file.writelines(lines)
+
+
+def finite_scores(run: Mapping[str, Mapping[str, Any]], name: str) -> Run:
+    """Return a run that comes from no file. Raises InputError for a score that ranks nowhere."""
+    return {
+        query: {doc: _score(raw, f"{name}[{query!r}][{doc!r}]") for doc, raw in scores.items()}
+        for query, scores in run.items()
+    }
 
 
 def ranking(scores: dict[str, float]) -> list[str]:
@@ -167,10 +177,10 @@ def _pairs(value: object, path: Path, what: str) -> Sequence[tuple[str, object]]
     )
 
 
-def _score(raw: object, where: Location) -> float:
+def _score(raw: object, where: Location | str) -> float:
     score = math.nan
     is_odd = isinstance(raw, str) and ("_" in raw or not raw.isascii())  # Python reads 1_000
-    if isinstance(raw, str | int | float) and not isinstance(raw, bool) and not is_odd:
+    if isinstance(raw, str | Real) and not isinstance(raw, bool) and not is_odd:
         with suppress(ValueError, OverflowError):
             score = float(raw)
     if not math.isfinite(score):

@@ -13,7 +13,7 @@ from argus.corpora.stored import Origin
 from argus.data.corpus import read_queries
 from argus.data.excluded import Excluded, read_excluded, spare, without_excluded
 from argus.data.fields import FieldNames
-from argus.data.qrels import read_qrels
+from argus.data.qrels import read_qrels, whole_grades
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.evaluation.parents import ParentFold
@@ -113,7 +113,7 @@ def read_judged(
     sources = {"queries": queries, "qrels": qrels, "excluded": excluded}
     files = {name: Path(v) for name, v in sources.items() if isinstance(v, (str, Path))}
     questions = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
-    judgements = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
+    judgements = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else whole_grades(qrels)
     if isinstance(excluded, (str, Path)):
         excluded = read_excluded(Path(excluded))
     judged = judge(questions, judgements, _of(excluded or {}, questions))

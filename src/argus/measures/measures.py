@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from functools import cache
 from subprocess import SubprocessError
 from typing import TYPE_CHECKING, Any
 
+from argus.data.qrels import HIGHEST
 from argus.data.runs import ranking
 from argus.data.syntax import syntax_tree
 from argus.data.types import Qrels, Run
@@ -34,8 +36,9 @@ def parse_measure(name: str) -> Measure:
     """Return ir-measures' measure of that name.
 
     Raises InputError for a name that it does not know, a cutoff that is no whole number from 1
-    (trec_eval ends the process on "nDCG@0"), a cutoff or parameter that is missing ("R"), and a
-    measure that nothing installed can compute.
+    (trec_eval ends the process on "nDCG@0"), a least grade below 1, a gain that is no whole number
+    from 0, a cutoff or parameter that is missing ("R"), and a measure that nothing installed can
+    compute.
     """
     return _computable(_known(name))
 
@@ -53,10 +56,18 @@ def _known(name: str) -> Measure:
         measure = _parsed(name.strip())
     except (NameError, KeyError, ValueError, SyntaxError, TypeError, RecursionError) as error:
         raise _no_measure(name, "is not known") from error
-    depth = measure.params.get("cutoff", 1)
-    if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
-        raise _no_measure(name, f"has the cutoff {depth}")
+    for what, parameter in (("cutoff", "cutoff"), ("least relevant grade", "rel")):
+        if not _is_whole(value := measure.params.get(parameter, 1), least=1):
+            raise _no_measure(name, f"has the {what} {value}")
+    gains = measure.params.get("gains") or {}
+    if not all(map(_is_whole, gains.values())):  # trec_eval leaves its memory at others
+        raise _no_measure(name, f"has the gains {gains}")
     return measure
+
+
+def _is_whole(value: object, least: int = 0) -> bool:
+    """Return whether it is a whole number that a grade can be."""
+    return type(value) is int and least <= value <= HIGHEST
 
 
 def _parsed(text: str) -> Measure:
@@ -102,7 +113,8 @@ def _no_measure(name: str, problem: str) -> InputError:
     return InputError(
         f"measure {name!r} {problem}",
         expected='a name such as "nDCG@10", "R@50", "RR", "AP"',
-        fix="See https://ir-measur.es for the names; a cutoff is a whole number from 1.",
+        fix="See https://ir-measur.es for the names; cutoffs and grades are whole numbers from 1, "
+        "gains from 0.",
     )
 
 
@@ -144,7 +156,7 @@ def evaluate(run: Run, qrels: Qrels, measures: Sequence[str] = DEFAULT_MEASURES)
             fix="Leave out the measures that are not nDCG, R, P, RR or AP, one by one.",
         ) from error
     aggregate = {
-        str(measure): sum(values[str(measure)] for values in per_query.values()) / len(per_query)
+        str(measure): math.fsum(v[str(measure)] for v in per_query.values()) / len(per_query)
         for measure in parsed
     }
     return Evaluation(aggregate, per_query)

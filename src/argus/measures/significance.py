@@ -30,6 +30,8 @@ BATCH_VALUES = 4_000_000
 """Numbers that are resampled at once: 32 MB."""
 UNCHANGED = 1e-9
 """Differences up to this are rounding: both systems score the query alike."""
+ALIKE = "every query changed by the same amount"
+"""Why there is no interval where there are changes enough."""
 
 
 class DifferenceFigures(TypedDict):
@@ -90,10 +92,15 @@ class PairedDifference:
 
     @property
     def verdict(self) -> str:
-        """What interval and test agree on: "better", "worse", or "" where either allows chance."""
-        if self.low is None or self.high is None or self.p_value >= LEVEL:
+        """What interval and test agree on: "better", "worse", or "" where either allows chance.
+
+        Where all queries changed alike there is no interval, and the test decides.
+        """
+        if self.p_value >= LEVEL:
             return ""
-        return "better" if self.low > 0 else "worse" if self.high < 0 else ""
+        low = self.mean_difference if self.low is None else self.low
+        high = self.mean_difference if self.high is None else self.high
+        return "better" if low > 0 else "worse" if high < 0 else ""
 
     def figures(self) -> DifferenceFigures:
         """Return everything for a summary."""
@@ -169,6 +176,18 @@ def randomisation_test(
     return min(1.0, float(test.pvalue)), bool(len(moved) < 60 and 2 ** len(moved) <= resamples)
 
 
+def least_bound(differences: npt.NDArray[np.float64]) -> float:
+    """Return what the two-sided p-value of the mean's sign test is at most (Hoeffding, 1963).
+
+    differences: (n,). Of signs that are tossed, |sum| reaches t with at most 2 exp(-t² / 2 Σd²).
+    Resampling cannot tell a p-value below one in its resamples; this can.
+    """
+    squares = float(differences @ differences)
+    if not squares:
+        return 1.0
+    return min(1.0, 2 * math.exp(-(float(differences.sum()) ** 2) / (2 * squares)))
+
+
 def bootstrap_interval(
     differences: npt.NDArray[np.float64],
     *,
@@ -185,8 +204,8 @@ def bootstrap_interval(
     changed = int((differences != 0).sum())
     if changed < FEWEST_CHANGED:
         return None, None, _too_few(changed, len(differences))
-    if (differences == differences[0]).all():
-        return None, None, "every query changed by the same amount"
+    if np.ptp(differences) <= UNCHANGED:
+        return None, None, ALIKE
     from scipy.stats import bootstrap, norm, t
 
     tail = t.ppf((1 - confidence) / 2, changed - 1) * math.sqrt(changed / (changed - 1))

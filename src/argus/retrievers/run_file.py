@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from argus.data.runs import read_run
+from argus.data.runs import finite_scores, read_run
 from argus.data.types import Query, Run
 from argus.errors import InputError
 from argus.retrievers.protocol import Answers
@@ -20,7 +20,7 @@ def run_answers(run: Path | Run, queries: Sequence[Query], name: str = "run") ->
     reads judged runs takes both for empty, as trec_eval does. name: of a run that is no file.
     Raises InputError where the run answers none of them.
     """
-    answers = read_run(run) if isinstance(run, Path) else run
+    answers = read_run(run) if isinstance(run, Path) else finite_scores(run, name)
     ours = {query.id: answers[query.id] for query in queries if query.id in answers}
     if not ours:
         raise InputError(

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import argus
+from argus.data import Query
 from argus.errors import InputError
-from argus.evaluation.gate.against import holm
+from argus.evaluation.gate.against import Change, holm
 from argus.evaluation.gate.outcome import Outcome, Verdict
 from argus.evaluation.gate.writing import junit, markdown
 from tests.runs.test_record import LOST, expose
@@ -43,6 +45,46 @@ def test_what_is_worse_beyond_noise_fails(folders):
     assert result.exit_code == 1
     (line,) = [o.line for o in result.outcomes if "ever retrieved" in o.detail]
     assert line.startswith("FAIL") and "0.8250, was 1" in line and "40 documents" in line
+
+
+def judge(out, *, found, queries=50):
+    """Evaluate a run that finds each query's only document, or none."""
+    questions = [Query(f"q{i}", "?") for i in range(queries)]
+    run = {q.id: {"d" if found else "x": 1.0} for q in questions}
+    return argus.evaluate(questions, {q.id: {"d": 1} for q in questions}, runs=[run], out=out)
+
+
+def test_a_loss_of_everything_fails(tmp_path):
+    judge(tmp_path / "before", found=True)
+    judge(tmp_path / "after", found=False)
+    result = argus.gate([tmp_path / "after"], NONE, baseline=tmp_path / "before")
+    assert result.exit_code == 1
+    assert {o.verdict for o in result.outcomes} == {Verdict.FAIL}
+    back = argus.gate([tmp_path / "before"], NONE, baseline=tmp_path / "after")
+    assert back.exit_code == 0
+
+
+def test_many_figures_hide_no_loss():
+    before = {str(i): 1.0 for i in range(50)}
+    change = Change.of(before, dict.fromkeys(before, 0.0))
+    assert change.difference.verdict == "worse"
+    assert max(holm([change.p_value] * 1000)) < 0.05
+
+
+def test_too_few_items_for_so_many_figures_are_not_measured(tmp_path):
+    judge(tmp_path / "before", found=True, queries=8)
+    judge(tmp_path / "after", found=False, queries=8)
+    result = argus.gate([tmp_path / "after"], NONE, baseline=tmp_path / "before")
+    figures = len(result.outcomes)
+    assert result.exit_code == 2 and figures == 8
+    assert "8 questions are too few for 8 figures: at least 9" in result.outcomes[0].detail
+
+
+def test_a_folder_named_twice_counts_once(folders, monkeypatch):
+    monkeypatch.chdir(folders)
+    names = [Path("worse"), folders / "worse", Path("same/../worse")]
+    result = argus.gate(names, NONE, baseline=folders / "baseline")
+    assert [o.folder for o in result.outcomes] == ["worse"] * 2
 
 
 def test_what_chance_may_do_passes(folders):

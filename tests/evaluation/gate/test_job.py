@@ -54,6 +54,12 @@ def changed(section, **fields):
     return section
 
 
+def test_rounding_fails_no_bound(folder):
+    path = folder(evaluation=changed(EVALUATION, systems=[{"measures": {"R@10": 0.55 - 1e-16}}]))
+    assert gate([path], GateBounds(min_recall=0.55)).exit_code == 0
+    assert gate([path], GateBounds(min_recall=0.5501)).exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("bound", "value", "measured"),
     [

@@ -145,3 +145,10 @@ def test_of_many_items_students_t_agrees_with_resampling():
     assert (slow.exact, fast.exact) == (False, False) and fast.verdict == slow.verdict == "worse"
     assert fast.low == pytest.approx(slow.low, abs=5e-4)
     assert fast.high == pytest.approx(slow.high, abs=5e-4)
+
+
+def test_a_loss_of_everything_is_worse_however_many_the_items():
+    before = {f"d{i}": 1.0 for i in range(MOST_RESAMPLED + 1)}
+    change = paired(before, dict.fromkeys(before, 0.0))
+    assert change.verdict == "worse" and change.p_value < 1e-9
+    assert change.no_interval == "every query changed by the same amount"

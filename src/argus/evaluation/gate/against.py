@@ -2,14 +2,18 @@
 
 A figure fails where it is worse by more than the tolerance, the interval leaves out zero, and the
 p-values of all figures, corrected for their number (Holm, 1979), say so. What failed since counts
-as its worst value, 0: where it fails only then, it could not be measured.
+as its worst value, 0: where it fails only then, it could not be measured. Nor could one of so few
+items that no loss of theirs, however bad, would stand out among so many figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from argus.evaluation.gate.outcome import Outcome, Verdict
 from argus.evaluation.history.compare import (
@@ -19,26 +23,40 @@ from argus.evaluation.history.compare import (
     differing_settings,
     paired,
 )
-from argus.measures.significance import LEVEL, PairedDifference
+from argus.measures.significance import LEVEL, UNCHANGED, PairedDifference, least_bound
 from argus.runs import JobRun, runs_of
 from argus.runs.figures import TRACKED
 
 CHECK = "against"
-FEWEST = 6
-"""Common items, below which no change can be told from chance."""
 LEAST_COMMON = 0.5
 """Share of the baseline's items that a run must have."""
 
 
 @dataclass(frozen=True)
+class Change:
+    """A paired difference, with a p-value that does not end at one in the resamples."""
+
+    difference: PairedDifference
+    p_value: float
+
+    @classmethod
+    def of(cls, before: Mapping[str, float], after: Mapping[str, float]) -> Change:
+        """Compare two sides' values of the same items."""
+        change = paired(before, after)
+        bound = least_bound(np.array([after[id_] - value for id_, value in before.items()]))
+        return cls(change, min(change.p_value, bound))
+
+
+@dataclass(frozen=True)
 class _Tested:
-    """A figure of a run and its baseline. at_worst: with what failed as 0."""
+    """A figure of a run and its baseline. at_worst: with what failed as 0. items: of these."""
 
     job: str
     figure: str
     folder: str
-    plain: PairedDifference
-    at_worst: PairedDifference
+    plain: Change
+    at_worst: Change
+    items: int
     note: str
 
 
@@ -49,8 +67,8 @@ def against(folders: Sequence[Path], baseline: Path, tolerance: float) -> list[O
     is not measured.
     """
     base = runs_of(baseline)
-    outcomes: list[Outcome] = []
     tested: list[_Tested] = []
+    outcomes: list[Outcome] = []
     jobs: set[str] = set()
     for folder in folders:
         for job, run in runs_of(folder).items():
@@ -59,6 +77,13 @@ def against(folders: Sequence[Path], baseline: Path, tolerance: float) -> list[O
             jobs.add(job)
             for one in _figures(base[job], run, str(folder)):
                 (tested if isinstance(one, _Tested) else outcomes).append(one)  # type: ignore[arg-type]
+    fewest = fewest_items(len(tested))
+    for one in tested:
+        if one.items < fewest:
+            few = f"{one.items:,} {TRACKED[one.job].unit} are too few for {len(tested)} figures"
+            detail = f"{one.job}, {one.figure}: {few}: at least {fewest} show a change"
+            outcomes.append(_missing(one.folder, detail))
+    tested = [one for one in tested if one.items >= fewest]
     for job in base.keys() - jobs:
         where = ", ".join(map(str, folders))
         outcomes.append(_missing(where, f"{job}: in {baseline}, and not among these results"))
@@ -83,16 +108,25 @@ def _figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Tested | O
         pairs = Pairs.of(values, after.items[name])
         whole = pairs.with_failed(values)
         measured = len(whole.before) + pairs.only_before
-        if len(whole.before) < max(FEWEST, LEAST_COMMON * measured):
+        if len(whole.before) < max(fewest_items(1), LEAST_COMMON * measured):
             few = f"only {len(whole.before):,} of {measured:,} {unit} of the baseline are there"
             yield _missing(folder, f"{job}, {name}: {few}")
             continue
-        at_worst = paired(whole.before, whole.after)
-        plain = paired(pairs.before, pairs.after) if pairs.before else at_worst
+        at_worst = Change.of(whole.before, whole.after)
+        some_failed = pairs.failed and pairs.before
+        plain = Change.of(pairs.before, pairs.after) if some_failed else at_worst
         note = f"{len(pairs.before):,} {unit}"
         note += f" and {len(pairs.failed):,} that failed" if pairs.failed else ""
         note += f"; {pairs.only_before:,} are gone" if pairs.only_before else ""
-        yield _Tested(job, name, folder, plain, at_worst, note)
+        yield _Tested(job, name, folder, plain, at_worst, len(whole.before), note)
+
+
+def fewest_items(figures: int) -> int:
+    """Return of how many items a change can be told from chance, among so many figures.
+
+    If all of n items are worse, the sign test's p-value is 2/2ⁿ.
+    """
+    return math.floor(math.log2(2 * max(1, figures) / LEVEL)) + 1
 
 
 def _judged(tested: Sequence[_Tested], tolerance: float) -> Iterator[Outcome]:
@@ -104,7 +138,7 @@ def _judged(tested: Sequence[_Tested], tolerance: float) -> Iterator[Outcome]:
             verdict = Verdict.FAIL
         elif _is_worse(one.at_worst, worst_p, tolerance):
             verdict = Verdict.NOT_MEASURED
-        change, ends = one.plain, "no interval"
+        change, ends = one.plain.difference, "no interval"
         if change.low is not None and change.high is not None:
             ends = f"95% {change.low:+.4f} to {change.high:+.4f}"
         detail = (
@@ -114,13 +148,10 @@ def _judged(tested: Sequence[_Tested], tolerance: float) -> Iterator[Outcome]:
         yield Outcome(CHECK, one.folder, verdict, change.mean_before, change.mean_after, detail)
 
 
-def _is_worse(change: PairedDifference, p: float, tolerance: float) -> bool:
-    return (
-        change.high is not None
-        and change.high < 0
-        and p < LEVEL
-        and -change.mean_difference > tolerance
-    )
+def _is_worse(change: Change, p: float, tolerance: float) -> bool:
+    difference = change.difference
+    loss = -difference.mean_difference
+    return p < LEVEL and difference.verdict == "worse" and loss > tolerance + UNCHANGED
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -23,6 +23,7 @@ from argus.evaluation.gate.outcome import Outcome, Verdict
 from argus.evaluation.gate.reading import Value
 from argus.evaluation.gate.writing import junit, markdown
 from argus.jobs.result import Result
+from argus.measures.significance import UNCHANGED
 
 EXIT_CODES = {Verdict.PASS: 0, Verdict.FAIL: 1, Verdict.NOT_MEASURED: 2}
 
@@ -144,7 +145,8 @@ def gate(
             fix="For example: argus gate OUT --max-low-rps-share 0.1 --against BASELINE",
             where="argus gate",
         )
-    summaries = {folder: _summary(folder) for folder in dict.fromkeys(folders)}
+    places = {folder.resolve(): folder for folder in reversed(folders)}  # once, as named first
+    summaries = {folder: _summary(folder) for folder in reversed(places.values())}
     outcomes = [o for name in bounds.checks for o in _outcomes(name, bounds, summaries)]
     if baseline is not None:
         outcomes += against(list(summaries), baseline, bounds.tolerance)
@@ -191,7 +193,8 @@ def _outcomes(
 
 def _decide(figure: Figure, bound: float, *, at_most: bool) -> Verdict:
     def keeps(value: float) -> bool:
-        return value <= bound if at_most else value >= bound
+        beyond = value - bound if at_most else bound - value
+        return beyond <= UNCHANGED
 
     if not keeps(figure.best):
         return Verdict.FAIL

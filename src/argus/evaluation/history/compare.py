@@ -12,9 +12,11 @@ import numpy.typing as npt
 from argus.errors import InputError
 from argus.evaluation.history.summary import FigureChange, ItemChange, RunChange
 from argus.measures.significance import (
+    ALIKE,
     FEWEST_CHANGED,
     UNCHANGED,
     PairedDifference,
+    least_bound,
     paired_difference,
 )
 from argus.runs import JobRun
@@ -163,8 +165,10 @@ def _by_t(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> Pa
     difference[np.abs(difference) <= UNCHANGED] = 0.0
     n, changed = len(difference), int((difference != 0).sum())
     mean, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n)
-    sure = changed >= FEWEST_CHANGED and error > 0
+    enough = changed >= FEWEST_CHANGED
+    sure = enough and float(np.ptp(difference)) > UNCHANGED
     reach = float(t.ppf(0.975, n - 1)) * error
+    p_value = float(2 * t.sf(abs(mean) / error, n - 1)) if sure else least_bound(difference)
     return PairedDifference(
         queries=n,
         mean_before=float(first.mean()),
@@ -172,9 +176,9 @@ def _by_t(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> Pa
         mean_difference=mean,
         low=mean - reach if sure else None,
         high=mean + reach if sure else None,
-        p_value=float(2 * t.sf(abs(mean) / error, n - 1)) if sure else 1.0,
+        p_value=p_value if enough else 1.0,
         exact=False,
-        no_interval="" if sure else f"only {changed} of {n} changed",
+        no_interval="" if sure else ALIKE if enough else f"only {changed} of {n} changed",
         improved=int((difference > 0).sum()),
         harmed=int((difference < 0).sum()),
         unchanged=n - changed,
