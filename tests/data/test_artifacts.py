@@ -11,6 +11,7 @@ import pytest
 
 from argus.data import ArtifactFolder
 from argus.data.artifacts import NOTE, PARTIAL, folder_aside, replacing
+from argus.data.manifest import check_one_run
 from argus.errors import InputError, NotWritten
 
 
@@ -154,6 +155,59 @@ def test_fresh_removes_what_an_earlier_run_left(tmp_path: Path) -> None:
     folder.write_json("summary.json", {})
     folder.open()  # a second opening clears nothing
     assert files(out) == {".argus", "notes.txt", "summary.json"}
+
+
+def test_a_persons_file_is_never_written_over(tmp_path: Path) -> None:
+    out, queries = tmp_path / "out", tmp_path / "queries.csv"
+    out.mkdir()
+    queries.write_text("mine, too")
+    (out / "per_query.csv").symlink_to(queries)
+    folder = opened(out)
+    (out / "summary.json").write_text("mine")
+    for write in (
+        lambda: folder.write_table("per_query", pa.table({"id": ["a"]}), csv=True),
+        lambda: ArtifactFolder(out).own("summary.json"),
+        ArtifactFolder(out).open,
+    ):
+        with pytest.raises(InputError, match="Argus did not write it"):
+            write()
+    assert (out / "summary.json").read_text() == "mine" and queries.read_text() == "mine, too"
+
+
+def test_results_whose_hidden_record_was_not_copied_are_argus_own(tmp_path: Path) -> None:
+    folder = opened(tmp_path)
+    folder.write_results("audit", {"k": 1}, {})
+    (tmp_path / ".argus").unlink()
+    opened(tmp_path).write_results("audit", {"k": 2}, {})
+    assert ArtifactFolder(tmp_path).read_json("summary.json") == {"audit": {"k": 2}}
+
+
+def test_a_table_is_of_the_job_that_wrote_it_last(tmp_path: Path) -> None:
+    for job in ("audit", "exposure"):
+        folder = opened(tmp_path)
+        folder.write_table("slices", pa.table({"job": [job]}))
+        folder.write_results(job, {"k": 1}, {})
+    check_one_run(tmp_path)
+    sections = folder.read_json("manifest.json")
+    assert "slices.parquet" not in sections["audit"]["parts"]
+    assert "slices.parquet" in sections["exposure"]["parts"]
+
+
+@pytest.mark.parametrize("last", ["slices.parquet", "summary.json"])
+def test_files_of_two_runs_are_not_one_run(tmp_path: Path, last: str) -> None:
+    for value in (1, 2):
+        folder = opened(tmp_path)
+        folder.write_table("slices", pa.table({"k": [value]}))
+        if value == 2 and last == "slices.parquet":
+            break  # stopped behind its table
+        if value == 2:
+            folder.write_section("summary.json", "audit", {"k": value})
+            break
+        folder.write_results("audit", {"k": value}, {})
+        check_one_run(tmp_path)
+    with pytest.raises(InputError, match="is not of the run of audit") as error:
+        check_one_run(tmp_path)
+    assert error.value.where in {tmp_path / last, tmp_path / "summary.json"}
 
 
 def test_fresh_refuses_a_folder_that_is_not_its_own(tmp_path: Path) -> None:

@@ -42,7 +42,15 @@ SECOND = ["Court", "Gate", "Hall", "House"]
 THIRD = ["Ash", "Bay", "Cliff", "Dale", "End", "Ford", "Green", "Hill", "Isle", "Lake"]
 TITLES = [f"{a} {b} {c}" for a in FIRST for b in SECOND for c in THIRD]
 CONFIG = AuditConfig(k=(5,), pool=(50,))
-VOLATILE = {"started", "finished", "timings_s", "peak_memory_bytes", "environment", "engine"}
+VOLATILE = {
+    "parts",
+    "started",
+    "finished",
+    "timings_s",
+    "peak_memory_bytes",
+    "environment",
+    "engine",
+}
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from argus.runs import record_runs
 from argus.runs.folder import HISTORY, damaged_in
 from argus.runs.run import MOST
 from tests.support.examples import write_rows
+from tests.support.results import unbound
 from tests.support.words import ByWords, corpus
 
 LOST = ("alder-mill", "fir-tower", "ivy-mill", "elm-bridge", "elm-mill", "hazel-tower", "ivy-tower")
@@ -152,7 +153,7 @@ def test_two_logs_are_compared_by_the_questions_of_both(tmp_path):
 def test_a_table_that_another_job_wrote_since_is_left_to_it(tmp_path):
     """A log and the demo's questions have tables of one name."""
     expose(tmp_path / "out")
-    shutil.rmtree(tmp_path / "out" / HISTORY)
+    shutil.rmtree(unbound(tmp_path / "out") / HISTORY)
     table = pq.read_table(tmp_path / "out" / "exposure.parquet")
     names = ["other" if name == "id" else name for name in table.column_names]
     pq.write_table(table.rename_columns(names), tmp_path / "out" / "exposure.parquet")

@@ -4,10 +4,8 @@ from .beir import write_beir as write_beir
 from .corpus import (
     read_queries as read_queries,
 )
-from .provenance import (
-    content_hash as content_hash,
-    file_hash as file_hash,
-)
+from .parts import file_hash as file_hash
+from .provenance import content_hash as content_hash
 from .qrels import read_qrels as read_qrels
 from .types import (
     Document as Document,

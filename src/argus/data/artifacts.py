@@ -2,7 +2,8 @@
 
 Every file is written beside its place and renamed into it, so a reader never sees half of one and
 a killed run leaves what it had. Two jobs over one corpus (audit, exposure) may share a folder:
-the JSON files hold one section per job.
+the JSON files hold one section per job. A job's section of `manifest.json` is written last, with
+the hashes of what belongs to it: files of two runs are not taken for one (`argus.data.manifest`).
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from argus.data.csv_cells import harmless_table
 from argus.data.locks import hold, waiting_for
+from argus.data.parts import PARTS, file_hash, parts_of, section_hash
 from argus.data.writing import writable
 from argus.errors import InputError, NotWritten
 from argus.hidden import LEAST_IN_FILES, without_known
@@ -33,6 +36,7 @@ MARKER = ".argus"
 PARTIAL = ".partial"
 """How the name ends of what is written beside its place."""
 NOTE = "# Argus wrote these here; --fresh removes them.\n"
+SUMMARY, MANIFEST = "summary.json", "manifest.json"
 
 
 class ArtifactFolder:
@@ -40,11 +44,14 @@ class ArtifactFolder:
 
     What is written into it is recorded in it, before it is written: by the methods here, and by
     `own` for what a job writes itself. `fresh`: opening removes what is recorded, nothing else; a
-    folder that Argus did not write is refused. Raises InputError when the path is a file.
+    folder that Argus did not write is refused, and so is a name that somebody else's file has.
+    Raises InputError when the path is a file.
     """
 
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path, self.fresh = path, fresh
+        self._tables: dict[str, str] = {}
+        """SHA-256 of those that this job has written, by name of the file."""
         if path.is_symlink() and not path.exists():
             raise InputError(
                 f"is a link to {path.readlink()}, which is not there",
@@ -71,6 +78,8 @@ class ArtifactFolder:
         it, InputError where it cannot be written.
         """
         self._check_marker()
+        for name in (SUMMARY, MANIFEST):  # of every job: told before it works for hours
+            self._refuse_foreign(name)
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             hold(self.path / MARKER, busy=self._busy)
@@ -86,13 +95,37 @@ class ArtifactFolder:
             raise NotWritten(error.filename or self.path, error) from error
 
     def own(self, name: str) -> Path:
-        """Return the path of a file or folder in it, recorded as written by Argus."""
+        """Return the path of a file or folder in it, recorded as written by Argus.
+
+        Raises InputError where it is somebody else's.
+        """
+        self._refuse_foreign(name)
         if name not in self.recorded():
             with writable(self.path / MARKER):
                 self._begin_record()
                 with (self.path / MARKER).open("a", encoding="utf-8") as marker:
                     marker.write(f"{name}\n")  # appended: two jobs may write at once
         return self.path / name
+
+    def _refuse_foreign(self, name: str) -> None:
+        if name in self._foreign:
+            raise InputError(
+                "is there, and Argus did not write it",
+                expected="a folder for results alone: a file of this name is part of them",
+                fix="Move it elsewhere, or give another --out.",
+                where=self.path / name,
+            )
+
+    @cached_property
+    def _foreign(self) -> frozenset[str]:
+        """Names of what lay there before this job, and nobody recorded.
+
+        Where results came without their record (a copy of what is not hidden), nothing is foreign.
+        """
+        there = {entry.name for entry in self.path.iterdir()} if self.path.is_dir() else set()
+        if not self._is_recorded() and there >= {SUMMARY, MANIFEST}:
+            return frozenset()
+        return frozenset(there - self.recorded() - {MARKER})
 
     def recorded(self) -> frozenset[str]:
         """Return the names of what Argus wrote here."""
@@ -154,11 +187,33 @@ class ArtifactFolder:
         write_whole(path, without_known(text, LEAST_IN_FILES) + "\n")
         return path
 
+    def write_results(self, job: str, summary: Any, manifest: Any) -> None:
+        """Write a job's summary and, last, its section of the manifest.
+
+        That names what belongs together: the summary and the tables that this job has written. A
+        table is of the job that wrote it last.
+        """
+        self.write_section(SUMMARY, job, summary)
+        parts = {SUMMARY: section_hash(self.read_json(SUMMARY)[job]), **self._tables}
+        with self._alone():
+            sections = self.read_json(MANIFEST)
+            for section in sections.values():
+                theirs = parts_of(section)
+                if theirs.keys() & self._tables.keys():
+                    section[PARTS] = {n: h for n, h in theirs.items() if n not in self._tables}
+            self.write_json(MANIFEST, {**sections, job: {**manifest, PARTS: parts}})
+
     def write_section(self, name: str, section: str, value: Any) -> Path:
         """Set one section of a JSON file and keep the others, whoever else writes one."""
+        with self._alone():
+            return self.write_json(name, {**self.read_json(name), section: value})
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Have no other job write a section meanwhile."""
         self._begin_record()
         with waiting_for(self.path / MARKER, busy=self._busy):
-            return self.write_json(name, {**self.read_json(name), section: value})
+            yield
 
     def read_json(self, name: str) -> dict[str, Any]:
         """Return the sections of a JSON file, none where there is no file."""
@@ -184,6 +239,7 @@ class ArtifactFolder:
         path = self.own(f"{name}.parquet")
         with replacing(path) as temporary:
             write_table(table, temporary)
+            self._tables[path.name] = file_hash(temporary)
         if csv:
             shown, changed = harmless_table(table)
             with replacing(self.own(f"{name}.csv")) as temporary:

@@ -9,13 +9,13 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import MANIFEST as MANIFEST
+from argus.data.artifacts import SUMMARY, ArtifactFolder
+from argus.data.parts import file_hash, parts_of, section_hash
 from argus.data.provenance import Environment, InputFile
 from argus.data.records import read_record
 from argus.engine.protocol import EngineRecord
 from argus.errors import InputError
-
-MANIFEST = "manifest.json"
 
 
 class PrecisionTrial(TypedDict):
@@ -79,13 +79,7 @@ class EncoderFacts(TypedDict, total=False):
     """Where documents came with vectors of a store."""
 
 
-class RanOn(TypedDict, total=False):
-    """The engine, where there was one, as `Engine.describe` says it."""
-
-    engine: EngineRecord
-
-
-class ManifestSection(RanOn):
+class ManifestSection(TypedDict):
     """A job's section of manifest.json; times are ISO 8601 in UTC."""
 
     argus: str
@@ -96,8 +90,12 @@ class ManifestSection(RanOn):
     """What it was set to, by name: every job has its own."""
     inputs: dict[str, InputFile]
     encoder: EncoderFacts
+    engine: NotRequired[EngineRecord]
+    """Where there was one, as `Engine.describe` says it."""
     counts: Mapping[str, object]
     """How many of what; every job has its own."""
+    parts: NotRequired[Mapping[str, str]]
+    """SHA-256 of the summary and of each table that the job wrote, by name of the file."""
     timings_s: dict[str, float]
     """By step."""
     peak_memory_bytes: int
@@ -142,3 +140,28 @@ def corpora_in(folder: Path) -> dict[str, tuple[CorpusFile, Limit]]:
             if corpus := read["inputs"].get("corpus"):
                 corpora[job] = corpus, read["config"]
     return corpora
+
+
+def check_one_run(folder: Path) -> None:
+    """Raise InputError where a summary or a table is not of the run that its job's section is of.
+
+    A run that was stopped while it wrote leaves some of its files beside those of the run before.
+    What an earlier version wrote is not told.
+    """
+    files = ArtifactFolder(folder)
+    summary = files.read_json(SUMMARY)
+    for job, section in files.read_json(MANIFEST).items():
+        for name, digest in parts_of(section).items():
+            path = folder / Path(name).name
+            if name == SUMMARY:
+                same = section_hash(summary.get(job)) == digest
+            else:
+                same = not path.is_file() or file_hash(path) == digest
+            if not same:
+                raise InputError(
+                    f"is not of the run of {job} that manifest.json tells of",
+                    expected="the results of one run",
+                    fix=f"Run {job} again with the same --out: a run was stopped while it wrote, "
+                    "or files of two runs were put together.",
+                    where=path,
+                )

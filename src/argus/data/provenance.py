@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from argus.cores import available_cores
 from argus.data.kb_file import KB_FILE
+from argus.data.parts import file_hash
 from argus.data.storage import is_remote, read_bytes, state_of_file
 from argus.errors import InputError
 
@@ -74,12 +75,6 @@ def _bytes(part: str | bytes | memoryview) -> bytes | memoryview:
         return part.encode("utf-8", "surrogatepass")
     view = memoryview(part)
     return view.cast("B") if view.nbytes else b""  # what has a zero in its shape cannot be cast
-
-
-def file_hash(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 class AsRead(NamedTuple):

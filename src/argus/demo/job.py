@@ -235,8 +235,7 @@ def ask(
     table = _question_table(questions, qrels, run, rps)
     folder.write_table("questions", table, csv=True)
     summary = _question_summary(questions, qrels, run, table)
-    folder.write_section("summary.json", "questions", summary)
-    folder.write_section("manifest.json", "questions", record.manifest({"queries": len(questions)}))
+    folder.write_results("questions", summary, record.manifest({"queries": len(questions)}))
     return summary
 
 

@@ -183,8 +183,7 @@ def _write(
     if slices:
         summary["slices"] = slice_figures(slices, shares)
         folder.write_table(SLICES, slice_table(shares), csv=True)
-    folder.write_section("summary.json", "evaluation", summary)
-    folder.write_section("manifest.json", "evaluation", record.manifest({**summary["queries"]}))
+    folder.write_results("evaluation", summary, record.manifest({**summary["queries"]}))
     return EvaluateResult(folder.path, write_report(folder.path), summary, table)
 
 

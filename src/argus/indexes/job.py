@@ -214,8 +214,7 @@ def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult[Delet
     views = delete_views(there, ids, folder)
     counts: DeleteCounts = {"documents": {"deleted": len(set(ids))}, "views_deleted": views}
     summary: DeleteSummary = {**counts, **_state(there)}
-    folder.write_section("summary.json", record.job, summary)
-    folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
+    folder.write_results(record.job, summary, record.manifest(counts["documents"]))
     end_deletion(folder)
     return IndexResult(there, summary)
 
@@ -367,8 +366,7 @@ def _built(
 ) -> IndexResult[BuildSummary]:
     """Write what the folder says of the index now, and of this job."""
     summary: BuildSummary = {**counts, **_state(index), **record.of_store()}
-    folder.write_section("summary.json", record.job, summary)
-    folder.write_section("manifest.json", record.job, record.manifest(counts["documents"]))
+    folder.write_results(record.job, summary, record.manifest(counts["documents"]))
     return IndexResult(index, summary)
 
 

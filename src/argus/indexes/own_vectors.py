@@ -17,7 +17,7 @@ from argus.corpora.agreement import find_template
 from argus.corpora.templates import described
 from argus.data.arrays import UNREADABLE, damage
 from argus.data.manifest import StoredVectorsFacts
-from argus.data.provenance import file_hash
+from argus.data.parts import file_hash
 from argus.data.types import Document, FloatArray
 from argus.encoders import Encoder
 from argus.encoders.protocol import COSINE, similarity_of, unit_rows

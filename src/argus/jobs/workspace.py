@@ -16,7 +16,7 @@ from argus.corpora.remarks import OfStore
 from argus.corpora.stored import Origin, StoredCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.manifest import EncoderFacts, ManifestSection, RanOn, corpora_in
+from argus.data.manifest import EncoderFacts, ManifestSection, corpora_in
 from argus.data.provenance import (
     InputFile,
     describe_environment,
@@ -108,20 +108,21 @@ class Record:
 
     def manifest(self, counts: Mapping[str, object]) -> ManifestSection:
         """Return the job's section of manifest.json."""
-        ran_on: RanOn = {} if self.engine is None else {"engine": self.engine.describe()}
-        return {
+        section: ManifestSection = {
             "argus": __version__,
             "started": self.started,
             "finished": utc_now(),
             "config": self.config,
             "inputs": self.describe(*self.inputs),
             "encoder": self.encoder,
-            **ran_on,
             "counts": counts,
             "timings_s": self.timings_s,
             "peak_memory_bytes": peak_memory_bytes(),
             "environment": describe_environment(),
         }
+        if self.engine is not None:
+            section["engine"] = self.engine.describe()
+        return section
 
 
 @contextmanager

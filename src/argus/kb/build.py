@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.kb import KbWriter, KnowledgeFolder
 from argus.data.kb_file import KB_FILE, WORDS
 from argus.data.kb_tables import TABLES, KbFacts
@@ -33,7 +33,6 @@ from argus.reports.html import KNOWLEDGE, write_report
 from argus.version import __version__
 
 JOB = "kb"
-SUMMARY = "summary.json"
 WORK = "work"
 REPORT = "report.html"
 LOCK = ".lock"
@@ -212,8 +211,7 @@ class _Build:
         record.encoder |= {"what": KNOWLEDGE, "fingerprint": names}
         section = replace(record, inputs={}).manifest(dict(summary["counts"]))
         section |= {"inputs": describe_large_inputs(**inputs)}
-        self.folder.write_section(SUMMARY, JOB, summary)
-        self.folder.write_section("manifest.json", JOB, section)
+        self.folder.write_results(JOB, summary, section)
         report = write_report(self.folder.path)
         self.clear()
         return report

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from argus.data.provenance import content_hash, file_hash
+from argus.data.parts import file_hash
+from argus.data.provenance import content_hash
 from argus.errors import InputError
 
 ADAPTER_CONFIG = "adapter_config.json"

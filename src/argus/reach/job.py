@@ -155,7 +155,6 @@ def _keep(folder: ArtifactFolder, record: Record, findings: Findings) -> ReachRe
     table, sliced = findings.table(), findings.survey.tally.write(folder)
     summary: ReachSummary = {**findings.summary(), **sliced}
     folder.write_table("unreached", table, csv=True)
-    folder.write_section("summary.json", "reach", summary)
     counts = {"read": summary["read"], **summary["reached"]}
-    folder.write_section("manifest.json", "reach", record.manifest(counts))
+    folder.write_results("reach", summary, record.manifest(counts))
     return ReachResult(folder.path, write_report(folder.path), summary, table)

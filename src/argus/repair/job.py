@@ -126,8 +126,7 @@ def repair_index(
     summary = _summary(opened, trials, remedies, time.perf_counter() - start)
     summary |= {"in_index": there, "only_try": config.only_try}
     _keep_table(folder, trials.table)
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest({"questions": trials.questions}))
+    folder.write_results(JOB, summary, record.manifest({"questions": trials.questions}))
     opened.refresh()
     return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
 

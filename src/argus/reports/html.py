@@ -15,7 +15,7 @@ from markupsafe import Markup
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder, write_whole
-from argus.data.manifest import ManifestSection
+from argus.data.manifest import ManifestSection, check_one_run
 from argus.data.parquet import WRITTEN
 from argus.data.records import read_record
 from argus.errors import InputError, Location
@@ -63,6 +63,7 @@ def write_report(folder: Path | str) -> Path:
             where=folder,
         )
     page = _page(folder, _json(summary_file), _manifest(manifest_file))
+    check_one_run(folder)
     path = ArtifactFolder(folder).own("report.html")
     write_whole(path, page)
     record_runs(folder)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder, folder_aside
-from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.manifest import MANIFEST, ManifestSection, check_one_run
 from argus.data.parquet import write_table
 from argus.data.records import read_record
 from argus.errors import InputError
@@ -67,6 +67,7 @@ def results_in(folder: Path, *, without: Collection[str] = ()) -> list[JobRun]:
 
     without: keys of runs that are left out, and not read.
     """
+    check_one_run(folder)
     files = ArtifactFolder(folder)
     manifest, summary = files.read_json(MANIFEST), files.read_json("summary.json")
     runs = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from argus.authority.jobs.config import AuthoritySource
 from argus.corpora.names import NamedCorpus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.manifest import MANIFEST, ManifestSection
 from argus.data.records import read_record
 from argus.errors import InputError
@@ -17,7 +17,7 @@ from argus.indexes.header import read_header
 from argus.indexes.spec import parse_index_spec
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
-from argus.verdict.reading import SUMMARY, Results
+from argus.verdict.reading import Results
 
 AUDIT = "authority"
 """The section of a manifest that says which records were audited."""

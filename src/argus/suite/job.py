@@ -245,8 +245,7 @@ def _keep(run: _Run, record: Record) -> SuiteResult:
     write_sheets(run.folder, written)
     table = _table(summary)
     run.folder.write_table(ROWS, table, csv=True)
-    run.folder.write_section("summary.json", JOB, summary)
-    run.folder.write_section("manifest.json", JOB, record.manifest(summary["cells"]))
+    run.folder.write_results(JOB, summary, record.manifest(summary["cells"]))
     if not summary["cells"]["measured"]:
         reason = next(iter(run.records.values()))["reason"]
         raise NothingMeasured("cell", f"All {len(run.records)} failed. The first: {reason}")

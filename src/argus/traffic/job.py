@@ -113,8 +113,7 @@ def audit_traffic(
             summary, tables = findings.measure(_log_figures(reader, book), note)
         findings.write(folder, tables)
     counts = {"records": summary["log"]["records"], "asks": summary["log"]["asks"]}
-    folder.write_section("summary.json", "traffic", summary)
-    folder.write_section("manifest.json", "traffic", record.manifest(counts))
+    folder.write_results("traffic", summary, record.manifest(counts))
     report = write_report(folder.path)
     return TrafficResult(folder.path, report, summary, tables["documents"], tables["unmet"])
 

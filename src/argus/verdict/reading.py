@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.manifest import MANIFEST, ManifestSection
 from argus.data.records import read_record
 from argus.verdict.places import Places
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
-SUMMARY = "summary.json"
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ def blended(folder, encoder):
         Document(i, ". ".join(s), " ".join(s[-1].split()[:2])) for i, s in sentences.items()
     ]
     build_index(documents, out=folder, encoder=EncoderConfig(precision="float32"))
+    (folder / "remedies" / REMEDY).mkdir(parents=True)
     index = ViewIndex.open(folder)
     views = [View(f"{i}#{REMEDY}-{n}", i, "sentence", f"{s[-1].split()[0]} {text}")
              for i, s in sentences.items() for n, text in enumerate(s)]  # fmt: skip
@@ -33,7 +34,6 @@ def blended(folder, encoder):
 
 
 def test_what_a_blend_gains_is_named(minilm, tmp_path):
-    (tmp_path / "index" / "remedies" / REMEDY).mkdir(parents=True)
     index, documents = blended(tmp_path / "index", minilm)
     states = (f"{index.path}@before:{REMEDY}", f"{index.path}@{REMEDY}")
     result = compare_indexes(states, out=tmp_path / "out", queries=queries(), k=3)

@@ -13,7 +13,7 @@ from argus.errors import InputError, Location
 from argus.evaluation.compare.job import compare_encoders, compare_folders, compare_indexes
 from argus.indexes.views import ViewIndex
 from argus.knowledge import KnowledgeSource
-from tests.support.results import shown, sizes
+from tests.support.results import shown, sizes, unbound
 
 DOCUMENTS = [
     Document("bread", "Sourdough rises slowly. Flour, water and salt are all it needs.", "Bread"),
@@ -54,7 +54,7 @@ def test_equal_results_gain_and_lose_nothing(folders, tmp_path):
 
 
 def test_a_document_that_is_never_retrieved_any_more_is_lost(minilm, tmp_path):
-    first, second = exposed(tmp_path / "a", minilm), exposed(tmp_path / "b", minilm)
+    first, second = exposed(tmp_path / "a", minilm), unbound(exposed(tmp_path / "b", minilm))
     rewrite(
         second, "exposure",
         lambda row: row
@@ -104,7 +104,7 @@ def test_entities_move_between_bands(minilm, tmp_path):
         )  # fmt: skip
     for folder, band, rps in (("a", "low", 0.1), ("b", "high", 0.9)):
         rewrite(
-            tmp_path / folder, "retrievability",
+            unbound(tmp_path / folder), "retrievability",
             lambda row, band=band, rps=rps: row | {"band": band, "rps": rps}
             if row["id"] == "e3" else row,
         )  # fmt: skip
@@ -183,7 +183,7 @@ def test_audits_of_an_earlier_run_are_left_out(minilm, tmp_path):
 
 
 def test_broken_results_are_refused_with_file_and_field(minilm, tmp_path):
-    whole, broken = exposed(tmp_path / "a", minilm), exposed(tmp_path / "b", minilm)
+    whole, broken = exposed(tmp_path / "a", minilm), unbound(exposed(tmp_path / "b", minilm))
     summary = noted(broken, "summary.json", exposure={"k": "1", "never_retrieved": 0})
     with pytest.raises(InputError) as error:
         compare_folders(whole, broken, out=tmp_path / "out")

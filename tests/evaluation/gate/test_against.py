@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import argus
-from argus.data import Query
+from argus.data import ArtifactFolder, Query
 from argus.errors import InputError
 from argus.evaluation.gate.against import Change, holm
 from argus.evaluation.gate.outcome import Outcome, Verdict
@@ -110,6 +110,28 @@ def test_a_run_of_the_history_is_a_baseline_too(folders):
     run = folders / "baseline" / "history" / "000001-exposure"
     assert argus.gate([folders / "worse"], NONE, baseline=run).exit_code == 1
     assert argus.gate([folders / "same"], NONE, baseline=run.parent).exit_code == 0
+
+
+def test_a_run_that_was_stopped_while_it_wrote_is_refused_until_it_runs_again(
+    folders, tmp_path, monkeypatch
+):
+    shutil.copytree(folders / "baseline", tmp_path / "out")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as stopped, pytest.raises(KeyboardInterrupt):
+        stopped.setattr(ArtifactFolder, "write_results", stop)
+        expose(tmp_path / "out", lost=LOST)
+    for read in (
+        lambda: argus.gate([tmp_path / "out"], argus.GateBounds(min_self_retrieval=0.1)),
+        lambda: argus.gate([folders / "same"], NONE, baseline=tmp_path / "out"),
+        lambda: argus.write_report(tmp_path / "out"),
+    ):
+        with pytest.raises(InputError, match=r"exposure\.parquet: is not of the run of exposure"):
+            read()
+    expose(tmp_path / "out", lost=LOST)
+    assert argus.gate([tmp_path / "out"], NONE, baseline=folders / "baseline").exit_code == 1
 
 
 def test_bounds_stand_beside_the_baseline(folders):

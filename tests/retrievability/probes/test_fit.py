@@ -16,7 +16,7 @@ from argus.retrievability.probes.data import read_audit, read_beside
 from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.probes.predict import predict_rps
 from tests.support.damage import missing_keys, wrong_types
-from tests.support.results import shown, sizes
+from tests.support.results import shown, sizes, unbound
 
 LIMIT = 400
 
@@ -274,7 +274,7 @@ def _city():
 
 @pytest.mark.slow
 def test_shuffled_labels_on_a_real_audit_give_no_correlation(audited, tmp_path):
-    shutil.copytree(audited, tmp_path / "shuffled")
+    unbound(shutil.copytree(audited, tmp_path / "shuffled"))
     path = tmp_path / "shuffled" / "retrievability.parquet"
     table = pq.read_table(path)
     rps = table["rps"].to_numpy()
@@ -364,7 +364,7 @@ def test_vectors_of_another_pooling_are_read_beside(
 
 
 def test_entities_that_one_audit_lacks_are_left_out(audited, of_sentences, tmp_path):
-    shutil.copytree(of_sentences, tmp_path / "fewer")
+    unbound(shutil.copytree(of_sentences, tmp_path / "fewer"))
     path = tmp_path / "fewer" / "retrievability.parquet"
     pq.write_table(pq.read_table(path).slice(100), path)
     read = read_beside(audited, tmp_path / "fewer")

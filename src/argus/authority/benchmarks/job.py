@@ -136,9 +136,8 @@ def _keep(
     summary = summarise_results(benchmark, results, k=config.k, encoder=encoder)
     table = question_table(results)
     folder.write_table(TABLE, table, csv=True)
-    folder.write_section("summary.json", SECTION, summary)
     counts = {"questions": len(benchmark.questions), "systems": len(results)}
-    folder.write_section("manifest.json", SECTION, record.manifest(counts))
+    folder.write_results(SECTION, summary, record.manifest(counts))
     return ScoreResult(folder.path, write_report(folder.path), summary, table)
 
 

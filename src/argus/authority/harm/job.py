@@ -207,9 +207,8 @@ def _keep(
 ) -> HarmResult:
     table = harm_table(judged)
     folder.write_table(TABLE, table, csv=True)
-    folder.write_section("summary.json", JOB, summary)
     counts = {"questions": summary["questions"], "arms": len(summary["arms"])}
-    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    folder.write_results(JOB, summary, record.manifest(counts))
     return HarmResult(folder.path, write_report(folder.path), summary, table)
 
 

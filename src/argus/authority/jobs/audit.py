@@ -137,8 +137,7 @@ def _keep(
     table = pair_table(pairs, proxies, opened.authority, k)
     summary: AuthorityAuditSummary = {**summarise_pairs(table, opened, k), **facts}
     folder.write_table("authority", table, csv=True)
-    folder.write_section("summary.json", "authority", summary)
-    folder.write_section("manifest.json", "authority", record.manifest(summary["documents"]))
+    folder.write_results("authority", summary, record.manifest(summary["documents"]))
     return AuthorityAuditResult(folder.path, write_report(folder.path), summary, table)
 
 

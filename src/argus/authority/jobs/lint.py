@@ -191,8 +191,7 @@ def _keep(
     record.open(folder)
     folder.write_table("lint", lint_table(linted), csv=True)
     folder.write_table("undecided", undecided_table(opened), csv=True)
-    folder.write_section("summary.json", "lint", summary)
-    folder.write_section("manifest.json", "lint", record.manifest(summary["queries"]))
+    folder.write_results("lint", summary, record.manifest(summary["queries"]))
     return write_report(folder.path)
 
 

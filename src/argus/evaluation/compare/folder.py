@@ -10,6 +10,7 @@ from typing import NotRequired, TypeVar
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.manifest import check_one_run
 from argus.data.parquet import WRITTEN, read_records
 from argus.data.records import read_record
 from argus.errors import InputError
@@ -146,4 +147,6 @@ def read_results(folder: Path) -> Results:
         )
     manifest = ArtifactFolder(folder).read_json("manifest.json")
     where = folder / "manifest.json"
-    return Results(folder, summaries, read_record(dict[str, JobManifest], manifest, where=where))
+    jobs = read_record(dict[str, JobManifest], manifest, where=where)
+    check_one_run(folder)
+    return Results(folder, summaries, jobs)

@@ -288,8 +288,7 @@ def write_comparison(
     if comparison.only is not None:
         only = pa.Table.from_pylist(comparison.only, schema=ONLY_SCHEMA)
         folder.write_table("comparison_only", only, csv=True)
-    folder.write_section("summary.json", "comparison", summary)
-    folder.write_section("manifest.json", "comparison", record.manifest(summary["verdicts"]))
+    folder.write_results("comparison", summary, record.manifest(summary["verdicts"]))
     return CompareResult(folder.path, write_report(folder.path), summary, table)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.manifest import check_one_run
 from argus.errors import InputError
 from argus.evaluation.gate import figures
 from argus.evaluation.gate.against import against
@@ -163,6 +164,7 @@ def _summary(folder: Path) -> Mapping[str, object]:
             fix="Run one of them with --out set to this folder.",
             where=folder,
         )
+    check_one_run(folder)
     return sections
 
 

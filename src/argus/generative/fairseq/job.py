@@ -113,6 +113,5 @@ def convert_fairseq(
         "mask": shape.tokens > len(symbols),
         "left_out": left_out,
     }
-    folder.write_section("summary.json", SECTION, summary)
-    folder.write_section("manifest.json", SECTION, record.manifest({"weights": summary["weights"]}))
+    folder.write_results(SECTION, summary, record.manifest({"weights": summary["weights"]}))
     return ConvertResult(folder.path, model, summary)

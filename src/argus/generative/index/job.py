@@ -85,8 +85,7 @@ def build_ngrams(
     summary = _summary(built, folder / INDEX, record, queries)
     record.encoder["what"] = "index"
     record.encoder["fingerprint"] = described(folder / INDEX)
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(dict(summary["passages"])))
+    folder.write_results(JOB, summary, record.manifest(dict(summary["passages"])))
     return BuildResult(built.index, summary)
 
 

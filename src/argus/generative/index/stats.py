@@ -108,9 +108,8 @@ def ngram_stats(
         return StatsResult(summary)
     record.open(folder, about=[home.parent])
     folder.write_table(TABLE, _table(summary["ngrams"]), csv=True)
-    folder.write_section("summary.json", JOB, summary)
     counts = {"passages": opened.n_documents, "tokens": opened.n_tokens}
-    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    folder.write_results(JOB, summary, record.manifest(counts))
     return StatsResult(summary, folder.path, write_report(folder.path))
 
 

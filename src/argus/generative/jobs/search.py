@@ -130,8 +130,7 @@ def search_ngrams(
         files = write_results(results, folder, config.formats, compact=config.compact)
         folder.write_table(TABLE, questions_table(results), csv=True)
     summary = _summary(config, model, home, results, files, pace)
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(dict(summary["questions"])))
+    folder.write_results(JOB, summary, record.manifest(dict(summary["questions"])))
     return SearchResult(folder.path, write_report(folder.path), results, summary)
 
 

@@ -108,8 +108,7 @@ def train_generative(
     model = save_network(network, vocabulary, folder.own(MODEL), note)
     write_held_out(folder, inputs.documents, held_out)
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
-    folder.write_section("summary.json", SECTION, summary)
-    folder.write_section("manifest.json", SECTION, record.manifest(dict(summary["examples"])))
+    folder.write_results(SECTION, summary, record.manifest(dict(summary["examples"])))
     return GenerativeTrainResult(folder.path, model, summary)
 
 

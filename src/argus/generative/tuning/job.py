@@ -114,8 +114,7 @@ def tune_generative(
     vocabulary = searcher.model.vocabulary
     model = save_network(searcher.model.network, vocabulary, folder.own(MODEL), note)
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
-    folder.write_section("summary.json", SECTION, summary)
-    folder.write_section("manifest.json", SECTION, record.manifest(dict(summary["lists"])))
+    folder.write_results(SECTION, summary, record.manifest(dict(summary["lists"])))
     return GenerativeTuneResult(folder.path, model, summary)
 
 

@@ -101,8 +101,7 @@ def blend_index(
     opened.record.open(folder, about=(opened.index.path,))
     opened.home.open()
     summary = _blend(opened, questions)
-    folder.write_section("summary.json", BLEND, summary)
-    folder.write_section("manifest.json", BLEND, opened.record.manifest(summary["documents"]))
+    folder.write_results(BLEND, summary, opened.record.manifest(summary["documents"]))
     report = write_report(folder.path)
     evaluation = evaluate_remedy(
         opened.index, opened.plan.remedy, queries, qrels,

@@ -128,8 +128,7 @@ def write_diagnosis(
         **record.of_store(),
         "documents_without_text": without_text,
     }
-    folder.write_section("summary.json", TABLE, summary)
-    folder.write_section("manifest.json", TABLE, record.manifest(summary["entities"]))
+    folder.write_results(TABLE, summary, record.manifest(summary["entities"]))
     return summary
 
 

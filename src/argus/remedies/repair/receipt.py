@@ -118,8 +118,7 @@ def settle(
     if findings.moves is not None:
         folder.write_table(JUDGED, findings.moves, csv=True)
         summary["judged_documents"] = summarise_judged(findings.moves, k)
-    folder.write_section("summary.json", "remedy", summary)
-    folder.write_section("manifest.json", "remedy", applied.record.manifest(summary["counts"]))
+    folder.write_results("remedy", summary, applied.record.manifest(summary["counts"]))
     report = write_report(folder.path)  # the receipt is readable whatever comes of the queries
     evaluation = None if questions is None else _evaluate(applied, questions)
     write_recorded(ArtifactFolder(index.path / REMEDIES / applied.remedy))

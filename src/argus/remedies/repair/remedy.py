@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.artifacts import ArtifactFolder
-from argus.data.provenance import content_hash, file_hash, utc_now
+from argus.data.parts import file_hash
+from argus.data.provenance import content_hash, utc_now
 from argus.data.records import read_record
 from argus.data.types import View
 from argus.encoders import EmbeddingStore, embed

@@ -323,6 +323,5 @@ def _difference(
 
 
 def _keep(folder: ArtifactFolder, record: Record, summary: ServedReceiptSummary) -> ServedReceipt:
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["before"]))
+    folder.write_results(JOB, summary, record.manifest(summary["before"]))
     return ServedReceipt(folder.path, write_report(folder.path), summary)

@@ -102,8 +102,7 @@ def receipt(
     there: Destination, folder: ArtifactFolder, summary: WrittenSummary, record: Record
 ) -> WrittenResult:
     """Write the receipt of a delivery."""
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["counts"]))
+    folder.write_results(JOB, summary, record.manifest(summary["counts"]))
     remedy, report = summary["remedy"], write_report(folder.path)
     (folder / BEGUN).unlink(missing_ok=True)  # last: until then the same command goes on
     return WrittenResult(remedy, folder.path, report, summary, there.undo(remedy))

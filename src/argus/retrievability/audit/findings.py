@@ -321,8 +321,7 @@ def write_results(
     with record.timed("writing"):
         folder.write_table("retrievability", table, csv=True)
         folder.write_table("pair_ranks", _pairs_by_id(findings.ranks, findings.ids))
-    folder.write_section("summary.json", "audit", summary)
-    folder.write_section("manifest.json", "audit", record.manifest(summary["entities"]))
+    folder.write_results("audit", summary, record.manifest(summary["entities"]))
     remove_parts(folder)
 
 

@@ -204,8 +204,7 @@ def _keep(
         summary: ExposureSummary = {
             **findings.summary(), **facts, **more, **record.of_store(),
         }  # fmt: skip
-        folder.write_section("summary.json", "exposure", summary)
-        folder.write_section("manifest.json", "exposure", record.manifest(summary["documents"]))
+        folder.write_results("exposure", summary, record.manifest(summary["documents"]))
     return ExposureResult(folder.path, write_report(folder.path), summary, table, misses)
 
 

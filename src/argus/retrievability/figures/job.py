@@ -89,9 +89,8 @@ def audit_figures(
     for name, figure in drawn(summary, points).items():
         folder.own(JOB).mkdir(exist_ok=True)
         folder.write_json(f"{JOB}/{name}.json", figure)
-    folder.write_section("summary.json", JOB, summary)
     counts = {"retrievers": len(retrievers), "entities": summary["shared"]}
-    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    folder.write_results(JOB, summary, record.manifest(counts))
     return FiguresResult(folder.path, write_report(folder.path), summary, curves, points)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.manifest import check_one_run
 from argus.data.parquet import open_parquet, read_records
 from argus.data.records import read_record
 from argus.data.types import FloatArray, State
@@ -181,6 +182,7 @@ def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
             where=table,
         )
     headline = read_record(AuditHeadline, summary, where=folder / "summary.json", section="audit")
+    check_one_run(folder)
     return origin, headline
 
 

@@ -112,8 +112,7 @@ def fit_probe(
         probe, summary = _conclude(audited, data, trials, config)
         save_probe(probe, folder / HOME)
         _write_tables(folder, audited, data, trials, probe)
-        folder.write_section("summary.json", "probe", summary)
-    folder.write_section("manifest.json", "probe", record.manifest(summary["entities"]))
+    folder.write_results("probe", summary, record.manifest(summary["entities"]))
     return ProbeResult(folder.path, write_report(folder.path), summary, probe)
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import write_whole
-from argus.data.provenance import file_hash
+from argus.data.parts import file_hash
 from argus.data.records import parse_json, read_record
 from argus.errors import InputError, Location
 from argus.retrievability.probes.domain import ProbeDomain

@@ -98,8 +98,7 @@ def predict_rps(
         **record.of_store(),
     }
     folder.write_table("predicted", table, csv=True)
-    folder.write_section("summary.json", "prediction", summary)
-    folder.write_section("manifest.json", "prediction", record.manifest(summary["entities"]))
+    folder.write_results("prediction", summary, record.manifest(summary["entities"]))
     return PredictResult(folder.path, write_report(folder.path), summary, table)
 
 

@@ -169,8 +169,7 @@ def _finish(
             folder.write_table(TYPES, types_table(types), csv=True)
         runs = table([row for own in rows for row in own], config.measures)
     folder.write_table(TABLE, runs, csv=True)
-    folder.write_section("summary.json", TABLE, summary)
-    folder.write_section("manifest.json", TABLE, record.manifest(summary["queries"]))
+    folder.write_results(TABLE, summary, record.manifest(summary["queries"]))
     return AblateResult(folder.path, write_report(folder.path), summary, runs)
 
 

@@ -138,8 +138,7 @@ def adapt_index(
     record.open(folder, about=(views.path,))
     home.open()
     summary = _adapt(opened, questions, check_device(device))
-    folder.write_section("summary.json", ADAPT, summary)
-    folder.write_section("manifest.json", ADAPT, record.manifest(summary["needs"]))
+    folder.write_results(ADAPT, summary, record.manifest(summary["needs"]))
     report = write_report(folder.path)
     evaluation = None
     if summary["prescribed"]:

@@ -115,8 +115,7 @@ def distill(
     adapter = save_adapter(model, folder.own(ADAPTER), note)
     merged = save_merged(model, tokenizer, folder.own(MERGED), note) if config.merge else None
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
-    folder.write_section("summary.json", SECTION, summary)
-    folder.write_section("manifest.json", SECTION, record.manifest(summary["examples"]))
+    folder.write_results(SECTION, summary, record.manifest(summary["examples"]))
     return DistillResult(folder.path, adapter, merged, summary)
 
 

@@ -161,8 +161,7 @@ def _finish(
     with record.timed("writing"):
         folder.write_table("need_audit", table, csv=True)
         folder.write_table("needs", needs, csv=True)
-        folder.write_section("summary.json", JOB, summary)
-        folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+        folder.write_results(JOB, summary, record.manifest(summary["documents"]))
     return NeedsResult(
         folder.path, write_report(folder.path), summary, table, needs, measured.table
     )

@@ -140,8 +140,7 @@ def _finish(
     }
     folder.write_table("needs_served", table, csv=True)
     folder.write_table("needs_served_queries", needs, csv=True)
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+    folder.write_results(JOB, summary, record.manifest(summary["documents"]))
     return ServedNeedsResult(
         folder.path, write_report(folder.path), summary, table, needs, measured.table
     )

@@ -114,8 +114,7 @@ def add_scenarios(
     summary = _summary(opened, remedy, own, addition, using.choice)
     write_profiles(folder / FILE, own.of_index.values())
     folder.write_json(MADE, home.read_json(MADE))
-    folder.write_section("summary.json", JOB, {**writer, **summary})
-    folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+    folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     judged = evaluate_remedy(
         opened, remedy, queries, qrels, corpus=corpus, encoder=model, out=folder.path

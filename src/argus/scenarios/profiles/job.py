@@ -97,8 +97,7 @@ def profile_documents(
         "role": str(config.role),
         "language_model": model.summary(),
     }
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["documents"]))
+    folder.write_results(JOB, summary, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     require_answers(model, accept=config.accept_unanswered)
     _require_scenarios(summary, folder)

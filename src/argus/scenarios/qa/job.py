@@ -131,8 +131,7 @@ def _judged(
 
 def _write(folder: ArtifactFolder, record: Record, summary: QASummary, table: pa.Table) -> QAResult:
     folder.write_table(JOB, table, csv=True)
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["questions"]))
+    folder.write_results(JOB, summary, record.manifest(summary["questions"]))
     return QAResult(folder.path, write_report(folder.path), summary, table)
 
 

@@ -119,9 +119,8 @@ def _write(
         by_sheet.setdefault(row.sheet, []).append(row)
     files = [path for sheet, own in by_sheet.items() for path in write_sheet(home, sheet, own)]
     write_jsonl(folder.own(KEY), map(key_row, rows))
-    folder.write_section("summary.json", JOB, summary)
     counts = {"pairs": summary["pairs"], "judgements": summary["judgements"]}
-    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    folder.write_results(JOB, summary, record.manifest(counts))
     return StudyResult(folder.path, tuple(files), summary)
 
 

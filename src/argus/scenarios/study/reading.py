@@ -78,8 +78,7 @@ def read_preferences(
     table, rows = _table(summary), answers_table(returned.answers)
     folder.write_table(JOB, table, csv=True)
     folder.write_table("preference_answers", rows, csv=True)
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["answers"]))
+    folder.write_results(JOB, summary, record.manifest(summary["answers"]))
     return PreferenceResult(folder.path, write_report(folder.path), summary, table, rows)
 
 

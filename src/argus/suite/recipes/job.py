@@ -249,9 +249,8 @@ def _keep(
     table = pa.Table.from_pylist([dict(cell) for cell in cells])
     write_sheets(folder, [sheet])
     folder.write_table("cells", table, csv=True)
-    folder.write_section("summary.json", JOB, summary)
     counts = {"measured": summary["measured"], "failed": summary["failed"]}
-    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    folder.write_results(JOB, summary, record.manifest(counts))
     return ReproduceResult(folder.path, setting.data, summary, table, sheet)
 
 

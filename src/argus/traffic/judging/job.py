@@ -105,8 +105,7 @@ def judge_traffic(
     summary = judging_summary(draw, config, judged, log.unknown, predictor, folder / TABLE)
     table = judging_table(draw, config, judged)
     folder.write_table(JOB, table, csv=True)
-    folder.write_section("summary.json", JOB, summary)
-    folder.write_section("manifest.json", JOB, record.manifest(summary["judged"]))
+    folder.write_results(JOB, summary, record.manifest(summary["judged"]))
     report = write_report(folder.path)
     return JudgingResult(folder.path, report, folder / TABLE, summary, table)
 

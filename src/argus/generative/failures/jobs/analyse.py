@@ -269,9 +269,8 @@ def _reported(analysis: _Analysis, folder: ArtifactFolder, record: Record) -> Fa
         write_files(folder, systems, paired, summary)
         lost = {o.name: r.lost for o, r in zip(outputs, analysis.replayed, strict=True) if r}
         write_optional(folder, lost, analysis.verdicts.table if analysis.verdicts else None)
-    folder.write_section("summary.json", JOB, summary)
     counts = {system.name: len(system.rows) for system in systems}
-    folder.write_section("manifest.json", JOB, record.manifest(counts))
+    folder.write_results(JOB, summary, record.manifest(counts))
     incomplete = [f"{o.file} breaks off: {o.broken}" for o in outputs if o.broken]
     incomplete += [analysis.unjudged] if analysis.unjudged else []
     return FailureResult(folder.path, write_report(folder.path), summary, incomplete)

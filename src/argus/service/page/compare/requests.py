@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from argus.data.artifacts import SUMMARY
 from argus.indexes.hybrid import FUSION
 from argus.indexes.views import ViewIndex
 from argus.indexes.weighing import DENSE
@@ -14,7 +15,6 @@ from argus.service.page.repairs.requests import Wanted, known_inputs
 from argus.service.workplace import SERVED, Workplace
 from argus.stores.spec import shown
 from argus.verdict.places import command
-from argus.verdict.reading import SUMMARY
 
 Named = dict[str, list[str]]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.manifest import MANIFEST, ManifestSection
 from argus.data.parquet import Filter, read_where
 from argus.data.records import read_record
@@ -21,7 +21,6 @@ from argus.remedies.repair.summary import ListedRemedy
 from argus.repair.job import HOME, JOB
 from argus.repair.summary import NOTHING, RepairSummary
 from argus.repair.trial_table import TABLE
-from argus.verdict.reading import SUMMARY
 
 MOST = 200
 """Changed questions that are shown of each."""
