@@ -29,9 +29,10 @@ OF_RUNS = frozenset(
 TIME = "time"
 """Column of a database: when a row was written. Two runs within a second have it alike."""
 OF_ATTEMPTS = re.compile(
-    r":(?:counts|cells|state|before|after):kept$|index\.json:recipes:\d+:added$"
+    r":(?:counts|cells|state|before|after):kept$|index\.json:(?:made|recipes:\d+:added)$"
 )
-"""Places that tell what an earlier run had done, and of commits, of which there may be more."""
+"""Places that tell what an earlier run had done, and of commits, of which there may be more; and
+the number by chance that tells an index from another."""
 NOT_COMPARED = (".html", ".csv", ".lock", ".xml", ".md", ".tex", ".png", ".svg")
 """Pages and copies of tables; they have to be there."""
 PLAIN = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CREATE VIRTUAL%'"

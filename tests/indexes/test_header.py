@@ -11,9 +11,10 @@ FILE = VectorsFile(sha256="ab" * 32, encoder="model@1", agreement=0.03, least=-0
 EMBEDDED = IndexHeader(fingerprint="model@1", dim=3)
 AGREEING = IndexHeader(fingerprint="model@1", dim=3, vectors=FILE)
 FOREIGN = IndexHeader(fingerprint="own", dim=3, vectors=FILE)
+NUMBERED = IndexHeader(fingerprint="own", dim=3, made="0f" * 16)
 
 
-@pytest.mark.parametrize("header", [EMBEDDED, AGREEING, FOREIGN])
+@pytest.mark.parametrize("header", [EMBEDDED, AGREEING, FOREIGN, NUMBERED])
 def test_a_header_reads_back_as_it_was_written(tmp_path, header):
     write_header(tmp_path, header)
     assert read_header(tmp_path) == header

@@ -1,6 +1,7 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -156,6 +157,26 @@ def test_a_second_writer_is_told_and_a_reader_reads_on(index):
     assert len(reader) == 20
     reader.refresh()
     assert len(reader.snapshot()) == 21
+
+
+def test_an_index_that_is_made_anew_is_told_from_the_one_before(index):
+    reader = ViewIndex.open(index.path)
+    assert len(reader.snapshot()) == 20
+    assert index.made == reader.made != ""
+    index.add(expansions(1, "r"), unit(1, 1), remedy="r")
+    index.prescribe("r", weight=0.2)
+    index.rollback("r")
+    assert ViewIndex.open(index.path).made == index.made
+    reader.refresh()
+    reader.snapshot()
+    shutil.rmtree(index.path)
+    anew = ViewIndex.create(index.path, fingerprint="f", dim=DIM, encoder={"model": "m"})
+    anew.add(originals(9, start=40), unit(9, 4))
+    while anew.version < reader.version:
+        anew.add(originals(1, start=40 + len(anew)), unit(1, len(anew)))
+    reader.refresh()
+    assert (reader.version, reader.made) == (anew.version, anew.made) != (anew.version, index.made)
+    assert reader.snapshot().views == anew.snapshot().views
 
 
 def test_what_is_no_index_is_named(tmp_path, index):

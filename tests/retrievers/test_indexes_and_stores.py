@@ -11,7 +11,7 @@ import pytest
 from argus.data.types import Document, Query
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.correction import FILE, QueryCorrection
-from argus.indexes.job import delete_documents
+from argus.indexes.job import build_index, delete_documents
 from argus.indexes.retriever import open_retriever
 from argus.retrievers.answering_index import parse_index
 from argus.retrievers.config import AskingConfig, check_store_settings
@@ -21,6 +21,7 @@ from argus.retrievers.protocol import note_lines, note_of
 from argus.stores.config import StoreConfig
 from argus.stores.errors import reported
 from argus.stores.opening import open_store
+from argus.suite.places import state_of_source
 from tests.support.retrievable import DOCUMENTS, Picky, word_index, word_store
 from tests.support.stores import DIM, N, sqlite_vec
 from tests.support.word_encoder import WordEncoder
@@ -312,3 +313,15 @@ def test_a_correction_that_does_not_fit_is_told(store, index, tmp_path):
         ):
             pass
         assert where in str(error.value.where)
+
+
+def test_answers_of_an_index_that_was_built_anew_are_asked_for_again(tmp_path):
+    kept, place, found, states = tmp_path / "answers.sqlite", tmp_path / "index", [], set()
+    for documents in (DOCUMENTS, DOCUMENTS[:1], DOCUMENTS[:1]):
+        build_index(documents, out=place, encoder=WordEncoder(), fresh=documents != DOCUMENTS)
+        states.add(state_of_source(str(place)))
+        with opened(str(place), encoder=WordEncoder(), kept_in=kept) as source:
+            answers, again = source.ask(QUERIES[:2], 4), source.ask(QUERIES[:2], 4)
+        found.append((answers.kept, again.kept, len(answers.run["q1"])))
+    assert found == [(0, 2, 4), (0, 2, 1), (0, 2, 1)]
+    assert len(states) == 3

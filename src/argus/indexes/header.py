@@ -70,6 +70,8 @@ class HeaderRecord(TypedDict):
     """Where it is not the cosine."""
     recipes: NotRequired[list[RecipeRecord]]
     """Where remedies changed how it is searched."""
+    made: NotRequired[str]
+    """Missing in indexes of before there was any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +92,8 @@ class IndexHeader:
     """Which encoder made the vectors, and how a later command loads it again.
 
     vectors: None where that encoder embedded the documents. similarity: how it compares them.
-    recipes: what remedies say of the search, in the order in which they came.
+    recipes: what remedies say of the search, in the order in which they came. made: tells the
+    index from another that was made at its path before or after it; "" in older ones.
     """
 
     fingerprint: str
@@ -101,6 +104,7 @@ class IndexHeader:
     vectors: VectorsFile | None = None
     similarity: str = COSINE
     recipes: tuple[Recipe, ...] = ()
+    made: str = ""
 
     @property
     def unit(self) -> bool:
@@ -153,6 +157,8 @@ def write_header(path: Path, header: IndexHeader) -> None:
     content = asdict(header)
     if header.unit:
         del content["similarity"]
+    if not header.made:
+        del content["made"]
     del content["recipes"]
     if header.recipes:
         content["recipes"] = [recipe.record() for recipe in header.recipes]
@@ -219,6 +225,7 @@ def _header(record: HeaderRecord, file: Path) -> IndexHeader:
         vectors=None if vectors is None else _vectors_file(vectors, file),
         similarity=record.get("similarity", COSINE),
         recipes=tuple(map(Recipe.of, record.get("recipes", ()))),
+        made=record.get("made", ""),
     )
     if header.dim < 1:
         raise _damaged(f"dim is {header.dim}", Location(file, field="dim"))

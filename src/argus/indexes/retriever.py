@@ -66,7 +66,7 @@ class IndexRetriever:
         self._hybrid = check_hybrid(hybrid)
         self.exact = exact
         self._weight = None if weight is None else check_weight(weight)
-        self._lexical: tuple[int, LexicalIndex] | None = None
+        self._lexical: tuple[tuple[str, int], LexicalIndex] | None = None
 
     def over(self, index: ViewIndex) -> IndexRetriever:
         """Return what searches another version of the index in the same way."""
@@ -184,9 +184,10 @@ class IndexRetriever:
 
         Without scenarios and sentences, which λ weighs: λ = 1 searches documents alone.
         """
-        if self._lexical is None or self._lexical[0] != self.index.version:
+        key = (self.index.made, self.index.version)
+        if self._lexical is None or self._lexical[0] != key:
             words = words_of(self.index, self.as_of, (SCENARIO, SENTENCE), STEMMED)
-            self._lexical = (self.index.version, words)
+            self._lexical = (key, words)
         return self._lexical[1]
 
 

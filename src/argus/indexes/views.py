@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -65,7 +66,7 @@ __all__ = ["BEFORE", "ORIGINAL", "RemedyViews", "ViewIndex", "served"]
 
 COLUMNS = ["id", "doc_id", "kind", "text", "source", "remedy", "added"]
 Batch = tuple[Sequence[View], FloatArray]
-_State = tuple[int, str | None, tuple[Recipe, ...]]
+_State = tuple[str, int, str | None, tuple[Recipe, ...]]
 
 
 class ViewIndex:
@@ -107,6 +108,7 @@ class ViewIndex:
             dim=dim,
             encoder=encoder or EncoderSettings(),
             similarity=similarity,
+            made=uuid4().hex,
         )
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -156,8 +158,16 @@ class ViewIndex:
         return self.header.dim
 
     @property
+    def made(self) -> str:
+        """What tells this index from another that was made at its path; "" in older ones."""
+        return self.header.made
+
+    @property
     def version(self) -> int:
-        """Number of the state that this handle sees; every change makes a larger one."""
+        """Number of the state that this handle sees; every change makes a larger one.
+
+        An index that is made anew (`made` says so) begins again.
+        """
         return int(self._once("version", lambda: self.table.version))
 
     def __len__(self) -> int:
@@ -317,7 +327,7 @@ class ViewIndex:
 
     def _state(self, as_of: str | None) -> _State:
         """Return what tells whether something read of a state still holds."""
-        return self.version, as_of, self.header.recipes
+        return self.made, self.version, as_of, self.header.recipes
 
     def recipe(self, as_of: str | None = None) -> ActiveRecipe:
         """Return how a state is searched beyond its views; errors as for `condition`."""

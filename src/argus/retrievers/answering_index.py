@@ -70,7 +70,8 @@ class AnsweringIndex:
             retriever.as_of, retriever.hybrid, retriever.bm25, retriever.weight,
             retriever.searches_exactly(), STEMMED.name, index.header.recipes,
         )  # fmt: skip
-        parts = (str(index.path.resolve()), retriever.encoder.fingerprint, str(index.version))
+        parts = [str(index.path.resolve()), retriever.encoder.fingerprint, str(index.version)]
+        parts += [index.made] if index.made else []
         return content_hash("index", *parts, repr(ways)).hex()
 
     def session(self) -> AbstractAsyncContextManager[None]:

@@ -53,7 +53,8 @@ def test_it_is_a_search_model_with_a_name_and_a_revision(repaired):
     assert isinstance(model, SearchProtocol)
     meta = model.mteb_model_meta
     assert meta.name.startswith("argus/") and meta.name.count("/") == 1
-    assert meta.revision == f"now-{repaired.retriever.index.version}"
+    index = repaired.retriever.index
+    assert meta.revision == f"now-{index.version}-{index.made}"
     assert as_mteb(repaired.retriever, name="argus/blend").mteb_model_meta.name == "argus/blend"
 
 

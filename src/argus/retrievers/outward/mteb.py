@@ -55,7 +55,8 @@ class MtebSearch:
         retriever = self._backend.index
         if retriever is None:
             return REVISION
-        return f"{retriever.as_of or 'now'}-{retriever.index.version}"
+        index = retriever.index
+        return "-".join(filter(None, (retriever.as_of or "now", str(index.version), index.made)))
 
 
 def _queries(table: Iterable[Mapping[str, Any]]) -> Iterable[Query]:
