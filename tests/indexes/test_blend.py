@@ -272,6 +272,33 @@ def test_a_remedy_says_the_weight_of_scenarios_and_a_number_beats_it(index):
     assert index.weight() == 0.7
 
 
+@pytest.mark.parametrize("dies_at", ["_delete", "_write_recipes"])
+def test_a_rollback_of_scenarios_is_one_commit(index, monkeypatch, dies_at):
+    rng = np.random.default_rng(2)
+    for remedy, weight in (("s-1", 0.5), ("s-2", 0.2)):
+        views = [View(f"d{i}#{remedy}", f"d{i}", "scenario", f"s {i}") for i in range(20)]
+        index.add(views, unit(rng.normal(size=(20, 8))), remedy=remedy)
+        index.prescribe(remedy, weight=weight)
+    after, before = ranked(index, "s-1"), ranked(index)
+    assert after != before
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ViewIndex, dies_at, killed)
+        with pytest.raises(KeyboardInterrupt):
+            index.rollback("s-2")
+    left = ViewIndex.open(index.path)
+    assert (ranked(left), left.weight()) == {
+        "_delete": (before, 0.2),
+        "_write_recipes": (after, 0.5),
+    }[dies_at]
+    left.rollback("s-2")
+    assert (ranked(left), left.weight()) == (after, 0.5)
+    assert [r.id for r in left.remedies()] == ["s-1"]
+
+
 def test_another_blend_over_the_same_views_lays_nothing_out_anew():
     snapshot = blended(np.random.default_rng(0), 40, 8, blend=Blend())
     first, second = snapshot.blended(None), snapshot.blended(Blend(weight=0.2))

@@ -246,8 +246,14 @@ class ViewIndex:
         with self._writing():
             self.refresh()
             find_remedy(remedy, self.remedies(), self.path)
-            self._write_recipes([r for r in self.header.recipes if r.remedy != remedy])
-            return self._delete(f"remedy = {quoted([remedy])}")
+            own = [r for r in self.header.recipes if r.remedy == remedy]
+            kept = [r for r in self.header.recipes if r.remedy != remedy]
+            if any(r.weight is None for r in own):  # sentences count for nothing without a blend
+                self._write_recipes(kept)
+            removed = self._delete(f"remedy = {quoted([remedy])}")
+            if any(r.weight is not None for r in own):  # nor does λ without its scenarios
+                self._write_recipes(kept)
+            return removed
 
     def prescribe(
         self,
@@ -334,9 +340,17 @@ class ViewIndex:
         key = self._state(as_of)
         if self._recipe is None or self._recipe[0] != key:
             there = self.remedies() if as_of is not None else ()
-            recipes = recipes_of(as_of, self.header.recipes, there, self.path)
+            recipes = recipes_of(as_of, self._counting(), there, self.path)
             self._recipe = (key, active(recipes, self.path, self.dim))
         return self._recipe[1]
+
+    def _counting(self) -> list[Recipe]:
+        """Return the recipes that count: λ of a remedy does while any of its views is there."""
+        return [
+            recipe
+            for recipe in self.header.recipes
+            if recipe.weight is None or self._has_rows(f"remedy = {quoted([recipe.remedy])}")
+        ]
 
     def weight(self, as_of: str | None = None) -> float:
         """Return λ of a state: what a remedy says, else 0.7."""
@@ -407,10 +421,11 @@ class ViewIndex:
 
     def holds(self, kind: str, as_of: str | None = None) -> bool:
         """Return whether a state has any view of a kind; nothing is read into memory."""
-        condition = _both(self.condition(as_of), f"kind = {quoted([kind])}")
+        return self._has_rows(_both(self.condition(as_of), f"kind = {quoted([kind])}"))
+
+    def _has_rows(self, condition: str) -> bool:
         with storage(self.path, "reading the index"):
-            n = self._once(("rows", condition), lambda: self.table.count_rows(condition))
-        return bool(n)
+            return bool(self._once(("rows", condition), lambda: self.table.count_rows(condition)))
 
     def build_ann(self) -> None:
         """Build the approximate index over all vectors, replacing an older one, and compact.

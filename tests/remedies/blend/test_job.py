@@ -162,6 +162,20 @@ def test_a_rollback_killed_behind_its_commit_leaves_nothing_half_written(
     assert not half.exists()
 
 
+def test_a_rollback_killed_before_its_commit_is_no_blend_that_is_there(built, minilm, monkeypatch):
+    remedy = blend_index(built, encoder=minilm).remedy
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job.ViewIndex, "_delete", killed)
+        with pytest.raises(KeyboardInterrupt):
+            rollback(built, remedy)
+    assert blend_index(built, encoder=minilm).summary["added"]
+    assert not blend_index(built, encoder=minilm).summary["added"]
+
+
 def type_of_numbers():
     from argus.indexes.prescribed import DocumentNumbers
 

@@ -172,6 +172,27 @@ def test_a_number_is_kept_and_a_component_chosen_alone_keeps_none(built, minilm)
     assert ViewIndex.open(built).header.recipes == ()
 
 
+def test_a_rollback_killed_behind_its_commit_tells_what_it_removed(built, minilm, monkeypatch):
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    results = []
+    for again in (
+        rollback,
+        lambda *_: add_scenarios(built, two_each(), weight=0.25, encoder=minilm),
+    ):
+        result = add_scenarios(built, two_each(), weight=0.25, encoder=minilm)
+        with monkeypatch.context() as patch:
+            patch.setattr(ViewIndex, "_write_recipes", killed)
+            with pytest.raises(KeyboardInterrupt):
+                rollback(built, result.remedy)
+        assert open_retriever(built, minilm).weight == 0.7
+        results.append(again(built, result.remedy))
+    note, added = results
+    assert note["views_removed"] == added.summary["added"] == result.summary["added"] > 0
+    assert open_retriever(built, minilm).weight == 0.25
+
+
 def test_auto_without_a_second_scenario_is_refused(built, minilm):
     with pytest.raises(InputError, match="no document with 2 scenarios") as error:
         add_scenarios(built, profiles(), weight="auto", encoder=minilm)

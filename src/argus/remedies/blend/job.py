@@ -132,7 +132,7 @@ def _open(
 
 def _blend(opened: _Opened, questions: JudgedQueries | None) -> BlendSummary:
     index, encoder, record = opened.index, opened.encoder, opened.record
-    is_there = is_recorded(opened.home, opened.plan.remedy, index)
+    is_there = is_recorded(opened.home, opened.plan.remedy, index, by_recipe=True)
     with EmbeddingStore(
         index.path / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim
     ) as store:

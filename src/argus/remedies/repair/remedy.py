@@ -131,19 +131,21 @@ def apply(opened: OpenedIndex, remedy: Remedy, *, out: Path | None = None) -> Ap
         record.open(folder, about=(opened.index.path,))
         home.open()
         write_diagnosis(folder, making.diagnosis, record)
-        is_told = is_recorded(home, name, opened.index)
+        is_told = is_recorded(home, name, opened.index, by_recipe=False)
         added = (not _is_whole(making, home) and _add(making, remedy, home, record)) or not is_told
         origin = _hand_out(home, folder)
     return Applied(name, folder, opened, making.diagnosis, added, origin, record)
 
 
-def is_recorded(home: ArtifactFolder, remedy: str, index: ViewIndex) -> bool:
+def is_recorded(home: ArtifactFolder, remedy: str, index: ViewIndex, *, by_recipe: bool) -> bool:
     """Return whether a remedy is in an index and a run has told of it to the end.
 
-    After a kill it may be there untold: whoever goes on tells what the whole command did, and may
-    have nothing more to write. The mark of a remedy that was rolled back is removed.
+    by_recipe: whether it counts by its recipe, and not by its views. After a kill it may be there
+    untold: whoever goes on tells what the whole command did, and may have nothing more to write.
+    The mark of a remedy that was rolled back is removed.
     """
-    there = {r.id for r in index.remedies()} | {r.remedy for r in index.header.recipes}
+    recipes = {r.remedy for r in index.header.recipes}
+    there = recipes if by_recipe else {r.id for r in index.remedies() if r.views}
     if remedy not in there:
         (home / RECORDED).unlink(missing_ok=True)
     is_told = (home / RECORDED).is_file()
@@ -282,7 +284,7 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
     naming the remedies there are, for an unknown one.
     """
     views = ViewIndex.open(index_folder(index))
-    there = [r.id for r in views.remedies()]
+    there = {r.id: r.views for r in views.remedies()}
     folder = ArtifactFolder(views.path / REMEDIES / remedy)
     if remedy not in there and folder.path.name == remedy and (folder / ROLLED_BACK).is_file():
         return _rolled_back(views, folder)
@@ -290,14 +292,14 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
     relying = [n for n, home in homes.items() if remedy in _kept_origin(home).get("relied_on", ())]
     note: RollbackNote = {
         "remedy": remedy,
-        "views_removed": next((r.views for r in views.remedies() if r.id == remedy), 0),
+        "views_removed": there.get(remedy, 0) or (_begun(folder) if remedy in there else 0),
         "at": utc_now(),
         "relied_on_by": relying,
     }
     if folder.path.is_dir() and remedy in there:
         folder.write_json(ROLLED_BACK, {**note, "finished": False})
     try:
-        note["views_removed"] = views.rollback(remedy)
+        note["views_removed"] = views.rollback(remedy) or note["views_removed"]
     except InputError:
         if remedy not in there or remedy in {r.id for r in ViewIndex.open(index).remedies()}:
             raise
@@ -305,6 +307,15 @@ def rollback(index: Path | str, remedy: str) -> RollbackNote:
     if folder.path.is_dir():
         folder.write_json(ROLLED_BACK, note)
     return note
+
+
+def _begun(folder: ArtifactFolder) -> int:
+    """Return how many views a rollback removed that was killed before it was at its end."""
+    if not (folder / ROLLED_BACK).is_file():
+        return 0
+    where = folder / ROLLED_BACK
+    note = read_record(RollbackNote, folder.read_json(ROLLED_BACK), where=where)
+    return 0 if note.get("finished", True) else note["views_removed"]
 
 
 def _rolled_back(views: ViewIndex, folder: ArtifactFolder) -> RollbackNote:

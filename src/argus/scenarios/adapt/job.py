@@ -163,7 +163,7 @@ def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> Ada
     """Learn, unless an earlier run did; write it beside the index, and only then prescribe it."""
     index, home, remedy = opened.index, opened.home, opened.remedy
     is_there = remedy in {r.remedy for r in index.header.recipes}
-    is_told = is_recorded(home, remedy, index)
+    is_told = is_recorded(home, remedy, index, by_recipe=True)
     made = _earlier(home) or _learn(opened, device)
     if made.correction is not None and not is_there:
         index.prescribe(remedy, corrects=True)

@@ -197,7 +197,8 @@ def _add(
 ) -> _Addition:
     """Embed and add what the index lacks; what is said of it is on disk before."""
     views = scenario_views(profiles.of_index.values(), component, label=remedy)
-    untold = 0 if is_recorded(home, remedy, index) else _views_of(index, remedy)
+    is_told = is_recorded(home, remedy, index, by_recipe=False)
+    untold = 0 if is_told else _views_of(index, remedy)
     new = new_views(views, index, remedy)
     with (
         record.timed("embedding scenarios"),
