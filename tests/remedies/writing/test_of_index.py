@@ -125,6 +125,19 @@ def test_what_was_stopped_at_its_report_tells_what_both_runs_wrote(
     assert (counts["there_before"], counts["written"]) == (counts["records"], 0)
 
 
+def test_what_was_taken_out_behind_a_stopped_run_was_not_there(home, index, tmp_path, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    remedy = write(index, home, tmp_path).remedy
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("argus.remedies.writing.delivery._reached", stopped)
+        write(index, home, tmp_path)
+    rollback_in_store(home, remedy, opening=opening(home))
+    counts = write(index, home, tmp_path).summary["counts"]
+    assert (counts["there_before"], counts["written"]) == (0, counts["records"])
+
+
 def test_ids_may_lie_in_a_field(tmp_path):
     vectors = ENCODER.encode_documents([document.content for document in DOCUMENTS])
     home = FILLS["qdrant"](tmp_path / "store", DOCUMENTS, vectors)  # its ids are numbers

@@ -119,13 +119,15 @@ class _Begun(TypedDict):
 def _there_before(target: WritableStore, records: RemedyRecords, folder: ArtifactFolder) -> int:
     """Return how many records were there before this command, whose first run may have been killed.
 
-    What it finds stays in the folder until the receipt and its report are written.
+    What it finds stays in the folder until the receipt and its report are written. Where fewer are
+    there by now, they were taken out since, and that run is not gone on with.
     """
+    before = len(ids_of(target, records.remedy))
     if note := folder.read_json(BEGUN):
         begun = read_record(_Begun, note, where=folder / BEGUN)
-        if (begun["remedy"], begun["collection"]) == (records.remedy, target.name):
+        is_own = (begun["remedy"], begun["collection"]) == (records.remedy, target.name)
+        if is_own and begun["there_before"] <= before:
             return begun["there_before"]
-    before = len(ids_of(target, records.remedy))
     folder.write_json(BEGUN, _Begun(
         remedy=records.remedy, collection=target.name, there_before=before
     ))  # fmt: skip
