@@ -44,6 +44,17 @@ def test_a_job_and_what_happened_to_it_outlive_the_table(table, tmp_path):
     again.close()
 
 
+def test_who_never_began_is_at_the_first_attempt(table):
+    id_ = table.add(JOB)
+    for attempt in (1, 1, 2):
+        assert [job.attempt for job in table.queued()] == [attempt]
+        if attempt == 1 and len(table.events(id_, 0, 9)) > 2:
+            table.begin(id_)
+        table.end(id_, JobState.CANCELLED, None)
+        table.again(id_)
+    assert table.job(id_)["attempt"] == 2
+
+
 def test_jobs_wait_in_their_order_and_the_latest_are_listed_first(table):
     ids = [table.add(JOB) for _ in range(5)]
     assert [job.id for job in table.queued()] == ids

@@ -93,10 +93,11 @@ class JobTable:
         return id_
 
     def again(self, id_: int) -> None:
-        """Queue a job that ended once more."""
+        """Queue a job that ended once more; one that was cancelled in the queue never began."""
         with self._changing():
             self._sql.execute(
-                "UPDATE jobs SET state = ?, attempt = attempt + 1, queued_at = ?, "
+                "UPDATE jobs SET state = ?, attempt = attempt + (started_at IS NOT NULL), "
+                "queued_at = ?, "
                 "started_at = NULL, finished_at = NULL, exit_code = NULL, pid = NULL WHERE id = ?",
                 (JobState.QUEUED, utc_now(), id_),
             )
