@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from argus.data.types import FloatArray
+from argus.errors import ArgusError
 from argus.stores.columns import check_keys, native_id, quoted, vector_field
 from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
@@ -38,6 +39,23 @@ OF_REMEDIES = {
     PENALTY: "+FLOAT",
 }  # fmt: skip
 """The columns of FIELDS. A search filters by those without a plus, of which there are 16."""
+BUSY_MS = 5_000
+"""For how long another process that writes to the file is waited for."""
+
+
+@contextmanager
+def _reported(name: str) -> Iterator[None]:
+    """Turn whatever apsw raises into an ArgusError; a file that is held is told as such."""
+    import apsw
+
+    with reported(name):
+        try:
+            yield
+        except apsw.BusyError as error:
+            raise ArgusError(
+                f"{name}: another process writes to the file, and still did after "
+                f"{BUSY_MS / 1000:g} s ({error}). Try again when it is done."
+            ) from error
 
 
 class SqliteVecStore:
@@ -47,7 +65,7 @@ class SqliteVecStore:
 
     def __init__(self, connection: Any, table: str, name: str, field: str | None) -> None:
         self.name, self._db, self.collection = name, connection, table
-        with reported(name):
+        with _reported(name):
             made = connection.execute(
                 "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE '%vec0%'"
             ).fetchall()
@@ -59,7 +77,7 @@ class SqliteVecStore:
         key = _KEY.search(statements[table])
         self._key = key[1] if key else "rowid"
         self._key_is_text = key is not None and key[2].upper() == "TEXT"
-        with reported(name):
+        with _reported(name):
             rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         hidden = {self._key, *self._columns, table, "distance", "k"}
         self._others = [row[1] for row in rows if row[1] not in hidden]
@@ -69,7 +87,7 @@ class SqliteVecStore:
         """Return what is known of it now."""
         dim, rest = self._columns[self.field]
         metric = _METRIC.search(rest)
-        with reported(self.name):
+        with _reported(self.name):
             (n,) = self._db.execute(f"SELECT count(*) FROM {quoted(self.collection)}").fetchone()
         return StoreFacts(
             records=int(n),
@@ -85,10 +103,10 @@ class SqliteVecStore:
         """Yield all rows, in the table's order."""
         dim = self._columns[self.field][0]
         columns = ", ".join(map(quoted, (self._key, self.field, *self._others)))
-        with reported(self.name):
+        with _reported(self.name):
             cursor = self._db.cursor().execute(f"SELECT {columns} FROM {quoted(self.collection)}")
         while True:
-            with reported(self.name):
+            with _reported(self.name):
                 rows = [row for _, row in zip(range(size), cursor, strict=False)]
             if not rows:
                 return
@@ -115,7 +133,7 @@ class SqliteVecStore:
         answers = []
         for vector in vectors:
             values = (np.asarray(vector, np.float32).tobytes(), k, *(matching or {}).values())
-            with reported(self.name):
+            with _reported(self.name):
                 rows = self._db.execute(statement, values).fetchall()
             # a vector with a NaN has no distance, and comes first
             answers.append([(str(id_), -float(far)) for id_, far in rows if far is not None])
@@ -129,7 +147,7 @@ class SqliteVecStore:
             f"INSERT INTO {quoted(self.collection)} ({', '.join(map(quoted, columns))}) "
             f"VALUES ({marks})"
         )
-        with reported(self.name), self._db:
+        with _reported(self.name), self._db:
             self.delete(records.ids)
             for id_, vector, payload in records.rows():
                 others = [payload.get(name) for name in self._others]
@@ -139,7 +157,7 @@ class SqliteVecStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         statement = f"DELETE FROM {quoted(self.collection)} WHERE {quoted(self._key)} = ?"
-        with reported(self.name), self._db:
+        with _reported(self.name), self._db:
             self._db.executemany(statement, [(self._native(id_),) for id_ in ids])
 
     @property
@@ -160,10 +178,10 @@ class SqliteVecStore:
         where = " AND ".join(f"{quoted(key)} = ?" for key in matching or {})
         statement = f"SELECT {columns} FROM {quoted(self.collection)}"
         statement += f" WHERE {where}" if where else ""
-        with reported(self.name):
+        with _reported(self.name):
             cursor = self._db.cursor().execute(statement, tuple((matching or {}).values()))
         while True:
-            with reported(self.name):
+            with _reported(self.name):
                 rows = [row for _, row in zip(range(size), cursor, strict=False)]
             if not rows:
                 return
@@ -172,7 +190,7 @@ class SqliteVecStore:
 
     def sibling(self, name: str) -> SqliteVecStore | None:
         """Open another table; it has the same column of vectors."""
-        with reported(self.name):
+        with _reported(self.name):
             if not self._statement(name):
                 return None
         return SqliteVecStore(self._db, name, sibling_name(self.name, name), self.field)
@@ -186,7 +204,7 @@ class SqliteVecStore:
             f"{self.field} FLOAT[{self._columns[self.field][0]}] distance_metric=cosine",
             *(f"{'+' * kind.startswith('+')}{c} {kind.lstrip('+')}" for c, kind in columns.items()),
         ]
-        with reported(self.name):
+        with _reported(self.name):
             self._db.execute(
                 f"CREATE VIRTUAL TABLE {quoted(name)} /* {MARK} */ USING vec0({', '.join(listed)})"
             )
@@ -194,7 +212,7 @@ class SqliteVecStore:
 
     def drop_sibling(self, name: str) -> bool:
         """Remove one that Argus made, once it is empty."""
-        with reported(self.name):
+        with _reported(self.name):
             if f"/* {MARK} */" not in self._statement(name):
                 return False
             (rows,) = self._db.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()
@@ -241,8 +259,9 @@ def open_sqlite_vec(place: str, table: str, field: str | None) -> SqliteVecStore
     name = f"sqlite-vec:{place}/{table}"
     if not Path(place).is_file():
         raise no_folder(place, "SQLite")
-    with reported(name):
+    with _reported(name):
         connection = apsw.Connection(place)
+        connection.set_busy_timeout(BUSY_MS)
         connection.enable_load_extension(True)
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)

@@ -1,0 +1,42 @@
+"""sqlite-vec: a file that another process writes to meanwhile."""
+
+from __future__ import annotations
+
+import threading
+
+import apsw
+import pytest
+
+from argus.errors import ArgusError
+from argus.stores import sqlite_vec as module
+from argus.stores.opening import open_store
+from tests.support.stores import N, sqlite_vec
+
+
+@pytest.fixture
+def store(tmp_path):
+    return sqlite_vec(tmp_path / "store")
+
+
+@pytest.fixture
+def writer(store, tmp_path):
+    """Another connection, which holds the file."""
+    other = apsw.Connection(str(tmp_path / "store" / "docs.db"))
+    other.execute("BEGIN EXCLUSIVE")
+    yield other
+    other.close()
+
+
+def test_who_writes_to_the_file_for_a_moment_is_waited_for(store, writer):
+    threading.Timer(0.3, lambda: writer.execute("COMMIT")).start()
+    with open_store(store.spec) as opened:
+        assert opened.describe().records == N
+
+
+def test_a_file_that_stays_held_is_told_as_such(store, writer, monkeypatch):
+    monkeypatch.setattr(module, "BUSY_MS", 100)
+    with (
+        pytest.raises(ArgusError, match=r"docs\.db/docs: another process writes.+Try again"),
+        open_store(store.spec),
+    ):
+        pass
