@@ -29,10 +29,12 @@ ROUNDS, SLICE, TIMEOUT_S = 3, 200_000, 1200
 BUILD = """
 import json, sys, tempfile, time
 from pathlib import Path
+from argus.generative.index.manifest import read_manifest
 from argus.generative.index.segment import make_segment, open_segment, write_segment
 from benchmarks.ngram_build import inputs, resident_bytes
-held = open_segment(Path(sys.argv[1]) / "segments" / "0001")
-border, size = int(held.text[-1]), len(held.first) - 1
+manifest = read_manifest(Path(sys.argv[1]))
+border, size = manifest.border, manifest.size
+held = open_segment(Path(sys.argv[1]) / "segments" / "0001", border, size)
 make_segment([inputs(held, 50)], border, size)  # compiles
 given = [inputs(held, held.n_documents)]
 before = resident_bytes("VmRSS", reset_peak=True)

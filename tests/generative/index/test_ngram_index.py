@@ -142,7 +142,7 @@ def test_the_order_that_breaks_ties_belongs_to_the_ids(case, random):
 def test_a_segment_on_disk_is_the_segment_in_memory(tmp_path):
     made = in_memory([[1, 2], [3]], 60_000).segments[0]
     write_segment(made, tmp_path / "s")
-    read = open_segment(tmp_path / "s")
+    read = open_segment(tmp_path / "s", BORDER, 60_000)
     assert read.text.dtype == np.uint16
     assert all(np.array_equal(getattr(made, name), getattr(read, name)) for name in made.bytes)
 
@@ -152,7 +152,7 @@ def test_a_cut_array_is_an_error_that_names_it(tmp_path):
     path = tmp_path / "s" / "suffixes.npy"
     path.write_bytes(path.read_bytes()[:-4])
     with pytest.raises(InputError, match=r"suffixes\.npy.*--fresh"):
-        open_segment(tmp_path / "s")
+        open_segment(tmp_path / "s", BORDER, 4)
 
 
 DOCUMENTS = [

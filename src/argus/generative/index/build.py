@@ -182,7 +182,7 @@ def _add(
         segment = make_segment(passages, vocabulary.border, vocabulary.size)
         indexed.update(id_ for part in passages for id_ in part.ids)
         write_segment(segment, home / name)
-        manifest = manifest.with_segment(name, deepcopy(counts))
+        manifest = manifest.with_segment(name, segment.identity, deepcopy(counts))
         manifest.write(folder)
     ids = dict.fromkeys([*counts.empty_ids, *(d.id for d in documents)])
     counts.empty_ids = [id_ for id_ in ids if id_ not in indexed]

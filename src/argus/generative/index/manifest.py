@@ -7,7 +7,7 @@ killed leaves an index of whole segments, or none.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from argus.data.artifacts import write_whole
@@ -25,8 +25,9 @@ class Manifest:
 
     vocabulary: fingerprint of the tokenizer. size: token ids. border: the
     token between passages. titles: whether ` title @@` stands in
-    passages. segments: their folders' names, in order. finished: False while a build runs or after
-    it was killed. counts: what became of the documents.
+    passages. segments: their folders' names, in order. identities: of segments, by name; none of
+    those that earlier versions wrote. finished: False while a build runs or after it was killed.
+    counts: what became of the documents.
     """
 
     vocabulary: str
@@ -34,6 +35,7 @@ class Manifest:
     border: int
     titles: bool
     segments: tuple[str, ...] = ()
+    identities: dict[str, str] = field(default_factory=dict)
     finished: bool = False
     counts: PassageCounts
     version: int = VERSION
@@ -47,9 +49,28 @@ class Manifest:
         """Replace the manifest in a folder, whole or not at all."""
         write_whole(folder / FILE, json.dumps(asdict(self), indent=2) + "\n")
 
-    def with_segment(self, name: str, counts: PassageCounts) -> Manifest:
+    def with_segment(self, name: str, identity: str, counts: PassageCounts) -> Manifest:
         """Return the manifest with one more segment."""
-        return replace(self, segments=(*self.segments, name), counts=counts)
+        return replace(
+            self,
+            segments=(*self.segments, name),
+            identities={**self.identities, name: identity},
+            counts=counts,
+        )
+
+    def check(self) -> None:
+        """Raise ValueError for what no build writes; segments lie in the index, each once."""
+        for name, kind in (
+            ("vocabulary", str), ("size", int), ("border", int), ("titles", bool),
+            ("identities", dict), ("finished", bool),
+        ):  # fmt: skip
+            if type(getattr(self, name)) is not kind:
+                raise ValueError(f"{name}: {getattr(self, name)!r:.80}")
+        if not 0 <= self.border < self.size:
+            raise ValueError(f"border {self.border} among {self.size} token ids")
+        wrong = [one for one in self.segments if not (isinstance(one, str) and one.isalnum())]
+        if wrong or len(set(self.segments)) < len(self.segments):
+            raise ValueError(f"segments: {', '.join(map(repr, wrong or self.segments)):.80}")
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -64,13 +85,15 @@ def read_manifest(folder: Path) -> Manifest | None:
         content = parse_json(path.read_text(encoding="utf-8"))
         version = content["version"]
         if version == VERSION:
-            return Manifest(
+            manifest = Manifest(
                 **{
                     **content,
                     "segments": tuple(content["segments"]),
                     "counts": PassageCounts(**content["counts"]),
                 }
             )
+            manifest.check()
+            return manifest
     except (ValueError, TypeError, KeyError, OSError) as error:
         raise InputError(
             f"no manifest of an n-gram index ({error})",

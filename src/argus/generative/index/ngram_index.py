@@ -20,7 +20,7 @@ import numpy.typing as npt
 from argus.data.types import IntArray
 from argus.errors import InputError
 from argus.generative.index import kernels
-from argus.generative.index.manifest import SEGMENTS, TOKENIZER, Manifest, read_manifest
+from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
 from argus.generative.index.segment import Segment, open_segment
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
 
@@ -54,6 +54,7 @@ class NgramIndex:
     """An index over one or more segments; `open` maps one from a folder.
 
     n_tokens: N, borders in front of passages counted. titles: whether passages have titles.
+    tokenizer: the fingerprint of the one in `folder`.
     Documents are numbered from 0 in the order in which they were indexed.
     """
 
@@ -64,9 +65,10 @@ class NgramIndex:
         folder: Path | None = None,
         *,
         titles: bool = True,
+        tokenizer: str | None = None,
     ) -> None:
         self.segments, self.border, self.folder = tuple(segments), border, folder
-        self.titles = titles
+        self.titles, self._tokenizer = titles, tokenizer
         self.vocabulary_size = len(segments[0].first) - 1
         self._bases = np.cumsum([0, *(s.n_tokens for s in segments)], dtype=np.int64)
         self._documents = np.cumsum([0, *(s.n_documents for s in segments)], dtype=np.int64)
@@ -90,10 +92,16 @@ class NgramIndex:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The tokenizer of the index, loaded when it is first needed."""
+        """The tokenizer of the index, loaded when it is first needed.
+
+        Raises InputError where it is another than the passages were made with.
+        """
         if self.folder is None:
             raise ValueError("an index in memory has no tokenizer")
-        return open_vocabulary(self.folder / TOKENIZER)
+        vocabulary = open_vocabulary(self.folder / TOKENIZER)
+        if self._tokenizer not in (None, vocabulary.fingerprint):
+            raise _foreign(self.folder / TOKENIZER, "another tokenizer")
+        return vocabulary
 
     def count(self, ngram: Tokens) -> int:
         """Return how often an n-gram occurs; the empty one N times."""
@@ -298,6 +306,26 @@ class NgramIndex:
 
 
 def open_segments(folder: Path, manifest: Manifest) -> NgramIndex:
-    """Map the segments that a manifest names, at least one; the build need not be finished."""
-    segments = [open_segment(folder / SEGMENTS / name) for name in manifest.segments]
-    return NgramIndex(segments, manifest.border, folder, titles=manifest.titles)
+    """Map the segments that a manifest names, at least one; the build need not be finished.
+
+    Raises InputError where one is damaged, or not the one that was built.
+    """
+    segments = []
+    for name in manifest.segments:
+        home = folder / SEGMENTS / name
+        segment = open_segment(home, manifest.border, manifest.size)
+        if manifest.identities.get(name) not in (None, segment.identity):
+            raise _foreign(home, "a segment of another index")
+        segments.append(segment)
+    return NgramIndex(
+        segments, manifest.border, folder, titles=manifest.titles, tokenizer=manifest.vocabulary
+    )
+
+
+def _foreign(path: Path, what: str) -> InputError:
+    return InputError(
+        what,
+        expected=f"the one that {FILE} speaks of",
+        fix="Put it back, or build the index again with --fresh.",
+        where=path,
+    )

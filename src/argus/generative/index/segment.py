@@ -1,7 +1,8 @@
 """One segment of an n-gram index: passages and their suffix array, as plain arrays in a folder.
 
-Everything is memory-mapped: opening reads headers only, and processes share the pages. Layout, for
-N tokens (borders in front counted, the closing one not), D passages, V token ids:
+Everything is memory-mapped, and processes share the pages; opening checks what compiled code relies
+on (see `argus.generative.index.soundness`). Layout, for N tokens (borders in front counted, the
+closing one not), D passages, V token ids:
 
 * `text` (N + 1,) uint16 or uint32; `suffixes` (N,) int32; `first` (V + 1,) int64;
 * `list_pointers` (V + 1,), `list_tokens`, `list_begins`: continuations of tokens with at least
@@ -26,6 +27,7 @@ from argus.data.types import IntArray
 from argus.data.writing import writable
 from argus.errors import InputError
 from argus.generative.index.kernels import Lists, continuation_lists
+from argus.generative.index.soundness import first_fault, text_type
 from argus.generative.index.suffixes import suffix_array
 from argus.generative.passages import Passages
 
@@ -61,6 +63,11 @@ class Segment:
         return len(self.order)
 
     @property
+    def identity(self) -> str:
+        """A hash of how often every token occurs: tells a segment from another corpus' one."""
+        return content_hash(self.first.tobytes()).hex()
+
+    @property
     def lists(self) -> Lists:
         """Continuation lists, as kernels take them."""
         return self.list_pointers, self.list_tokens, self.list_begins
@@ -82,7 +89,7 @@ def make_segment(passages: list[Passages], border: int, size: int) -> Segment:
     Memory: the tokens (4 bytes each), their copy in the index's type, and about 16 bytes per token.
     """
     lengths = [len(p.tokens) for p in passages]
-    text = np.empty(sum(lengths) + 1, np.uint16 if size <= 2**16 else np.uint32)
+    text = np.empty(sum(lengths) + 1, text_type(size))
     at = 0
     for p in passages:
         text[at : at + len(p.tokens)] = p.tokens
@@ -120,21 +127,32 @@ def write_segment(segment: Segment, folder: Path) -> None:
             np.save(folder / f"{f.name}.npy", getattr(segment, f.name), allow_pickle=False)
 
 
-def open_segment(folder: Path) -> Segment:
-    """Map the arrays of a segment. Raises InputError where one is missing or cut."""
-    return Segment(*[_array(folder / f"{f.name}.npy") for f in fields(Segment)])
+def open_segment(folder: Path, border: int, size: int) -> Segment:
+    """Map the arrays of a segment of `size` token ids.
+
+    Raises InputError where one is missing, cut, or does not fit the others.
+    """
+    segment = Segment(*[_array(folder / f"{f.name}.npy") for f in fields(Segment)])
+    if (fault := first_fault(segment, border, size)) is not None:
+        name, what = fault
+        raise _damaged(folder / f"{name}.npy", what)
+    return segment
 
 
 def _array(path: Path) -> Array:
     try:
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except UNREADABLE as error:
-        raise InputError(
-            f"cannot be read ({damage(error)})",
-            expected="the array as `argus generative build` wrote it",
-            fix="Build the index again with --fresh.",
-            where=path,
-        ) from error
+        raise _damaged(path, f"cannot be read ({damage(error)})") from error
+
+
+def _damaged(path: Path, what: str) -> InputError:
+    return InputError(
+        what,
+        expected="the array as `argus generative build` wrote it",
+        fix="Build the index again with --fresh.",
+        where=path,
+    )
 
 
 def _offsets(lengths: list[int]) -> list[int]:
