@@ -235,3 +235,52 @@ def test_probes_of_chunks_ask_for_their_documents(tmp_path):
         config=argus.ServedReceiptConfig(k=3, sentences=1, parent_field="page"),
     )  # fmt: skip
     assert {row["doc_id"] for row in result.table.to_pylist()} == {"tea", "coffee", "ska"}
+
+
+def _halved(kept):
+    for query in [*kept["run"]][::2]:
+        del kept["run"][query]
+
+
+def _failed(kept):
+    kept["failed"] = dict.fromkeys(kept["run"], "gone")
+
+
+def _exchanged(kept):
+    run = kept["run"]
+    run["q1"], run["q2"] = run["q2"], run["q1"]
+
+
+def _scored(score):
+    return lambda kept: kept["run"]["q1"].update(tea=score)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_halved, "2 of 3 queries neither answered nor failed"),
+        (_failed, "'q1' was answered, and failed"),
+        (lambda kept: kept["run"].update(q9={}), "'q9' is none of the queries"),
+        (_scored(float("nan")), "'tea' has the score nan"),
+        (_scored(float("inf")), "'tea' has the score inf"),
+        (lambda kept: kept["run"]["q1"].update(cocoa=0.5), "1 results that no document has; 0"),
+        (_exchanged, "the run is not the one that was written"),
+    ],
+)
+def test_kept_answers_that_were_changed_are_refused(tmp_path, change, message):
+    receipt(tmp_path, before=serving(LISTS))
+    file = tmp_path / "before.json"
+    kept = json.loads(file.read_text())
+    change(kept)
+    file.write_text(json.dumps(kept))
+    with pytest.raises(InputError, match=rf"before\.json: .*{message}"):
+        receipt(tmp_path, after=serving(REPAIRED))
+
+
+def test_answers_that_an_earlier_version_kept_are_taken(tmp_path):
+    receipt(tmp_path, before=serving(LISTS))
+    file = tmp_path / "before.json"
+    kept = json.loads(file.read_text())
+    assert kept.pop("answers")
+    file.write_text(json.dumps(kept))
+    assert receipt(tmp_path, after=serving(REPAIRED)).summary["moves"]["recovered"] == 1

@@ -6,6 +6,7 @@ Nothing is taken on trust: the same queries are asked of what is served, both ti
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -20,7 +21,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
 from argus.data.parquet import read_table
-from argus.data.provenance import utc_now
+from argus.data.provenance import content_hash, utc_now
 from argus.data.records import read_record
 from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder, EncoderConfig
@@ -82,11 +83,12 @@ class ServedReceipt(Result):
 class _Asked(TypedDict):
     """What is kept of one of the two times.
 
-    questions: their identity. config, fingerprint: what the manifest notes of who was asked, and
-    how.
+    questions: their identity. answers: a hash of the run, which no other run has. config,
+    fingerprint: what the manifest notes of who was asked, and how.
     """
 
     questions: str
+    answers: NotRequired[str]
     config: NotRequired[dict[str, object]]
     fingerprint: NotRequired[str]
     state: ServedState
@@ -215,6 +217,16 @@ class _Asking:
                 fix="Give what was given then, or begin anew in another --out.",
                 where=path,
             )
+        fault = self.questions.fault(answers["run"], answers["failed"], answers["state"]["unknown"])
+        if fault is None and answers.get("answers") not in (None, _hash(answers["run"])):
+            fault = "the run is not the one that was written"
+        if fault is not None:
+            raise InputError(
+                fault,
+                expected=f"the answers as they came {when} the repair",
+                fix="Put the file back, or begin anew in another --out.",
+                where=path,
+            )
         self.record.config |= answers.get("config", {})
         self.record.encoder["fingerprint"] = answers.get("fingerprint", NO_ENCODER)
         self._drop_kept(when)  # of a call that was killed in between
@@ -245,13 +257,15 @@ class _Asking:
             "queries": len(self.questions.queries),
             "unknown": sum(id_ not in ids for one in answers.run.values() for id_ in one),
         }
+        run = self.questions.folded(answers.run)
         answers_now: _Asked = {
             "questions": self.questions.identity(self.k),
+            "answers": _hash(run),
             "config": {name: self.record.config[name] for name in NOTED},
             "fingerprint": self.record.encoder["fingerprint"],
             "state": state,
             "failed": dict(answers.failed),
-            "run": self.questions.folded(answers.run),
+            "run": run,
         }
         self.folder.write_json(f"{when}.json", answers_now)
         self._drop_kept(when)
@@ -265,6 +279,10 @@ class _Asking:
         for suffix in ("", "-wal", "-shm"):
             file = self._kept(when)
             file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+
+def _hash(run: Run) -> str:
+    return content_hash(json.dumps(run)).hex()
 
 
 def _begun(questions: ReceiptQuestions, k: int, earlier: _Asked) -> ServedReceiptSummary:

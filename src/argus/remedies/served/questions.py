@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +46,29 @@ class ReceiptQuestions:
         relevant = {id_: self.qrels[id_] for id_ in sorted(self.qrels)}
         texts = [(query.id, query.text) for query in self.queries]
         return content_hash(json.dumps([k, texts, relevant])).hex()
+
+    def fault(self, run: Run, failed: Mapping[str, str], unknown: int) -> str | None:
+        """Return what is wrong with answers to them that were kept; None where nothing is.
+
+        unknown: results that were no document of the corpus when they came.
+        """
+        ids = {query.id for query in self.queries}
+        twice, without = run.keys() & failed.keys(), ids - run.keys() - failed.keys()
+        if twice:
+            return f"query {min(twice)!r} was answered, and failed"
+        if without:
+            return f"{len(without):,} of {len(ids):,} queries neither answered nor failed"
+        if other := (run.keys() | failed.keys()) - ids:
+            return f"{min(other)!r} is none of the queries"
+        for query, scores in run.items():
+            wrong = next((id_ for id_, score in scores.items() if not math.isfinite(score)), None)
+            if wrong is not None:
+                return f"query {query!r}: {wrong!r} has the score {scores[wrong]}"
+        known = {document.id for document in self.documents}
+        came = sum(id_ not in known for scores in run.values() for id_ in scores)
+        if self.fold is None and came != unknown:
+            return f"{came:,} results that no document has; {unknown:,} such came"
+        return None
 
 
 def receipt_questions(
