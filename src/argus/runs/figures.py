@@ -21,7 +21,7 @@ class Tracked:
     """One job's table. id: its key, of several columns joined; settings: what must be alike.
 
     read: from the table to the values of each figure, None where an item was not measured. columns:
-    what of the table is read; all of it by default.
+    what of the table is read; all of it by default. unique: whether no key comes twice.
     """
 
     table: str
@@ -30,6 +30,7 @@ class Tracked:
     settings: tuple[str, ...]
     read: Callable[[pa.Table], dict[str, Values]]
     columns: tuple[str, ...] | None = None
+    unique: bool = True
 
 
 def _column(table: pa.Table, name: str) -> list[float | None]:
@@ -122,6 +123,7 @@ TRACKED: Mapping[str, Tracked] = {
         ("k",),
         _traffic,
         ("question", "results", "good", "bad"),
+        unique=False,  # texts, from which secrets were taken
     ),
     "judging": Tracked("judging", ("query_id",), "questions", ("k", "relevant_from"), _judging),
     "authority": Tracked("authority", ("superseded", "controlling"), "pairs", ("k",), _authority),

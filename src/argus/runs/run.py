@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from argus.data.manifest import ManifestSection
 from argus.data.parquet import WRITTEN, open_parquet, read_batches, read_table
 from argus.data.records import parse_json, read_record
+from argus.data.row_checks import is_share, require_shares, require_unique
 from argus.errors import InputError, Location
 from argus.runs.figures import TRACKED, Tracked, Values
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 RUN, ITEMS = "run.json", "items.parquet"
 ID = "id"
+AGAIN = "Remove it and take another run; argus history lists them."
 MOST = 100_000
 """Items of one run that are kept."""
 
@@ -67,7 +69,10 @@ class JobRun:
 
     @cached_property
     def items(self) -> Mapping[str, Mapping[str, float | None]]:
-        """By figure, each item's value; None where it was not measured."""
+        """By figure, each item's value; None where it was not measured.
+
+        Raises InputError where they were damaged: a value outside of 0..1, an item twice.
+        """
         if self._items is not None:
             return self._items
         import pyarrow as pa
@@ -76,13 +81,14 @@ class JobRun:
         try:
             table = read_table(path)
             ids = table[ID].to_pylist()
-            return {
-                name: dict(zip(ids, table[name].to_pylist(), strict=True))
-                for name in table.column_names
-                if name != ID
-            }
+            columns = {n: table[n].to_pylist() for n in table.column_names if n != ID}
         except (OSError, KeyError, pa.ArrowException) as error:
             raise _damaged(path, str(error).partition("\n")[0]) from error
+        if self.job not in TRACKED or TRACKED[self.job].unique:
+            require_unique(ids, path, fix=AGAIN)
+        for name, values in columns.items():
+            require_shares(ids, values, path, name, fix=AGAIN)
+        return {name: dict(zip(ids, values, strict=True)) for name, values in columns.items()}
 
     @classmethod
     def at(cls, folder: Path) -> JobRun:
@@ -92,7 +98,11 @@ class JobRun:
             content = parse_json(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise _damaged(path, str(error)) from error
-        return cls(read_record(RunRecord, content, where=path), folder)
+        record = read_record(RunRecord, content, where=path)
+        for name, mean in record["means"].items():
+            if not is_share(mean):
+                raise _damaged(path, f"the mean of {name!r} is {mean}")
+        return cls(record, folder)
 
 
 def run_of_results(
@@ -101,7 +111,7 @@ def run_of_results(
     """Return the run whose results lie in a folder; None of a job that is not compared.
 
     Of more than MOST items a part is taken, by their ids: the same part in every run. Raises
-    InputError where its table cannot be read.
+    InputError where its table cannot be read, has a value outside of 0..1, or an item twice.
     """
     import pyarrow as pa
 
@@ -112,12 +122,17 @@ def run_of_results(
     if not set(tracked.id) <= set(open_parquet(path, fix=WRITTEN).schema_arrow.names):
         return None  # another job wrote a table of that name since
     items: dict[str, dict[str, float | None]] = {}
+    read: list[str] = []
     try:
         for ids, table in _parts(path, tracked):
+            read += ids
             for name, values in tracked.read(table).items():
+                require_shares(ids, values, path, name)
                 items.setdefault(name, {}).update(zip(ids, values, strict=True))
     except (OSError, KeyError, pa.ArrowException) as error:
         raise _damaged(path, str(error).partition("\n")[0]) from error
+    if tracked.unique:
+        require_unique(read, path, " → ".join(tracked.id))
     measured = {n: v for n, v in items.items() if any(x is not None for x in v.values())}
     return JobRun(_record(job, manifest, summary, measured), folder, measured)
 
@@ -179,6 +194,6 @@ def _damaged(path: Path, what: str) -> InputError:
     return InputError(
         f"cannot be read ({what})",
         expected="a run as Argus recorded it",
-        fix="Remove it and take another run; argus history lists them.",
+        fix=AGAIN,
         where=Location(path),
     )

@@ -13,6 +13,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.manifest import check_one_run
 from argus.data.parquet import WRITTEN, read_records
 from argus.data.records import read_record
+from argus.data.row_checks import require_shares, require_unique
 from argus.errors import InputError
 
 R = TypeVar("R")
@@ -111,12 +112,18 @@ class Results:
         return self._figures(ExposureFigures, "exposure")
 
     def entities(self) -> dict[str, EntityRow]:
-        """Return id -> row of the audit's table."""
-        return {row["id"]: row for row in self._rows(EntityRow, "retrievability")}
+        """Return id -> row of the audit's table; InputError for an id twice, or no score."""
+        rows, path = self._rows(EntityRow, "retrievability"), self.folder / "retrievability.parquet"
+        ids = [row["id"] for row in rows]
+        require_unique(ids, path)
+        require_shares(ids, [row["rps"] for row in rows], path, "rps")
+        return dict(zip(ids, rows, strict=True))
 
     def documents(self) -> dict[str, DocumentRow]:
-        """Return id -> row of the table of exposure."""
-        return {row["id"]: row for row in self._rows(DocumentRow, "exposure")}
+        """Return id -> row of the table of exposure; InputError for an id twice."""
+        rows = self._rows(DocumentRow, "exposure")
+        require_unique([row["id"] for row in rows], self.folder / "exposure.parquet")
+        return {row["id"]: row for row in rows}
 
     def _figures(self, kind: type[R], job: str) -> R:
         file = self.folder / "summary.json"

@@ -14,9 +14,10 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.manifest import check_one_run
 from argus.data.parquet import open_parquet, read_records
 from argus.data.records import read_record
+from argus.data.row_checks import require_shares, require_unique
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
-from argus.errors import InputError
+from argus.errors import InputError, Location
 from argus.retrievability.hypergeometric import hit_probability
 from argus.retrievability.pair_table import FILE as PAIRS
 from argus.retrievability.pair_table import read_pairs
@@ -114,8 +115,10 @@ def read_audit(folder: Path) -> Audited:
             fix="See in its report why; then audit again.",
             where=table,
         )
-    keys = [bytes.fromhex(row["vector"]) for row in rows]
     ids = [row["id"] for row in rows]
+    require_unique(ids, table)
+    require_shares(ids, [row["rps"] for row in rows], table, "rps")
+    keys = [_key(row, table) for row in rows]
     k, pool, encoder = headline["k"], headline["pool"], origin["encoder"]
     return Audited(
         ids=ids,
@@ -130,6 +133,23 @@ def read_audit(folder: Path) -> Audited:
         k=k,
         pool=pool,
         origin=origin,
+    )
+
+
+def _key(row: Row, table: Path) -> bytes:
+    """Return the key of an entity's vector; InputError where it is none, or there is no score."""
+    for name in ("rps", "related", "vector"):
+        if row.get(name) is None:
+            raise _damaged(table, name, f"nothing for {row['id']!r}, which was measured")
+    try:
+        return bytes.fromhex(row["vector"])
+    except ValueError as error:
+        raise _damaged(table, "vector", f"{row['vector']!r:.80} for {row['id']!r}") from error
+
+
+def _damaged(path: Path, field: str, what: str) -> InputError:
+    return InputError(
+        what, expected="what argus audit wrote", fix=AGAIN, where=Location(path, field=field)
     )
 
 
@@ -181,7 +201,13 @@ def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
             fix=AGAIN,
             where=table,
         )
-    headline = read_record(AuditHeadline, summary, where=folder / "summary.json", section="audit")
+    if (dim := origin["encoder"].get("dim", 0)) < 1:
+        raise _damaged(folder / "manifest.json", "audit.encoder.dim", f"vectors of length {dim}")
+    where = folder / "summary.json"
+    headline = read_record(AuditHeadline, summary, where=where, section="audit")
+    for name, value in (("k", headline["k"]), ("pool", headline["pool"])):
+        if value < 1:
+            raise _damaged(where, f"audit.{name}", f"{name}={value}")
     check_one_run(folder)
     return origin, headline
 

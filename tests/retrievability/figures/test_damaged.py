@@ -1,0 +1,123 @@
+"""Damaged results of an audit are refused with file and column, where they are read."""
+
+import json
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import argus
+from argus.errors import InputError
+from argus.evaluation.compare.folder import read_results
+from argus.evaluation.gate.config import GateBounds
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.fixture
+def audit(audits, tmp_path):
+    shutil.copytree(audits["keen"], tmp_path / "audit")
+    return tmp_path / "audit"
+
+
+def put(file, column, value, row=3):
+    """Write one value of a table anew."""
+    table = pq.read_table(file)
+    values = table[column].to_pylist()
+    values[row] = value
+    at = table.schema.get_field_index(column)
+    changed = pa.array(values, table.schema.field(column).type)
+    pq.write_table(table.set_column(at, column, changed), file)
+
+
+def twice(file):
+    table = pq.read_table(file)
+    pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), file)
+
+
+def refused(work, file, *columns):
+    with pytest.raises(InputError, match=rf"{file}.*{'.*'.join(columns)}"):
+        work()
+
+
+def readers(audit, other):
+    """What reads the scores of an audit."""
+    return [
+        lambda: argus.gate([audit], GateBounds(), baseline=other),
+        lambda: argus.audit_figures([audit], out=audit.parent / "figures"),
+        lambda: read_results(audit).entities(),
+    ]
+
+
+@pytest.mark.parametrize("value", [NAN, INF, 7.0, -5.0, -1e9])
+def test_a_score_outside_of_0_to_1_is_refused(audit, audits, value):
+    put(audit / "retrievability.parquet", "rps", value)
+    for work in readers(audit, audits["fair"]):
+        refused(work, "retrievability.parquet", "field '(rps|RPS)'", "from 0 to 1")
+
+
+def test_an_entity_with_two_rows_is_refused(audit, audits):
+    twice(audit / "retrievability.parquet")
+    for work in readers(audit, audits["fair"]):
+        refused(work, "retrievability.parquet", "field 'id'", "a second row of")
+
+
+@pytest.mark.parametrize("value", [NAN, INF, -3.0])
+def test_a_recorded_value_outside_of_0_to_1_is_refused(audit, audits, value):
+    argus.write_report(audit)
+    (file,) = (audit / "history").glob("*/items.parquet")
+    put(file, "RPS", value)
+    (run,) = argus.runs_in(audit)
+    refused(lambda: run.items, "items.parquet", "field 'RPS'")
+
+
+def test_a_recorded_mean_that_is_none_is_refused(audit):
+    argus.write_report(audit)
+    (file,) = (audit / "history").glob("*/run.json")
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps(content | {"means": {"RPS": NAN}}))
+    with pytest.raises(InputError, match=r"run\.json: .*the mean of 'RPS' is nan"):
+        argus.runs.JobRun.at(file.parent)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("vector", "zz"), ("vector", None), ("rps", None), ("related", None)]
+)
+def test_a_measured_entity_without_score_or_vector_is_refused(audit, audits, column, value):
+    put(audit / "retrievability.parquet", column, value)
+    refused(readers(audit, audits["fair"])[1], "retrievability.parquet", f"field '{column}'")
+
+
+@pytest.mark.parametrize("value", [-1, 10**6])
+def test_ranks_outside_of_their_pool_are_refused(audit, audits, value):
+    put(audit / "pair_ranks.parquet", "above", value)
+    refused(readers(audit, audits["fair"])[1], "pair_ranks.parquet", "line 4, field 'above'")
+
+
+@pytest.mark.parametrize("column", ["entity", "above", "similarity"])
+def test_a_column_of_another_type_is_refused(audit, audits, column):
+    file = audit / "pair_ranks.parquet"
+    table = pq.read_table(file)
+    texts = pa.array(map(str, table[column].to_pylist()))
+    pq.write_table(table.set_column(table.schema.get_field_index(column), column, texts), file)
+    refused(readers(audit, audits["fair"])[1], "pair_ranks.parquet", f"field '{column}'", "string")
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value"),
+    [
+        ("summary.json", ("k",), 0),
+        ("summary.json", ("pool",), 0),
+        ("manifest.json", ("encoder", "dim"), 0),
+        ("manifest.json", ("encoder", "dim"), -384),
+    ],
+)
+def test_settings_that_no_audit_has_are_refused(audit, audits, name, place, value):
+    content = json.loads((audit / name).read_text())
+    section = content["audit"]
+    for key in place[:-1]:
+        section = section[key]
+    section[place[-1]] = value
+    (audit / name).write_text(json.dumps(content))
+    refused(readers(audit, audits["fair"])[1], name, f"audit.{'.'.join(place)}")
