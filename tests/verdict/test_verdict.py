@@ -29,6 +29,15 @@ def test_the_sentences_of_an_exposure_are_counted_as_it_counted_them(exposed):
     assert count.validity[0].kind == "measured elsewhere" and "0.50" in count.validity[0].text
 
 
+def test_a_sample_of_documents_has_one_interval_the_one_over_documents(files, tmp_path):
+    retriever = ByWords(corpus(), lost=("alder-mill", "fir-tower", "ivy-mill"))
+    config = argus.ExposureConfig(k=5, sample=12)
+    result = argus.exposure(files, out=tmp_path, retriever=retriever, config=config)
+    own, count = result.summary["sentence"], counts_of(tmp_path)["by_its_words"]
+    assert own["probes"] > 12 and own["success_at_k"] is not None
+    assert (count.low, count.high) == (own["low"], own["high"])
+
+
 def test_what_was_not_measured_says_by_which_command_it_is(exposed, files):
     counts = counts_of(exposed)
     for name in ("by_itself", "by_need", "superseded_served"):

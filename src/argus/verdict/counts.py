@@ -66,12 +66,17 @@ def _counted(
     source: str,
     meaning: str,
     of: tuple[Validity, ...],
+    interval: tuple[float, float] | None = None,
 ) -> VerdictCount | None:
-    """Return a count with its level. is_sample: else all there is was counted, without an error."""
+    """Return a count with its level. is_sample: else all there is was counted, without an error.
+
+    interval: of the share, where what measured it tells one.
+    """
     if not total:
         return None
     share = count / total
     low, high = (float(end) for end in wilson(share, total)) if is_sample else (share, share)
+    low, high = interval or (low, high)
     return VerdictCount(
         name=name, question=QUESTIONS[name], total=total, count=count, unit=unit, low=low,
         high=high, level=limits.level(low, high), bounds=limits, source=source, meaning=meaning,
@@ -108,6 +113,7 @@ def _exposure(results: Results) -> VerdictCount | None:
         bounds.LEFT_IN if left_in else bounds.HELD_OUT,
         unit="sentences", source="argus exposure", meaning=meaning,
         of=validity.of_exposure(results),
+        interval=(kind["low"], kind["high"]) if "low" in kind and "high" in kind else None,
     )  # fmt: skip
 
 

@@ -40,6 +40,8 @@ class ProbeKind(TypedDict):
 
     probes: int
     success_at_k: float | None
+    low: NotRequired[float]
+    high: NotRequired[float]
 
 
 class WindowSection(TypedDict):
