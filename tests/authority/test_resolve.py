@@ -1,4 +1,5 @@
 import math
+from datetime import date
 from types import MappingProxyType
 
 import pytest
@@ -234,6 +235,30 @@ def test_at_any_time_it_does_what_a_corpus_of_that_time_would(relation, day, dat
     )
     assert {hit.id for hit in view.hits} == {hit.id for hit in then.hits}
     assert view.run == then.run
+
+
+@pytest.mark.parametrize("theta", [math.nan, 1.5, -0.1, math.inf])
+def test_a_confidence_that_is_none_is_refused(theta):
+    with pytest.raises(InputError, match=rf"theta={theta}; expected a confidence from 0 to 1"):
+        resolve({"q": {"a1": 1.0}}, AUTHORITY, theta=theta)
+
+
+def test_places_and_chains_may_be_given_by_name_and_none_other():
+    scores = {"c": 2.0, "a1": 1.0}
+    assert ids(scores, places="first") == ids(scores, places=Places.FIRST) == ["a3", "c"]
+    assert ids(scores, places="anchor", chains="first") == ["c", "a3"]
+    with pytest.raises(InputError, match="places='bogus'; expected 'anchor' or 'first'"):
+        trace(scores, AUTHORITY, places="bogus")
+    with pytest.raises(InputError, match="chains='bogus'; expected 'all' or 'first'"):
+        resolve({"q": scores}, AUTHORITY, chains="bogus")
+
+
+@pytest.mark.parametrize("field", ["time", "published"])
+def test_a_record_of_a_plain_date_says_how_dates_are_given(field):
+    with pytest.raises(InputError, match=rf"{field}=.* of 'a'; expected a Moment.*Record\.of"):
+        Record("a", "policy", **{field: date(2024, 1, 1)})
+    with pytest.raises(InputError, match="scope='tax' of 'a'; expected a mapping"):
+        Record("a", "policy", scope="tax")
 
 
 class TestOneChainPerScope:

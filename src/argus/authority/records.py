@@ -33,6 +33,19 @@ class Record:
     published: Moment | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name, value in (("time", self.time), ("published", self.published)):
+            if value is not None and not isinstance(value, Moment):
+                raise self._unfit(name, value, "a Moment")
+        if not isinstance(self.scope, dict | Mapping):
+            raise self._unfit("scope", self.scope, "a mapping from key to values")
+
+    def _unfit(self, name: str, value: object, expected: str) -> InputError:
+        return InputError(
+            f"{name}={value!r:.80} of {self.id!r}", expected=expected,
+            fix="Record.of(id, type, scope, time=...) takes times as text and dates.",
+        )  # fmt: skip
+
     @classmethod
     def of(
         cls,

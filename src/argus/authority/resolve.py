@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from itertools import islice
 from numbers import Real
+from typing import TypeVar
 
 from argus.authority.links import Link
 from argus.authority.records import Record
@@ -19,6 +21,8 @@ from argus.authority.serving import CHAINS, PLACES, Chains, Places
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
+
+Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,8 @@ def resolve(
     *,
     k: int | None = None,
     anchors: int | None = None,
-    places: Places = PLACES,
-    chains: Chains = CHAINS,
+    places: Places | str = PLACES,
+    chains: Chains | str = CHAINS,
     theta: float = 0.0,
 ) -> Run:
     """Return a run in which no superseded document stands in for what controls it.
@@ -87,15 +91,20 @@ def trace(
     *,
     k: int | None = None,
     anchors: int | None = None,
-    places: Places = PLACES,
-    chains: Chains = CHAINS,
+    places: Places | str = PLACES,
+    chains: Chains | str = CHAINS,
     theta: float = 0.0,
 ) -> Resolution:
     """Resolve one ranking and say what led to every hit; parameters as for `resolve`.
 
     scores: by document, or documents, best first. Raises InputError for a score that is no finite
-    number, and for a list of anything but different ids.
+    number, for a list of anything but different ids, and for a parameter that is none of its kind.
     """
+    places, chains = _choice(Places, places), _choice(Chains, chains)
+    if not 0 <= theta <= 1:
+        raise InputError(
+            f"theta={theta}", expected="a confidence from 0 to 1", fix="0 follows every edge."
+        )
     for name, value in (("k", k), ("anchors", anchors)):
         if value is not None and value < 1:
             raise InputError(
@@ -125,6 +134,18 @@ def trace(
     if places is Places.FIRST:
         ordered.sort(key=lambda hit: not hit.chain)  # stable: by anchor among equals
     return Resolution(tuple(retrieved), ranked_hits(ordered, k), retired, unknown, passed_over)
+
+
+def _choice(kind: type[Choice], value: Choice | str) -> Choice:
+    try:
+        return kind(value)
+    except ValueError as error:
+        names = " or ".join(repr(str(one)) for one in kind)
+        raise InputError(
+            f"{kind.__name__.lower()}={value!r:.80}",
+            expected=names,
+            fix="Leave it out for the first.",
+        ) from error
 
 
 def _finite(scores: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
