@@ -13,7 +13,8 @@ from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.index import NgramIndex, append, build_index
 from argus.generative.index.manifest import read_manifest
-from argus.generative.index.segment import open_segment, write_segment
+from argus.generative.index.opening import open_segment
+from argus.generative.index.segment import write_segment
 from argus.generative.vocabulary import train_vocabulary
 from tests.support import in_memory_index
 from tests.support.draws import examples

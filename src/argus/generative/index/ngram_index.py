@@ -21,7 +21,8 @@ from argus.data.types import IntArray
 from argus.errors import InputError
 from argus.generative.index import kernels
 from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
-from argus.generative.index.segment import Segment, open_segment
+from argus.generative.index.opening import open_segment
+from argus.generative.index.segment import Segment
 from argus.generative.vocabulary import Vocabulary, open_vocabulary
 
 

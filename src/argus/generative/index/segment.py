@@ -1,7 +1,7 @@
 """One segment of an n-gram index: passages and their suffix array, as plain arrays in a folder.
 
 Everything is memory-mapped, and processes share the pages; opening checks what compiled code relies
-on (see `argus.generative.index.soundness`). Layout, for N tokens (borders in front counted, the
+on (see `argus.generative.index.opening`). Layout, for N tokens (borders in front counted, the
 closing one not), D passages, V token ids:
 
 * `text` (N + 1,) uint16 or uint32; `suffixes` (N,) int32; `first` (V + 1,) int64;
@@ -21,13 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.arrays import UNREADABLE, damage
 from argus.data.provenance import content_hash
 from argus.data.types import IntArray
 from argus.data.writing import writable
-from argus.errors import InputError
 from argus.generative.index.kernels import Lists, continuation_lists
-from argus.generative.index.soundness import first_fault, text_type
 from argus.generative.index.suffixes import suffix_array
 from argus.generative.passages import Passages
 
@@ -127,32 +124,9 @@ def write_segment(segment: Segment, folder: Path) -> None:
             np.save(folder / f"{f.name}.npy", getattr(segment, f.name), allow_pickle=False)
 
 
-def open_segment(folder: Path, border: int, size: int) -> Segment:
-    """Map the arrays of a segment of `size` token ids.
-
-    Raises InputError where one is missing, cut, or does not fit the others.
-    """
-    segment = Segment(*[_array(folder / f"{f.name}.npy") for f in fields(Segment)])
-    if (fault := first_fault(segment, border, size)) is not None:
-        name, what = fault
-        raise _damaged(folder / f"{name}.npy", what)
-    return segment
-
-
-def _array(path: Path) -> Array:
-    try:
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-    except UNREADABLE as error:
-        raise _damaged(path, f"cannot be read ({damage(error)})") from error
-
-
-def _damaged(path: Path, what: str) -> InputError:
-    return InputError(
-        what,
-        expected="the array as `argus generative build` wrote it",
-        fix="Build the index again with --fresh.",
-        where=path,
-    )
+def text_type(size: int) -> type[np.uint16 | np.uint32]:
+    """Return the type of the tokens of a vocabulary of so many."""
+    return np.uint16 if size <= 2**16 else np.uint32
 
 
 def _offsets(lengths: list[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""What must hold of a segment's arrays before compiled code follows them, which checks no bounds.
+"""Open a segment: what must hold of its arrays before compiled code follows them unchecked.
 
 Headers, sizes and all small arrays are compared with each other and with `ngram.json`. Of the two
 large ones, `text` and `suffixes`, the least and greatest number are found, block by block: about
@@ -9,15 +9,17 @@ in `SAMPLE` rows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.arrays import UNREADABLE, damage
 from argus.data.types import IntArray
-
-if TYPE_CHECKING:
-    from argus.generative.index.segment import Segment
+from argus.errors import InputError
+from argus.generative.index.segment import Segment, text_type
 
 BLOCK = 1 << 18
 """Numbers that are looked at at once: they stay in the processor's cache."""
@@ -27,12 +29,35 @@ Fault = tuple[str, str]
 """The name of an array, and what is wrong with it."""
 
 
-def text_type(size: int) -> type[np.uint16 | np.uint32]:
-    """Return the type of the tokens of a vocabulary of so many."""
-    return np.uint16 if size <= 2**16 else np.uint32
+def open_segment(folder: Path, border: int, size: int) -> Segment:
+    """Map the arrays of a segment of `size` token ids.
+
+    Raises InputError where one is missing, cut, or does not fit the others.
+    """
+    segment = Segment(*[_array(folder / f"{f.name}.npy") for f in fields(Segment)])
+    if (fault := _first_fault(segment, border, size)) is not None:
+        name, what = fault
+        raise _damaged(folder / f"{name}.npy", what)
+    return segment
 
 
-def first_fault(segment: Segment, border: int, size: int) -> Fault | None:
+def _array(path: Path) -> Array:
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except UNREADABLE as error:
+        raise _damaged(path, f"cannot be read ({damage(error)})") from error
+
+
+def _damaged(path: Path, what: str) -> InputError:
+    return InputError(
+        what,
+        expected="the array as `argus generative build` wrote it",
+        fix="Build the index again with --fresh.",
+        where=path,
+    )
+
+
+def _first_fault(segment: Segment, border: int, size: int) -> Fault | None:
     """Return the first thing that is wrong with a segment of so many token ids; None where sound.
 
     Later checks rely on what earlier ones found.
