@@ -60,3 +60,9 @@ def test_a_circle_is_refused_with_its_chain_and_file(tmp_path):
     rows = [{"superseder": n, "superseded": o} for o, n in (("a", "b"), ("b", "a"))]
     with pytest.raises(InputError, match=r"supersedes\.jsonl: a cycle of 2: 'a', superseded by"):
         read_authority(write(tmp_path, *rows))
+
+
+def test_a_file_may_be_named_as_text(tmp_path):
+    file = tmp_path / "edges.csv"
+    file.write_text("superseder,superseded\nb,a\n")
+    assert read_edges(str(file)) == read_edges(file)

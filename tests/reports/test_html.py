@@ -78,3 +78,11 @@ def test_the_report_is_rendered_again_from_the_folder_alone(folder):
 def test_a_folder_without_results_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"summary\.json"):
         write_report(tmp_path)
+
+
+@pytest.mark.parametrize("draw", [argus.figure_dicts, argus.plotly_figures])
+def test_figures_of_what_is_no_folder_of_results_are_refused(draw, tmp_path):
+    (tmp_path / "file").write_text("")
+    for folder in (tmp_path, tmp_path / "gone", tmp_path / "file"):
+        with pytest.raises(InputError, match=r"no summary\.json in it; expected a folder"):
+            draw(folder)

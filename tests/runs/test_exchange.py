@@ -61,6 +61,7 @@ def test_booleans_count_and_categories_do_not():
         {"name": "a", "value": 1},
         {"name": "a", "value": "high", "traceId": "t"},
         {"name": "a", "value": float("nan"), "traceId": "t"},
+        {"name": "a", "value": 10**400, "traceId": "t"},
     ],
 )
 def test_rows_that_are_no_scores_are_refused(row):
@@ -69,7 +70,13 @@ def test_rows_that_are_no_scores_are_refused(row):
 
 
 @pytest.mark.parametrize(
-    "run", [{}, {"data": 7}, {"data": {"metrics": [7]}}, {"metrics": {"a": "b"}}]
+    "run",
+    [
+        *({}, {"data": 7}, {"data": {"metrics": [7]}}, {"metrics": {"a": "b"}}),
+        {"metrics": {"a": 10**400}},
+        {"metrics": [{"key": "a", "value": 10**400, "step": 1}]},
+        {"metrics": [{"key": "a", "value": 1.0, "step": float("inf")}]},
+    ],
 )
 def test_what_is_no_run_of_mlflow_is_refused(run):
     with pytest.raises(InputError):

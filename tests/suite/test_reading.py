@@ -91,5 +91,5 @@ def test_a_file_without_a_grid_is_refused(write, text):
 
 def test_an_absent_file_is_refused(tmp_path):
     with pytest.raises(InputError) as error:
-        read_suite(tmp_path / "gone.toml")
+        read_suite(str(tmp_path / "gone.toml"))
     assert error.value.where == tmp_path / "gone.toml"

@@ -13,7 +13,7 @@ from argus.errors import InputError
 SUPERSEDING = ("superseder", "superseding")
 
 
-def read_edges(file: Path) -> list[Edge]:
+def read_edges(file: Path | str) -> list[Edge]:
     """Read edges from any row format.
 
     Columns: `superseder` (or `superseding`) and `superseded`; `rule`, `confidence` and `relation`
@@ -21,7 +21,7 @@ def read_edges(file: Path) -> list[Edge]:
     a document to itself, a confidence that is none, and a file without rows.
     """
     edges = []
-    for row in read_rows(file):
+    for row in read_rows(Path(file)):
         newer = pick_field(row, SUPERSEDING, what="superseding document")
         older = pick_field(row, ["superseded"], what="superseded document")
         confidence = _confidence(row)

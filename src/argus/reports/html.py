@@ -55,19 +55,24 @@ def write_report(folder: Path | str) -> Path:
     """
     folder = Path(folder)
     summary_file, manifest_file = folder / "summary.json", folder / "manifest.json"
-    if not summary_file.is_file() or not manifest_file.is_file():
-        raise InputError(
-            "no summary.json and manifest.json in it",
-            expected="a folder that argus audit, exposure or demo wrote",
-            fix="Run one of them with --out set to this folder.",
-            where=folder,
-        )
+    _require(folder, summary_file.name, manifest_file.name)
     page = _page(folder, _json(summary_file), _manifest(manifest_file))
     check_one_run(folder)
     path = ArtifactFolder(folder).own("report.html")
     write_whole(path, page)
     record_runs(folder)
     return path
+
+
+def _require(folder: Path, *names: str) -> None:
+    """Raise InputError for a folder that lacks one of these files."""
+    if not all((folder / name).is_file() for name in names):
+        raise InputError(
+            f"no {' and '.join(names)} in it",
+            expected="a folder that argus audit, exposure or demo wrote",
+            fix="Run one of them with --out set to this folder.",
+            where=folder,
+        )
 
 
 def _manifest(path: Path) -> dict[str, ManifestSection]:
@@ -126,8 +131,12 @@ def _written_by(command: str) -> Iterator[None]:
 
 
 def figure_dicts(folder: Path | str) -> dict[str, Figure]:
-    """Return the figures of a folder's report by name, as plotly's own dictionaries."""
+    """Return the figures of a folder's report by name, as plotly's own dictionaries.
+
+    Raises InputError as `write_report` does.
+    """
     folder = Path(folder)
+    _require(folder, "summary.json")
     sections = _sections(folder, _json(folder / "summary.json"))
     return {name: figure for part in sections.values() for name, figure in part.plots.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -63,7 +64,7 @@ def from_mlflow(run: Mapping[str, Any]) -> dict[str, float]:
     try:
         rows = sorted(metrics, key=lambda row: int(row.get("step") or 0))
         return {str(row["key"]): _number(row["value"], str(row["key"])) for row in rows}
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise _foreign(run, "an MLflow run: metrics with key, value and step") from error
 
 
@@ -106,9 +107,13 @@ def _plain(name: str) -> str:
 
 
 def _number(value: object, name: str) -> float:
-    if not isinstance(value, int | float) or value != value or abs(value) == float("inf"):
+    try:
+        number = float(value) if isinstance(value, int | float) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
         raise _foreign({name: value}, "a finite number")
-    return float(value)
+    return number
 
 
 def _foreign(value: object, expected: str) -> InputError:

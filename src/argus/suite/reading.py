@@ -29,8 +29,9 @@ class Named(Protocol):
 N = TypeVar("N", bound=Named)
 
 
-def read_suite(file: Path) -> Suite:
+def read_suite(file: Path | str) -> Suite:
     """Read a suite. Raises InputError for whatever is wrong in the file, or absent beside it."""
+    file = Path(file)
     return suite_of(Table(read_toml(file), file))
 
 

@@ -247,3 +247,9 @@ def test_a_folder_of_any_name_is_told_in_one_line(folder, tmp_path, name):
     with pytest.raises(InputError, match="no such folder") as refused:
         gate([tmp_path / "site" / name], bounds)
     assert str(refused.value).splitlines() == [str(refused.value)]
+
+
+def test_one_folder_may_be_named_as_text(folder):
+    bounds, home = GateBounds(min_mean_rps=0.5), folder("report", audit=AUDIT)
+    assert gate(str(home), bounds).outcomes == gate([home], bounds).outcomes
+    assert gate(home, bounds).outcomes == gate([str(home)], bounds).outcomes

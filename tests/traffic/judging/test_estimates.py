@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from argus.errors import InputError
 from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures, verdict
 from argus.traffic.judging.picking import pick_to_judge
 from argus.traffic.judging.questions import ServedQuestion
@@ -60,3 +61,20 @@ def test_all_judged_alike_still_has_an_interval():
     failure, hits, _ = estimate_failures(questions, strata, verdicts)
     assert failure["mean"] == 0.0 and failure["low"] == 0.0 and 0.01 < failure["high"] < 0.15
     assert hits["high"] == pytest.approx(1 - failure["low"])
+
+
+def test_questions_may_come_one_by_one():
+    questions, strata = log(10)
+    verdicts = {q.id: QuestionVerdict(0.0, 1.0) for q in questions}
+    told = estimate_failures(iter(questions), strata, verdicts)
+    assert told == estimate_failures(questions, strata, verdicts)
+
+
+def test_a_question_that_was_never_asked_or_is_in_no_stratum_is_refused():
+    questions, strata = log(10)
+    verdicts = {q.id: QuestionVerdict(0.0, 1.0) for q in questions}
+    never = [ServedQuestion(q.id, "?", q.documents, q.risk, 0) for q in questions]
+    with pytest.raises(InputError, match="'q0': times=0"):
+        estimate_failures(never, strata, verdicts)
+    with pytest.raises(InputError, match="'other' is in no stratum"):
+        estimate_failures([*questions, ServedQuestion("other", "?", ("d",))], strata, verdicts)

@@ -130,15 +130,19 @@ class GateResult(Result):
 
 
 def gate(
-    folders: Sequence[Path], bounds: GateBounds, *, baseline: Path | None = None
+    folders: Path | str | Sequence[Path | str],
+    bounds: GateBounds,
+    *,
+    baseline: Path | str | None = None,
 ) -> GateResult:
     """Check every bound in every folder that holds its figure, and every figure of a baseline.
 
-    A bound whose figure no folder holds is not measured. baseline: a folder of results, or a run of
-    its history; a figure that is worse than there, beyond what chance may do, fails. Raises
-    InputError when no bound and no baseline is set, for a folder that is missing or holds no
-    summary.json, and for a baseline that is missing or damaged.
+    folders: one or several. A bound whose figure no folder holds is not measured. baseline: a
+    folder of results, or a run of its history; a figure that is worse than there, beyond what
+    chance may do, fails. Raises InputError when no bound and no baseline is set, for a folder that
+    is missing or holds no summary.json, and for a baseline that is missing or damaged.
     """
+    folders = [folders] if isinstance(folders, str | Path) else folders
     if not (bounds.checks or baseline) or not folders:
         raise InputError(
             "no check" if folders else "no folder",
@@ -146,11 +150,11 @@ def gate(
             fix="For example: argus gate OUT --max-low-rps-share 0.1 --against BASELINE",
             where="argus gate",
         )
-    places = {folder.resolve(): folder for folder in reversed(folders)}  # once, as named first
+    places = {Path(f).resolve(): Path(f) for f in reversed(folders)}  # once, as named first
     summaries = {folder: _summary(folder) for folder in reversed(places.values())}
     outcomes = [o for name in bounds.checks for o in _outcomes(name, bounds, summaries)]
     if baseline is not None:
-        outcomes += against(list(summaries), baseline, bounds.tolerance)
+        outcomes += against(list(summaries), Path(baseline), bounds.tolerance)
     return GateResult(outcomes)
 
 

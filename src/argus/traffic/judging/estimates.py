@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from argus.errors import InputError
 from argus.measures.prediction_powered import PoweredMean, powered_mean
 from argus.traffic.judging.picking import Stratum
 from argus.traffic.judging.questions import ServedQuestion
@@ -44,7 +45,7 @@ def _dcg(gains: Sequence[int]) -> float:
 
 
 def estimate_failures(
-    questions: Sequence[ServedQuestion],
+    questions: Iterable[ServedQuestion],
     strata: Sequence[Stratum],
     verdicts: Mapping[str, QuestionVerdict],
 ) -> list[TrafficEstimate]:
@@ -53,10 +54,13 @@ def estimate_failures(
     By prediction-powered inference within the strata, see
     `argus.measures.prediction_powered.powered_mean`; a question counts as often as it was asked.
     questions: all of the log; one to which nothing was served failed, and needs no judge. verdicts:
-    of judged ones. No verdict, no estimate.
+    of judged ones. No verdict, no estimate. Raises InputError for a question that was asked less
+    than once, and for a served one that is in no stratum.
     """
+    questions = list(questions)
     of = {id_: number for number, stratum in enumerate(strata) for id_ in stratum.order}
     served = [q for q in questions if q.documents]
+    _check(questions, served, of)
     rows = [i for i, q in enumerate(served) if q.id in verdicts]
     if not rows:
         return []
@@ -81,6 +85,25 @@ def estimate_failures(
         NDCG: mean(ndcg, 1 - risk, 0.0),
     }
     return [_row(name, value, len(rows), len(questions)) for name, value in means.items()]
+
+
+def _check(
+    questions: Sequence[ServedQuestion], served: Sequence[ServedQuestion], of: Mapping[str, int]
+) -> None:
+    for question in questions:
+        if not question.times >= 1:
+            raise InputError(
+                f"question {question.id!r}: times={question.times}",
+                expected="how often it was asked, from 1",
+                fix="Leave out what was never asked.",
+            )
+    for question in served:
+        if question.id not in of:
+            raise InputError(
+                f"question {question.id!r} is in no stratum",
+                expected="strata of all questions to which something was served",
+                fix="Draw the strata of these questions.",
+            )
 
 
 def _among_all(value: PoweredMean, share: float, otherwise: float) -> PoweredMean:
