@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.encoders import store as module
 from argus.encoders.held import HeldVectors
+from argus.encoders.ragged import open_store as open_any
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 from tests.support.draws import examples
 
@@ -346,3 +347,32 @@ def test_what_is_held_is_not_looked_for_on_the_disk(tmp_path):
         store.append([key(9)], vectors(9))
         store.lay_over(HeldVectors.of(keys, vectors(1, 2), {}))
         assert store.forget_broken([*keys, key(9)]) == 0
+
+
+@pytest.mark.parametrize("family", ["dense", "tokens", "sparse"])
+def test_another_dim_than_the_headers_is_refused_and_nothing_is_cut(tmp_path, family):
+    open_any(family, tmp_path, fingerprint="one", dim=4).close()
+    files = {"vectors.f32": 64, "values.f32": 64, "columns.i32": 16, "ends.i64": 32, "keys.bin": 64}
+    for name, size in files.items():
+        (tmp_path / name).write_bytes(bytes(size))
+    for dim in (2, 40):
+        with pytest.raises(InputError, match=rf"store\.json: says dim 4, .* vectors of {dim}"):
+            open_any(family, tmp_path, fingerprint="one", dim=dim)
+    assert {name: (tmp_path / name).stat().st_size for name in files} == files
+
+
+def test_who_only_reads_changes_nothing(tmp_path):
+    with open_store(tmp_path) as store:
+        store.append([key(i) for i in (1, 2, 3)], vectors(1, 2, 3))
+    overwrite(tmp_path / "vectors.f32", ROW_BYTES, bytes(ROW_BYTES))
+    for name in ("vectors.f32", "keys.bin"):
+        with (tmp_path / name).open("ab") as file:
+            file.write(b"torn")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with EmbeddingStore(tmp_path, fingerprint="a encoder", dim=DIM, writes=False) as store:
+        assert store.forget_broken([key(i) for i in (1, 2, 3)]) == 1
+        assert store.rows([key(i) for i in (1, 2, 3)]).tolist() == [0, -1, 2]
+        assert store.gather([key(3)]).tolist() == [[3, 3.5, 4]]
+        with pytest.raises(ValueError, match="was opened to be read"):
+            store.append([key(4)], vectors(4))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

@@ -26,7 +26,7 @@ from argus.encoders.rows import (
     starts_of,
     usable,
 )
-from argus.encoders.store import EmbeddingStore, Store, append_bytes, cut_file
+from argus.encoders.store import EmbeddingStore, Store, append_bytes
 
 VALUES, COLUMNS, ENDS = "values.f32", "columns.i32", "ends.i64"
 _END_BYTES = 8
@@ -84,9 +84,9 @@ class _RaggedStore(Store[Any]):
         n = min(most, len(ends) if whole.all() else int(whole.argmin()))
         values = int(ends[n - 1]) if n else 0
         del ends  # a mapped file cannot be cut everywhere
-        cut_file(self.path / ENDS, n * _END_BYTES)
-        cut_file(self.path / VALUES, values * 4 * self.width)
-        cut_file(self.path / COLUMNS, values * 4)
+        self._cut_file(self.path / ENDS, n * _END_BYTES)
+        self._cut_file(self.path / VALUES, values * 4 * self.width)
+        self._cut_file(self.path / COLUMNS, values * 4)
         return n
 
 

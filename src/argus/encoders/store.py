@@ -42,14 +42,15 @@ _GATHERED = "gathered-*.f32"
 class Store(ABC, Generic[R]):
     """An append-only map from content key to the rows of one encoder.
 
-    Raises FingerprintMismatch when `path` holds rows of another encoder, and ArgusError when
-    another process is writing to it. Keys are in `keys.bin`, which is written last.
+    Raises FingerprintMismatch when `path` holds rows of another encoder, InputError when they are
+    of another dim, and ArgusError when another process is writing to it. Keys are in `keys.bin`,
+    which is written last. writes: False for who only reads: nothing of it changes on the disk.
     """
 
     family: Family = "dense"
 
-    def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
-        self.path, self.fingerprint, self.dim = path, fingerprint, dim
+    def __init__(self, path: Path, *, fingerprint: str, dim: int, writes: bool = True) -> None:
+        self.path, self.fingerprint, self.dim, self._writes = path, fingerprint, dim, writes
         path.mkdir(parents=True, exist_ok=True)
         busy = f"{path} is in use by another run; wait for it, or give another --store."
         self._lock = take_lock(path / "lock", busy=busy)
@@ -103,8 +104,8 @@ class Store(ABC, Generic[R]):
     def forget_broken(self, keys: Sequence[bytes], *, unit: bool = False) -> int:
         """Count the rows of `keys` that cannot be what was written, and take their keys from them.
 
-        A torn block of a disk is zeros, or anything. The keys are missing then, durably. unit:
-        vectors that are not of length 1 are broken, too.
+        A torn block of a disk is zeros, or anything. The keys are missing then, durably where the
+        store may be written. unit: vectors that are not of length 1 are broken, too.
         """
         rows = np.sort(self.rows(keys))
         rows = rows[(rows >= 0) & (rows < len(self))]  # what is held is not on the disk
@@ -112,17 +113,19 @@ class Store(ABC, Generic[R]):
         broken = {
             row for block in blocks for row in block[~self._are_whole(block, unit=unit)].tolist()
         }
-        if broken:
-            self._forget({key: row for key, row in self._rows.items() if row in broken})
+        lost = {key: row for key, row in self._rows.items() if row in broken} if broken else {}
+        if lost and self._writes:
+            self._forget(lost)
+        for key, row in lost.items():
+            del self._rows[key]
+            self._rows[_no_key(row)] = row
         return len(broken)
 
     def _forget(self, lost: Mapping[bytes, int]) -> None:
         with (self.path / "keys.bin").open("r+b") as file:
-            for key, row in lost.items():
+            for row in lost.values():
                 file.seek(row * KEY_BYTES)
                 file.write(_no_key(row))
-                del self._rows[key]
-                self._rows[_no_key(row)] = row
             file.flush()
             os.fsync(file.fileno())
 
@@ -136,6 +139,8 @@ class Store(ABC, Generic[R]):
 
     def append(self, keys: Sequence[bytes], vectors: R) -> None:
         """Add one row under each of `keys`, durably. Keys that are there already stay."""
+        if not self._writes:
+            raise ValueError(f"{self.path} was opened to be read")
         self._check_shape(keys, vectors)
         new = [i for i, key in enumerate(keys) if key not in self._rows]
         new = list({keys[i]: i for i in new}.values())
@@ -166,12 +171,17 @@ class Store(ABC, Generic[R]):
     def _cut(self, most: int) -> int:
         """Cut the files back to at most so many whole rows; return how many are left."""
 
+    def _cut_file(self, path: Path, size: int) -> None:
+        """Cut a file back to a size, where it is larger and the store may be written."""
+        if self._writes and path.exists() and path.stat().st_size > size:
+            os.truncate(path, size)
+
     def _recover(self) -> dict[bytes, int]:
         """Read the keys, cut all files back to whole rows, return key -> row."""
         keys = self.path / "keys.bin"
         size = keys.stat().st_size if keys.exists() else 0
         n = self._cut(size // KEY_BYTES)
-        cut_file(keys, n * KEY_BYTES)
+        self._cut_file(keys, n * KEY_BYTES)
         data = keys.read_bytes() if keys.exists() else b""
         rows: dict[bytes, int] = {}
         for row in range(n):
@@ -180,7 +190,7 @@ class Store(ABC, Generic[R]):
         return rows
 
     def _check_fingerprint(self) -> None:
-        stored, family = _header(self.path)
+        stored, family, dim = _header(self.path)
         if stored is None and (self.path / "keys.bin").exists():
             raise InputError(
                 "holds vectors but no store.json, so nobody can tell which encoder made them",
@@ -201,15 +211,22 @@ class Store(ABC, Generic[R]):
                 fix="Give another --store.",
                 where=self.path,
             )
+        elif dim is not None and dim != self.dim:
+            raise InputError(
+                f"says dim {dim}, the encoder makes vectors of {self.dim}",
+                expected="one dimension",
+                fix="Restore it from a copy, give another --store, or start over with --fresh.",
+                where=self.path / HEADER,
+            )
 
 
 class EmbeddingStore(Store[FloatArray]):
     """One vector per text: `vectors.f32`, memory-mapped."""
 
-    def __init__(self, path: Path, *, fingerprint: str, dim: int) -> None:
+    def __init__(self, path: Path, *, fingerprint: str, dim: int, writes: bool = True) -> None:
         self._mapped: FloatArray | None = None
         self._held: HeldVectors | None = None
-        super().__init__(path, fingerprint=fingerprint, dim=dim)
+        super().__init__(path, fingerprint=fingerprint, dim=dim, writes=writes)
         self._remove_gathered()  # of a run that was killed
 
     def close(self) -> None:
@@ -338,7 +355,7 @@ class EmbeddingStore(Store[FloatArray]):
         vectors, row_bytes = self.path / "vectors.f32", 4 * self.dim
         size = vectors.stat().st_size if vectors.exists() else 0
         n = min(most, size // row_bytes)
-        cut_file(vectors, n * row_bytes)
+        self._cut_file(vectors, n * row_bytes)
         return n
 
 
@@ -347,14 +364,19 @@ def stored_fingerprint(path: Path) -> str | None:
     return _header(path)[0]
 
 
-def _header(path: Path) -> tuple[str | None, str]:
-    """Return what store.json says: the fingerprint, if it is there, and the family of the rows."""
+def stored_dim(path: Path) -> Any:
+    """Return the dim that the header of the store at `path` names; None where it names none."""
+    return _header(path)[2]
+
+
+def _header(path: Path) -> tuple[str | None, str, Any]:
+    """Return what store.json says: the fingerprint, if it is there, the rows' family and dim."""
     header = path / HEADER
     if not header.is_file():
-        return None, "dense"
+        return None, "dense", None
     try:
         content = parse_json(header.read_text(encoding="utf-8"))
-        return str(content["fingerprint"]), str(content.get("family", "dense"))
+        return str(content["fingerprint"]), str(content.get("family", "dense")), content.get("dim")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             "is not the header of an embedding store",
@@ -367,12 +389,6 @@ def _header(path: Path) -> tuple[str | None, str]:
 def _no_key(row: int) -> bytes:
     """Return what stands in keys.bin for a row that no text can find."""
     return content_hash("no key", str(row))
-
-
-def cut_file(path: Path, size: int) -> None:
-    """Cut a file back to a size, where it is larger."""
-    if path.exists() and path.stat().st_size > size:
-        os.truncate(path, size)
 
 
 def append_bytes(path: Path, data: bytes) -> None:

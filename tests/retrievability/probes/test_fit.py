@@ -152,6 +152,23 @@ def test_a_missing_audit_or_store_is_named(audited, tmp_path):
     assert not (tmp_path / "moved" / "embeddings").exists()
 
 
+@pytest.mark.parametrize("dim", [-1, 32, 6_400, 0])
+def test_a_manifest_of_another_dim_is_refused_and_no_vector_is_lost(audited, tmp_path, dim):
+    folder = tmp_path / "other"
+    shutil.copytree(audited, folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["audit"]["encoder"]["dim"] = dim
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    stored = {path.name: path.stat().st_size for path in (folder / "embeddings").iterdir()}
+    named = rf"manifest\.json: says vectors of dim {dim}, .*embeddings/store\.json of \d+"
+    with pytest.raises(InputError, match=named):
+        read_audit(folder)
+    assert {p.name: p.stat().st_size for p in (folder / "embeddings").iterdir()} == stored
+    del manifest["audit"]["encoder"]["dim"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    np.testing.assert_array_equal(read_audit(folder).vectors, read_audit(audited).vectors)
+
+
 def test_families_that_do_not_exist_are_refused():
     for families in (("forest",), (), ("ridge", "ridge")):
         with pytest.raises(

@@ -17,6 +17,7 @@ from argus.data.records import read_record
 from argus.data.row_checks import require_shares, require_unique
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
+from argus.encoders.store import HEADER, stored_dim
 from argus.errors import InputError, Location
 from argus.retrievability.hypergeometric import hit_probability
 from argus.retrievability.pair_table import FILE as PAIRS
@@ -127,7 +128,7 @@ def read_audit(folder: Path) -> Audited:
         related=np.array([row["related"] for row in rows], np.int64),
         hit_variance=_hit_variance(folder / PAIRS, ids, k=k, pool=pool),
         keys=keys,
-        vectors=_vectors(folder / encoder["store"], encoder, keys),
+        vectors=_vectors(folder, encoder, keys),
         fingerprint=encoder["fingerprint"],
         pooling=headline["pooling"],
         k=k,
@@ -227,7 +228,8 @@ def _hit_variance(path: Path, ids: list[str], *, k: int, pool: int) -> npt.NDArr
     return np.where(related > 1, squares / np.maximum(related - 1, 1), np.nan)
 
 
-def _vectors(path: Path, encoder: AuditEncoder, keys: list[bytes]) -> FloatArray:
+def _vectors(folder: Path, encoder: AuditEncoder, keys: list[bytes]) -> FloatArray:
+    path = folder / encoder["store"]
     if stored_fingerprint(path) is None:
         raise InputError(
             "the store of the audit's vectors is not there",
@@ -235,7 +237,8 @@ def _vectors(path: Path, encoder: AuditEncoder, keys: list[bytes]) -> FloatArray
             fix=f"Put it back. Or: {AGAIN[0].lower()}{AGAIN[1:]}",
             where=path,
         )
-    with EmbeddingStore(path, fingerprint=encoder["fingerprint"], dim=encoder["dim"]) as store:
+    dim, fingerprint = _dim(folder / "manifest.json", path, encoder), encoder["fingerprint"]
+    with EmbeddingStore(path, fingerprint=fingerprint, dim=dim, writes=False) as store:
         store.forget_broken(keys)
         missing = int((store.rows(keys) < 0).sum())
         if missing:
@@ -246,3 +249,17 @@ def _vectors(path: Path, encoder: AuditEncoder, keys: list[bytes]) -> FloatArray
                 where=path,
             )
         return store.gather(keys)
+
+
+def _dim(manifest: Path, store: Path, encoder: AuditEncoder) -> int:
+    """Return the length of the audit's vectors, on which manifest and store agree."""
+    stored = stored_dim(store)
+    dim = encoder.get("dim", stored)
+    if not isinstance(dim, int) or dim < 1 or dim != stored:
+        raise InputError(
+            f"says vectors of dim {dim}, {store / HEADER} of {stored}",
+            expected="one dimension",
+            fix=f"Restore the file that was changed. Or: {AGAIN[0].lower()}{AGAIN[1:]}",
+            where=manifest,
+        )
+    return dim
