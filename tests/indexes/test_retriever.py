@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -96,6 +97,20 @@ def test_bm25_is_built_once_per_version_and_state(index, minilm, builds):
     assert words_of(index, minilm).search(["waterfall"], 9).ids == [[]]
     compact_index(index.path)
     assert not (index.path / FOLDER).exists()
+
+
+def test_bm25_of_a_table_that_was_put_back_is_that_tables(index, minilm, tmp_path, builds):
+    table = index.path / "views.lance"
+    shutil.copytree(table, tmp_path / "copy")
+    for new, old in (("a zeppelin", "waterfalls"), ("a waterfall", "zeppelin")):
+        shutil.rmtree(table)
+        shutil.copytree(tmp_path / "copy", table)
+        view = View("new", "new", "original", new)
+        ViewIndex.open(index.path).add([view], minilm.encode_documents([new]))
+        assert words_of(index, minilm).search([new, old], 9).ids == [["new"], []]
+    copied = shutil.copytree(index.path, tmp_path / "whole")
+    assert words_of(ViewIndex.open(copied), minilm).search([new], 9).ids == [["new"]]
+    assert builds == [5, 5]  # a copy of the whole index takes its words along
 
 
 def test_bm25_that_cannot_be_saved_is_built_each_time(index, minilm, builds):

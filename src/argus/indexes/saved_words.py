@@ -14,6 +14,7 @@ from pathlib import Path
 from argus.data.provenance import content_hash
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex, discard
+from argus.indexes.table import version_mark
 from argus.indexes.views import ViewIndex
 from argus.indexes.words import Analyzer
 
@@ -28,7 +29,8 @@ def words_of(
 ) -> LexicalIndex:
     """Return BM25 over the views of a state, saved or built; without: kinds that are left out."""
     state = index.condition(as_of)
-    made_of = json.dumps([FORMAT, index.version, len(index), state, [*without], analyzer.name])
+    version = [index.version, version_mark(index.path, index.version), len(index)]
+    made_of = json.dumps([FORMAT, *version, state, [*without], analyzer.name])
     home = index.path / FOLDER
     folder = home / f"{index.version}-{content_hash(made_of).hex()[:16]}"
     if LexicalIndex.is_saved(folder, made_of=made_of):

@@ -13,6 +13,7 @@ import numpy as np
 
 from argus.data.artifacts import remove_leftovers
 from argus.data.locks import take_lock
+from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, View
 from argus.encoders.rows import usable
 from argus.errors import ArgusError, InputError
@@ -74,6 +75,19 @@ def import_lancedb() -> Any:
     with deferred("lance_namespace_urllib3_client"), unchecked_overrides():
         import lancedb
     return lancedb
+
+
+def version_mark(path: Path, version: int) -> str:
+    """Return what tells a version of the table from another of that number, as of a copy put back.
+
+    LanceDB names the file of a version by its number, the later ones backwards, and writes what is
+    unique into it. "" where there is none.
+    """
+    versions = path / f"{NAME}.lance" / "_versions"
+    for number in (2**64 - 1 - version, version):
+        with suppress(OSError):
+            return content_hash((versions / f"{number}.manifest").read_bytes()).hex()
+    return ""
 
 
 def check_vectors(vectors: FloatArray, n: int, dim: int, *, unit: bool = True) -> FloatArray:
