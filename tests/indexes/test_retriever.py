@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from argus.data import Document, View
+from argus.errors import InputError
 from argus.indexes import lexical
 from argus.indexes.answering import search_index
 from argus.indexes.correction import FILE as CORRECTION
@@ -111,6 +112,26 @@ def test_bm25_of_a_table_that_was_put_back_is_that_tables(index, minilm, tmp_pat
     copied = shutil.copytree(index.path, tmp_path / "whole")
     assert words_of(ViewIndex.open(copied), minilm).search([new], 9).ids == [["new"]]
     assert builds == [5, 5]  # a copy of the whole index takes its words along
+
+
+@pytest.mark.parametrize("damage", ["missing", "swapped"])
+def test_bm25_whose_files_are_not_those_that_were_saved_is_built_again(
+    index, minilm, tmp_path, builds, damage
+):
+    whole = words_of(index, minilm).search(["painter", "rivers"], 9)
+    folder = next((index.path / FOLDER).iterdir())
+    LexicalIndex.build(["a", "b", "c", "c"], ["x y", "z", "x", "y"]).save(tmp_path / "other")
+    for name in sorted(path.name for path in folder.iterdir() if path.suffix == ".npy"):
+        if damage == "missing":
+            (folder / name).unlink()
+        else:
+            shutil.copy(tmp_path / "other" / name, folder / name)
+        with pytest.raises(InputError, match=rf"{name} is missing|cannot be read"):
+            LexicalIndex.open(folder)
+        builds.clear()
+        for _ in range(2):
+            assert words_of(index, minilm).search(["painter", "rivers"], 9) == whole
+        assert builds == [4]
 
 
 def test_bm25_that_cannot_be_saved_is_built_each_time(index, minilm, builds):

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import shutil
 import uuid
@@ -26,6 +27,7 @@ import pyarrow.parquet as pq
 
 from argus.data.arrays import UNREADABLE, damage
 from argus.data.parquet import read_table, write_table
+from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray, Run
 from argus.errors import InputError
 from argus.indexes.postings import K1, B, PostingArrays, Postings, inverse_frequency
@@ -34,7 +36,9 @@ from argus.indexes.words import ANALYZERS, SURFACE, Analyzer
 
 IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
 """Files of a saved index, beside bm25s' own."""
-MADE_OF, ANALYZER = b"made of", b"analyzer"
+MADE_OF, ANALYZER, FILES = b"made of", b"analyzer", b"files"
+END_BYTES = 1 << 16
+"""Of either end of a file, by which it is told from another of its size."""
 ATTEMPTS = 10
 PART = ".part"
 """How the name of a folder ends that is being written or removed."""
@@ -173,9 +177,10 @@ class LexicalIndex:
             if self._bm25 is not None:
                 self._bm25.save(temporary, show_progress=False)
             names = pa.table({"id": pa.array(self.ids, pa.string())})
-            about = {MADE_OF: self.made_of, ANALYZER: self.analyzer.name}
-            write_table(names.replace_schema_metadata(about), temporary / IDS)
             np.save(temporary / STARTS, self._starts)
+            files = json.dumps({path.name: _mark(path) for path in temporary.iterdir()})
+            about = {MADE_OF: self.made_of, ANALYZER: self.analyzer.name, FILES: files}
+            write_table(names.replace_schema_metadata(about), temporary / IDS)
             _put(temporary, folder)
         finally:
             os.close(lock)
@@ -183,7 +188,10 @@ class LexicalIndex:
 
     @classmethod
     def open(cls, folder: Path) -> LexicalIndex:
-        """Open a saved index, its postings memory-mapped. InputError for another folder."""
+        """Open a saved index, its postings memory-mapped.
+
+        Raises InputError for another folder, and where a file of it is missing or another's.
+        """
         try:
             bm25 = None
             if (folder / POSTINGS).exists():  # first: were the folder removed now, ids are missed
@@ -192,6 +200,8 @@ class LexicalIndex:
             ids = names["id"].to_pylist()
             starts = np.load(folder / STARTS)
             analyzer = ANALYZERS[_about(names.schema, ANALYZER) or SURFACE.name]
+            if other := _other_file(folder, names.schema):
+                raise ValueError(f"{other} is missing, or not the file that was saved")
         except (*UNREADABLE, pa.ArrowException) as error:
             raise InputError(
                 f"cannot be read as a BM25 index ({damage(error)})",
@@ -210,10 +220,11 @@ class LexicalIndex:
 
     @staticmethod
     def is_saved(folder: Path, *, made_of: str) -> bool:
-        """Return whether an index of that is saved in a folder, without opening it."""
+        """Return whether an index of that is saved whole in a folder, without opening it."""
         try:
-            return _about(pq.read_schema(folder / IDS), MADE_OF) == made_of
-        except (OSError, pa.ArrowException):
+            schema = pq.read_schema(folder / IDS)
+            return _about(schema, MADE_OF) == made_of and not _other_file(folder, schema)
+        except (*UNREADABLE, pa.ArrowException):
             return False
 
     def __len__(self) -> int:
@@ -277,6 +288,27 @@ def _best(scores: FloatArray, k: int) -> IntArray:
 def _about(schema: pa.Schema, key: bytes) -> str:
     metadata: dict[bytes, bytes] = schema.metadata or {}
     return metadata.get(key, b"").decode("utf-8")
+
+
+def _other_file(folder: Path, schema: pa.Schema) -> str:
+    """Return a file that is missing, or not the one that was saved; "" where all are.
+
+    Indexes of before their files were noted pass.
+    """
+    files: dict[str, str] = json.loads(_about(schema, FILES) or "{}")
+    other = (name for name, mark in files.items() if _mark(folder / name) != mark)
+    return next(other, "")
+
+
+def _mark(path: Path) -> str:
+    """Return the size of a file and a hash of its ends; "" where there is none."""
+    if not path.is_file():
+        return ""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        begin = file.read(END_BYTES)
+        file.seek(max(0, size - END_BYTES))
+        return f"{size} {content_hash(begin, file.read(END_BYTES)).hex()}"
 
 
 def discard(folder: Path) -> None:
