@@ -25,6 +25,7 @@ from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.snapshot import Snapshot
 
 DOCUMENTS = "documents.parquet"
+REMEDY = b"remedy"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class DocumentNumbers:
     """(n_documents, dim), unit rows in place of the documents' own."""
     added: IntArray | None = None
     """Number of the commit that each document came with; one that was put in anew is another."""
+    file: Path | None = None
+    """Where they were read."""
     position: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -46,16 +49,26 @@ class DocumentNumbers:
     def of(self, columns: Any) -> dict[str, int]:
         """Return the position of each document that is still the one that was measured.
 
-        columns: an Arrow table of views with `doc_id, kind, added`.
+        columns: an Arrow table of views with `doc_id, kind, added`. Raises InputError where a
+        document that was there when the latest one came was not measured: the numbers are others'.
         """
         if self.added is None:
             return self.position
         import pyarrow.compute as pc
 
         own = columns.filter(pc.equal(columns["kind"], ORIGINAL))
-        came = zip(own["doc_id"].to_pylist(), own["added"].to_pylist(), strict=True)
-        at = self.position
-        return {doc: at[doc] for doc, n in came if doc in at and self.added[at[doc]] == n}
+        came = list(zip(own["doc_id"].to_pylist(), own["added"].to_pylist(), strict=True))
+        at, last = self.position, int(self.added.max(initial=0))
+        known = {doc: at[doc] for doc, n in came if doc in at and self.added[at[doc]] == n}
+        lacking = [doc for doc, n in came if n <= last and doc not in known]
+        if lacking:
+            raise InputError(
+                f"lacks {len(lacking)} of {len(came)} documents of the index, {lacking[0]!r} first",
+                expected="the numbers of the blend in this index",
+                fix=FIX,
+                where=self.file,
+            )
+        return known
 
     def hubness_of(self, doc_ids: Sequence[str], position: Mapping[str, int]) -> FloatArray:
         """Return r(d) of these documents; of one that came later, the mean."""
@@ -88,8 +101,9 @@ class DocumentNumbers:
             flat = pa.array(self.smoothed.reshape(-1), pa.float32())
             width = self.smoothed.shape[1]
             columns["smoothed"] = pa.FixedSizeListArray.from_arrays(flat, width)
+        table = pa.table(columns).replace_schema_metadata({REMEDY: folder.name})
         with replacing(folder / DOCUMENTS) as temporary:
-            write_table(pa.table(columns), temporary)
+            write_table(table, temporary)
 
 
 def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
@@ -99,6 +113,7 @@ def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
     file = folder / DOCUMENTS
     try:
         table = read_table(file, fix=FIX)
+        _check_documents(table, folder.name)
         hubness = table["hubness"].to_numpy().astype(np.float32)
         smoothed = added = None
         if "added" in table.column_names:
@@ -110,14 +125,30 @@ def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
                 raise ValueError(f"vectors of {smoothed.shape[1]} numbers, not of {dim}")
         if not all(np.isfinite(n).all() for n in (hubness, smoothed) if n is not None):
             raise ValueError("numbers that are not finite")
-        return DocumentNumbers(table["doc_id"].to_pylist(), hubness, smoothed, added)
-    except (OSError, KeyError, ValueError, pa.ArrowException) as error:
+        return DocumentNumbers(table["doc_id"].to_pylist(), hubness, smoothed, added, file)
+    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
         raise InputError(
             f"cannot be read ({type(error).__name__}: {error})",
             expected="the numbers of a blend, as Argus wrote them",
             fix=FIX,
             where=file,
         ) from error
+
+
+def _check_documents(table: Any, remedy: str) -> None:
+    """Raise ValueError unless a table has documents, each once, and is of this remedy."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    ids, of = table["doc_id"], (table.schema.metadata or {}).get(REMEDY, remedy.encode())
+    if of != remedy.encode():
+        raise ValueError(f"numbers of {of.decode(errors='replace')}")
+    if not pa.types.is_string(ids.type) or not len(ids) or len(pc.unique(ids)) < len(ids):
+        raise ValueError(f"ids of type {ids.type}, none, or one twice")
+    if any(table[name].null_count for name in table.column_names):
+        raise ValueError("a cell without a value")
+    if "added" in table.column_names and not pa.types.is_integer(table["added"].type):
+        raise ValueError(f"numbers of commits of type {table['added'].type}")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from argus.indexes.remedy_views import (
     BEFORE,
     ORIGINAL,
     RemedyViews,
+    check_recipes,
     check_remedy_id,
     find_remedy,
     grouped,
@@ -243,7 +244,7 @@ class ViewIndex:
 
         Raises InputError listing the remedies there are when it is none of them.
         """
-        with self._writing():
+        with self._writing(checks=False):
             self.refresh()
             find_remedy(remedy, self.remedies(), self.path)
             own = [r for r in self.header.recipes if r.remedy == remedy]
@@ -284,6 +285,13 @@ class ViewIndex:
             added = there[remedy].added if remedy in there else self.version
             there[remedy] = replace(recipe, added=added)
             self._write_recipes([*there.values()])
+
+    def check_recipes(self) -> None:
+        """Raise InputError where the table was put back from before a remedy that is said here."""
+        if any(recipe.added > self.version for recipe in self.header.recipes):
+            with storage(self.path, "opening the index"):  # others may have written since
+                latest = connect(self.path).open_table(NAME).version
+            check_recipes(self.header.recipes, latest, self.path)
 
     def _write_recipes(self, recipes: Sequence[Recipe]) -> None:
         self.header = replace(self.header, recipes=tuple(recipes))
@@ -339,6 +347,7 @@ class ViewIndex:
         """Return how a state is searched beyond its views; errors as for `condition`."""
         key = self._state(as_of)
         if self._recipe is None or self._recipe[0] != key:
+            self.check_recipes()
             there = self.remedies() if as_of is not None else ()
             recipes = recipes_of(as_of, self._counting(), there, self.path)
             self._recipe = (key, active(recipes, self.path, self.dim))
@@ -462,9 +471,14 @@ class ViewIndex:
         return self._facts[fact]
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Hold the lock of who writes; whatever came of it, this handle sees another state then."""
+    def _writing(self, *, checks: bool = True) -> Iterator[None]:
+        """Hold the lock of who writes; whatever came of it, this handle sees another state then.
+
+        checks: whether recipes that the table is too old for are refused.
+        """
         with writing(self.path):
+            if checks:
+                self.check_recipes()
             try:
                 yield
             finally:

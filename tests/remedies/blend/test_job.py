@@ -1,7 +1,10 @@
 """`remedy blend` on an index: added once, searched, told, rolled back; killed, without effect."""
 
 import json
+import shutil
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import argus
@@ -233,6 +236,65 @@ def test_an_index_with_a_hole_in_its_recipe_is_refused(built, minilm):
         answers(built, minilm)
     rollback(built, result.remedy)
     assert answers(built, minilm) == answers(built, minilm, "original")
+
+
+def cut(table):
+    return table.slice(1)
+
+
+def without_ids(table):
+    return table.set_column(0, "doc_id", pa.nulls(len(table), pa.string()))
+
+
+def numbered(table):
+    return table.set_column(0, "doc_id", pa.array(range(len(table))))
+
+
+def foreign(table):
+    return table.replace_schema_metadata({"remedy": "blend-0"})
+
+
+def unnamed(table):
+    """As of before the remedy was named in it, of documents of another index."""
+    ids = pa.array([f"x{i}" for i in range(len(table))])
+    return table.set_column(0, "doc_id", ids).replace_schema_metadata(None)
+
+
+@pytest.mark.parametrize(
+    "change", [cut, without_ids, numbered, foreign, unnamed, lambda table: table.slice(0, 0)]
+)
+def test_numbers_of_other_documents_are_refused(built, minilm, change):
+    result = blend_index(built, encoder=minilm)
+    file = result.folder / "documents.parquet"
+    whole = pq.read_table(file)
+    pq.write_table(change(whole), file)
+    with pytest.raises(InputError, match=r"documents\.parquet: .* Roll the remedy back"):
+        answers(built, minilm)
+    pq.write_table(whole.replace_schema_metadata(None), file)  # as earlier versions wrote it
+    assert answers(built, minilm)
+
+
+def test_a_table_put_back_from_before_a_blend_is_told_until_it_is_rolled_back(
+    built, minilm, tmp_path
+):
+    shutil.copytree(built / "views.lance", tmp_path / "copy")
+    remedy = blend_index(built, encoder=minilm).remedy
+    blended = answers(built, minilm)
+    shutil.rmtree(built / "views.lance")
+    shutil.copytree(tmp_path / "copy", built / "views.lance")
+    late = [Document("queue", "A queue that threads share.")]
+    for refused in (
+        lambda: answers(built, minilm),
+        lambda: list_remedies(built),
+        lambda: blend_index(built, encoder=minilm),
+        lambda: add_documents(built, late, encoder=minilm),
+    ):
+        with pytest.raises(InputError, match=rf"index\.json: says of remedy {remedy} what came"):
+            refused()
+    assert rollback(built, remedy)["views_removed"] == 0
+    assert not list_remedies(built) and answers(built, minilm) != blended
+    assert blend_index(built, encoder=minilm).summary["added"]
+    assert answers(built, minilm) == blended
 
 
 def test_an_index_of_a_dot_product_encoder_is_refused(tmp_path):

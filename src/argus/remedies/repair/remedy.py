@@ -332,6 +332,7 @@ def _rolled_back(views: ViewIndex, folder: ArtifactFolder) -> RollbackNote:
 def list_remedies(index: Path | str) -> list[ListedRemedy]:
     """Return the remedies in an index, oldest first."""
     views = ViewIndex.open(index_folder(index))
+    views.check_recipes()
     remedies: list[ListedRemedy] = []
     for r in views.remedies():
         origin = _kept_origin(ArtifactFolder(views.path / REMEDIES / r.id))
