@@ -30,6 +30,17 @@ DOCUMENTS = [
 MORE = [Document("sun", "The sun is a star.")]
 
 
+def test_the_header_of_another_index_is_refused_where_its_vectors_are_kept(minilm, tmp_path):
+    path = build_index(DOCUMENTS, out=tmp_path / "i", encoder=minilm).index.path
+    header = read_header(path)
+    write_header(path, replace(header, fingerprint="another"))
+    with pytest.raises(FingerprintMismatch, match="i/embeddings holds vectors of another encoder"):
+        ViewIndex.open(path)
+    write_header(path, header)
+    (path / "embeddings" / "store.json").write_text("damaged")
+    assert len(ViewIndex.open(path)) == 3
+
+
 @pytest.fixture
 def vectors(minilm, tmp_path):
     """Write .npy files: the encoder's vectors as int8, with a prefix, and of no encoder."""

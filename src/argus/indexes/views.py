@@ -10,7 +10,7 @@ wrote to it, or called `refresh`, until `compact` removes that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +21,8 @@ import numpy as np
 
 from argus.data.types import FloatArray, View
 from argus.encoders.config import COSINE
-from argus.errors import InputError
+from argus.encoders.store import stored_fingerprint
+from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.approximate import approximate_search, build, exists
 from argus.indexes.blend import SENTENCE, Blend
 from argus.indexes.compact import KEPT, compact
@@ -131,7 +132,7 @@ class ViewIndex:
         """Open an index; reading needs no right to write.
 
         Raises InputError for what is no index, and FingerprintMismatch when `fingerprint` is
-        given and another encoder made the vectors.
+        given and another encoder made the vectors, or when those kept beside it are of another one.
         """
         path = Path(path)
         read_header(path).check_fingerprint(fingerprint, path)
@@ -146,7 +147,17 @@ class ViewIndex:
                 fix=f"Restore {FILE} from a copy, or build the index again with --fresh.",
                 where=path,
             )
-        return cls(path, header, table)
+        index = cls(path, header, table)
+        index._check_kept()
+        return index
+
+    def _check_kept(self) -> None:
+        """Refuse an index.json of another encoder than that of the vectors that are kept here."""
+        kept, stored = self.path / "embeddings", None
+        with suppress(InputError, OSError):  # a damaged header says nothing of the index
+            stored = stored_fingerprint(kept)
+        if stored not in (None, self.header.asked_with) and len(self):
+            raise FingerprintMismatch(kept, stored=str(stored), given=self.header.asked_with)
 
     @property
     def fingerprint(self) -> str:
