@@ -249,6 +249,23 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
         read_correction(tmp_path / FILE)
 
 
+@pytest.mark.parametrize(
+    ("u", "w", "alpha"),
+    [
+        *((1, 1, np.nan), (1, 1, np.inf), (1, np.nan, 1), (1, 1, 1e30), (0, 1, 1e300)),
+        *((1e19, 1, 1), (1e12, 1e12, 1e-9), (3e38, 3e38, 0.5)),
+    ],
+)
+def test_a_correction_that_no_query_can_be_moved_by_is_refused_by_its_file(tmp_path, u, w, alpha):
+    ones = np.ones((8, 2), np.float32)
+    QueryCorrection(u * ones, w * ones, alpha, "encoder a").save(tmp_path / FILE)
+    with pytest.raises(InputError, match=rf"{FILE}: cannot be read .*not finite, or too large"):
+        read_correction(tmp_path / FILE)
+    QueryCorrection(1e5 * ones, 1e5 * ones, -1e5, "encoder a").save(tmp_path / FILE)
+    moved = read_correction(tmp_path / FILE).apply(unit(np.ones((1, 8))))
+    np.testing.assert_allclose(np.linalg.norm(moved), 1, atol=1e-6)
+
+
 def test_a_remedy_says_the_weight_of_scenarios_and_a_number_beats_it(index):
     rng = np.random.default_rng(2)
     views = [View(f"d{i}#s", f"d{i}", "scenario", f"s {i}") for i in range(20)]

@@ -23,6 +23,8 @@ from argus.indexes.recipes import REMEDIES
 
 FILE = "correction.npz"
 ARRAYS = ("u", "w", "alpha", "fingerprint")
+LARGEST = 2.0**60
+"""A query that is moved farther than this has a length whose square float32 does not hold."""
 FIX = "Roll the remedy back and run it again, or restore the file from a copy."
 
 
@@ -89,10 +91,15 @@ def read_correction(file: Path) -> QueryCorrection:
     u, w, alpha, fingerprint = (arrays[name] for name in ARRAYS)
     if not all(one.dtype.kind == "f" for one in (u, w, alpha)) or alpha.size != 1:
         raise _damaged(file, f"arrays of {u.dtype}, {w.dtype} and {alpha.dtype}")
-    if u.ndim != 2 or u.shape != w.shape or not (np.isfinite(u).all() and np.isfinite(w).all()):
-        raise _damaged(file, f"arrays of shapes {u.shape} and {w.shape}, or not finite")
+    if u.ndim != 2 or u.shape != w.shape:
+        raise _damaged(file, f"arrays of shapes {u.shape} and {w.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        by, left, right = (np.linalg.norm(one.astype(float).ravel()) for one in (alpha, u, w))
+        sizes = np.array([by, left, right, left * right, by * left * right])
+    if not (sizes < LARGEST).all():
+        raise _damaged(file, f"not finite, or too large: alpha = {float(alpha.item()):g}")
     return QueryCorrection(
-        u.astype(np.float32), w.astype(np.float32), float(alpha), str(fingerprint)
+        u.astype(np.float32), w.astype(np.float32), float(alpha.item()), str(fingerprint)
     )
 
 
