@@ -13,6 +13,7 @@ from argus.corpora.templates import parse_template
 from argus.data.corpus import (
     CORPUS_STEMS,
     check_columns,
+    check_limit,
     documents_in,
     documents_of_frame,
     find_file,
@@ -123,8 +124,9 @@ def open_corpus(
 
     asking: opens the encoder that the vectors of a store are compared with; None where nothing but
     its texts is wanted. Raises InputError where a name stands for nothing, for a knowledge base
-    that was not finished, and for documents that are no whole ones or repeated.
+    that was not finished, for documents that are no whole ones or repeated, and a limit below 1.
     """
+    check_limit(limit)
     if not isinstance(corpus, (str, Path, StoreCorpus)):
         if isinstance(corpus, Frame):
             return CorpusSource(limit, frame=corpus)

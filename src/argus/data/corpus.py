@@ -35,6 +35,16 @@ CORPUS_STEMS = ("corpus", "documents", "entities")
 T = TypeVar("T", Document, Query)
 
 
+def check_limit(limit: int | None) -> None:
+    """Raise InputError unless some documents, or questions, are left."""
+    if limit is not None and limit < 1:
+        raise InputError(
+            f"limit={limit}",
+            expected="a whole number from 1, or None for all",
+            fix="For example 100.",
+        )
+
+
 def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
     """Return the first `folder/stem.format[.gz]` that exists."""
     candidates = (
@@ -60,6 +70,7 @@ def documents_of_frame(
     frame: Frame, fields: FieldNames, *, limit: int | None = None
 ) -> list[Document]:
     """Return the documents of a data frame, as `documents_in` those of a file."""
+    check_limit(limit)
     rows = list(islice(frame_rows(frame), limit))
     return _unique(PLACE, _documents_of(fields), limit=limit, what="document", read=lambda: rows)
 
@@ -183,6 +194,7 @@ def _unique(
     read: Callable[[], Iterable[Row]] | None = None,
 ) -> list[T]:
     """Return what rows hold, each id once. read: the rows, where they are of no file."""
+    check_limit(limit)
     read = read or (lambda: read_rows(file))
     lines: dict[str, int] = {}
     items: list[T] = []

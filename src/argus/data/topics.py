@@ -7,7 +7,7 @@ from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 
-from argus.data.corpus import find_file, read_queries
+from argus.data.corpus import check_limit, find_file, read_queries
 from argus.data.dpr import looks_like_qas, read_dpr_topics, read_qas
 from argus.data.kilt import read_kilt_topics
 from argus.data.rows import Row, file_format, read_rows
@@ -38,6 +38,7 @@ def read_topics(
     `input` is KILT; else what `read_queries` reads, a BEIR folder too. Raises InputError as those
     do, for an id that comes twice, and where there is no question.
     """
+    check_limit(limit)
     file = topics_file(path)
     topic_format = _guess(file) if kind is TopicFormat.AUTO else kind
     topics = list(islice(_read(file, topic_format, coerce_ids, limit), limit))

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from argus.data.corpus import check_limit
 from argus.data.types import Document
 from argus.knowledge.relations import RelationGraph
 
@@ -119,6 +120,7 @@ class KnowledgeBase:
 
     def first(self, limit: int) -> KnowledgeBase:
         """Return the first `limit` entities and the relations among them."""
+        check_limit(limit)
         keep = np.arange(len(self.entities)) < limit
         targets = None if self.targets is None else self.targets[:limit]
         return KnowledgeBase(self.entities[:limit], self.relations.restrict(keep), targets)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import check_limit
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
 from argus.data.provenance import content_hash
@@ -218,6 +219,7 @@ def _topics(
     if isinstance(queries, (str, Path)):
         path = Path(queries)
         return read_topics(path, kind, coerce_ids=fields.coerce_ids, limit=limit), topics_file(path)
+    check_limit(limit)
     topics = list(queries)[:limit]
     twice = [id_ for id_, n in Counter(t.query.id for t in topics).items() if n > 1]
     if twice or not topics:

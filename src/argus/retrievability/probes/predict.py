@@ -14,6 +14,7 @@ from argus.corpora.names import Corpus
 from argus.corpora.opening import open_corpus
 from argus.corpora.stored import Origin, StoredCorpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import check_limit
 from argus.data.locks import one_writer
 from argus.data.types import Document, State
 from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
@@ -145,6 +146,7 @@ def _entities(
     encoder: Encoder | EncoderConfig | str,
 ) -> tuple[KnowledgeBase, Origin | None]:
     """Return the entities, ordered by id, with no relations; and the file of the corpus."""
+    check_limit(limit)
     documents: list[Document] = []
     path = None
     is_store = corpus is not None and open_corpus(corpus).stored is not None

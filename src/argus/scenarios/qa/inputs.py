@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.corpus import ID_FIELDS, find_file, read_queries
+from argus.data.corpus import ID_FIELDS, check_limit, find_file, read_queries
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Query
 from argus.errors import InputError
@@ -81,6 +81,7 @@ def read_reasoned(path: Path | str, *, coerce_ids: bool = False) -> dict[str, st
 
 def draw(questions: Sequence[Question], limit: int | None, seed: int) -> list[Question]:
     """Return `limit` questions drawn at random, in their order; all where there are no more."""
+    check_limit(limit)
     if limit is None or limit >= len(questions):
         return list(questions)
     order = np.random.default_rng(seed).permutation(len(questions))

@@ -1,0 +1,41 @@
+"""What a program gives as a corpus, and how much of it."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from argus.corpora.opening import open_corpus, read_corpus
+from argus.data.corpus import read_queries
+from argus.data.topics import read_topics
+from argus.data.types import Document, Query, Topic
+from argus.errors import InputError
+from argus.generative.jobs.search import _topics
+from argus.knowledge.base import KnowledgeBase
+from argus.knowledge.relations import RelationGraph
+from argus.scenarios.qa.inputs import draw
+
+DOCUMENTS = [Document(i, f"text {i}") for i in "abc"]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_that_leaves_none_or_counts_from_the_end_is_refused(tmp_path, limit):
+    file = tmp_path / "corpus.jsonl"
+    file.write_text("".join(json.dumps({"_id": i, "text": f"text {i}"}) + "\n" for i in "abc"))
+    frame = pd.DataFrame({"id": list("abc"), "text": list("abc")})
+    none = np.zeros(0, np.int64)
+    base = KnowledgeBase([], RelationGraph.from_edges(0, none, none))
+    for read in (
+        lambda: open_corpus(DOCUMENTS, limit=limit),
+        lambda: open_corpus(frame, limit=limit),
+        lambda: read_corpus(file, limit=limit),
+        lambda: read_queries(file, limit=limit),
+        lambda: read_topics(file, limit=limit),
+        lambda: _topics([Topic(Query("q", "text"))], None, None, limit),
+        lambda: draw([], limit, 0),
+        lambda: base.first(limit),
+    ):
+        with pytest.raises(InputError, match=rf"limit={limit}; expected a whole number from 1"):
+            read()
+    assert [len(read_corpus(each, limit=2)) for each in (DOCUMENTS, frame, file)] == [2, 2, 2]
