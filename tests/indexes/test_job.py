@@ -69,8 +69,19 @@ def test_documents_come_and_go(minilm, tmp_path):
     assert ViewIndex.open(index.path).version == version
     removed = delete_documents(index.path, ["cat", "sun"])
     assert removed.summary["views"] == 3
-    with pytest.raises(InputError, match="no document id"):
-        delete_documents(index.path, [])
+    for none in ([], iter(())):
+        with pytest.raises(InputError, match="no document id"):
+            delete_documents(index.path, none)
+
+
+def test_ids_may_come_one_after_another_but_not_as_one_text(minilm, tmp_path):
+    documents = [Document(i, f"The letter {i}.") for i in "abcd"]
+    path = build_index(documents, out=tmp_path / "i", encoder=minilm).index.path
+    with pytest.raises(InputError, match=r"ids are the text 'ab'; expected a list of ids"):
+        delete_documents(path, "ab")
+    assert len(ViewIndex.open(path)) == 4
+    removed = delete_documents(path, (i for i in "ab")).summary
+    assert (removed["documents"]["deleted"], removed["views"]) == (2, 2)
 
 
 def test_an_addition_that_was_killed_is_finished_by_the_same_command(minilm, tmp_path, monkeypatch):

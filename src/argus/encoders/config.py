@@ -120,6 +120,6 @@ class EncoderConfig:
             )
 
 
-def as_config(encoder: E | EncoderConfig | str) -> E | EncoderConfig:
-    """Return the settings that a name stands for; settings, or what is loaded, stay as they are."""
-    return EncoderConfig(model=encoder) if isinstance(encoder, str) else encoder
+def as_config(encoder: E | EncoderConfig | str | Path) -> E | EncoderConfig:
+    """Return the settings that a name or a folder stands for; others, or what is loaded, stay."""
+    return EncoderConfig(model=str(encoder)) if isinstance(encoder, (str, Path)) else encoder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -198,12 +198,17 @@ def add_documents(
 
 
 @one_writer
-def delete_documents(index: Path | str, ids: Sequence[str]) -> IndexResult[DeleteSummary]:
+def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult[DeleteSummary]:
     """Delete documents with all their views; InputError names unknown ids and deletes nothing.
 
-    A deletion that was killed is finished by the same call.
+    A deletion that was killed is finished by the same call. One text alone is refused.
     """
     there = ViewIndex.open(index_folder(index))
+    if isinstance(ids, str):
+        raise InputError(
+            f"ids are the text {ids!r}", expected="a list of ids", fix=f"For one: [{ids!r}]."
+        )
+    ids = list(ids)
     if not ids:
         raise InputError(
             "no document id", expected="at least one", fix="Give ids, or a file of them."
