@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.data.types import View
 from argus.encoders import scoring as module
 from argus.encoders.rows import arrays_of, concatenate, empty_rows, replaced, usable
 from argus.encoders.scoring import reach_of, scoring_of
 from argus.indexes import dense, known_item_search, search
+from argus.indexes.snapshot import Snapshot
 from tests.support.rows import DIM, KINDS, TERMS, plain_scores, token_rows
 
 kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
@@ -88,6 +90,23 @@ def test_long_vectors_are_compared_again_as_unit_ones_are(length):
     exact = documents.astype(float) @ documents.astype(float).T
     above = (exact > exact.diagonal()[:, None] * (1 + 1e-9)).sum(axis=1)
     assert (ranks - above).tolist() == [1, 2] * 60
+
+
+@pytest.mark.parametrize("power", [-60, -66, -70, -72])
+def test_tiny_vectors_rank_as_long_ones_do(power):
+    """Their products are below what float32 holds in full."""
+    rng = np.random.default_rng(0)
+    documents, queries = (rng.normal(size=(n, 16)).astype(np.float32) for n in (300, 30))
+    one, tiny = np.float32(1), np.float32(2.0**power)
+    long, small = (
+        known_item_search(queries * by, documents * by, np.arange(30), 3).rank for by in (one, tiny)
+    )
+    np.testing.assert_array_equal(small, long)
+    views = [View(f"d{i:03}", f"d{i:03}", "original", "t") for i in range(300)]
+    found, same = (
+        Snapshot.of(views, documents * by).search(queries * by, 20).doc_ids for by in (one, tiny)
+    )
+    assert same == found
 
 
 def test_rows_of_length_one_reach_one():

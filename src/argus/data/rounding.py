@@ -13,3 +13,12 @@ def rounding_bound(dim: int) -> float:
     For unit vectors of length `dim`; similarities closer than this are to be compared in float64.
     """
     return float(2 * _SIGMAS * np.sqrt(dim) * 2.0**-24)
+
+
+def product_bound(dim: int, reach: float) -> float:
+    """Return how far two float32 products of vectors of `dim` may be from their exact difference.
+
+    reach: the largest length of the one times that of the other. Numbers below 2**-126 stand at
+    one distance from each other, however small they are.
+    """
+    return rounding_bound(dim) * reach + dim * 2.0**-149

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.rounding import rounding_bound
+from argus.data.rounding import product_bound, rounding_bound
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.rows import R, SparseRows, TokenRows
 
@@ -78,7 +78,7 @@ class DenseScoring:
 
     def bound(self, queries: FloatArray) -> float:
         """See `Scoring`."""
-        return rounding_bound(self.documents.shape[1]) * self._reach * reach_of(queries)
+        return product_bound(self.documents.shape[1], self._reach * reach_of(queries))
 
     def pairs(self, queries: FloatArray, documents: FloatArray) -> Float64Array:
         """See `Scoring`."""
@@ -118,7 +118,7 @@ class SparseScoring:
     def bound(self, queries: SparseRows) -> float:
         """See `Scoring`."""
         terms = int(np.diff(queries.matrix.indptr).max(initial=1))
-        return rounding_bound(terms) * self._reach * _length(queries)
+        return product_bound(terms, self._reach * _length(queries))
 
     def pairs(self, queries: SparseRows, documents: SparseRows) -> Float64Array:
         """See `Scoring`."""

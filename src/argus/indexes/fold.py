@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.rounding import rounding_bound
+from argus.data.rounding import product_bound
 from argus.data.types import FloatArray, IntArray, Run
 from argus.encoders.scoring import reach_of
 from argus.indexes.weighing import DOCUMENTS_ALONE as DOCUMENTS_ALONE
@@ -104,7 +104,7 @@ class Layout:
 
     def bound(self, queries: FloatArray) -> float:
         """Return how far two float32 scores of these queries may be from their exact difference."""
-        return rounding_bound(queries.shape[1]) * self.reach * reach_of(queries)
+        return product_bound(queries.shape[1], self.reach * reach_of(queries))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from argus.cores import available_cores
-from argus.data.rounding import rounding_bound
+from argus.data.rounding import product_bound, rounding_bound
 from argus.data.types import FloatArray
 from argus.encoders.rows import Rows
 from argus.encoders.scoring import UNIT, reach_of
@@ -152,12 +152,12 @@ def _check_unit(vectors: FloatArray) -> None:
 
 def _bound(vectors: FloatArray, *, unit: bool) -> float:
     """Return how far two float32 similarities may be from their exact difference."""
-    bound = rounding_bound(vectors.shape[1])
     if unit:
         _check_unit(vectors)
-        return bound
+        return rounding_bound(vectors.shape[1])
     starts = range(0, len(vectors), CHECKED_ROWS)
-    return bound * max(reach_of(vectors[start : start + CHECKED_ROWS]) for start in starts) ** 2
+    reach = max(reach_of(vectors[start : start + CHECKED_ROWS]) for start in starts)
+    return product_bound(vectors.shape[1], reach**2)
 
 
 class _Counter(Protocol):
