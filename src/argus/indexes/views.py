@@ -148,16 +148,16 @@ class ViewIndex:
                 where=path,
             )
         index = cls(path, header, table)
-        index._check_kept()
+        index._check_embeddings()
         return index
 
-    def _check_kept(self) -> None:
+    def _check_embeddings(self) -> None:
         """Refuse an index.json of another encoder than that of the vectors that are kept here."""
-        kept, stored = self.path / "embeddings", None
+        store, stored = self.path / "embeddings", None
         with suppress(InputError, OSError):  # a damaged header says nothing of the index
-            stored = stored_fingerprint(kept)
+            stored = stored_fingerprint(store)
         if stored not in (None, self.header.asked_with) and len(self):
-            raise FingerprintMismatch(kept, stored=str(stored), given=self.header.asked_with)
+            raise FingerprintMismatch(store, stored=str(stored), given=self.header.asked_with)
 
     @property
     def fingerprint(self) -> str:
