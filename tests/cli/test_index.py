@@ -7,6 +7,7 @@ import pytest
 from argus.cli import index, search
 from argus.cli.main import app, main
 from argus.indexes.header import IndexHeader, write_header
+from argus.indexes.views import ViewIndex
 
 CORPUS = [
     {"_id": "cat", "text": "Cats purr when they are content."},
@@ -116,3 +117,13 @@ def test_a_search_that_cannot_be_made_is_refused(argus, tmp_path, arguments, mes
     code, out, err = argus("search", *arguments, "--index", ".")
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_only_what_a_file_names_is_deleted(argus, tmp_path):
+    ids = ["a", "b", "a\u2028b", "c", " c"]
+    rows = [json.dumps({"_id": id_, "text": f"Text {i} of these."}) for i, id_ in enumerate(ids)]
+    (tmp_path / "odd.jsonl").write_text("\n".join(rows))
+    assert argus("index", "build", "--corpus", "odd.jsonl", "--out", "i")[0] == 0
+    (tmp_path / "ids.txt").write_text("\ufeffa\u2028b\r\n\n c\n", encoding="utf-8")
+    assert argus("index", "delete", "--index", "i", "--ids-file", "ids.txt")[0] == 0
+    assert {view.doc_id for view in ViewIndex.open(tmp_path / "i").snapshot().views} == {*"abc"}

@@ -1,13 +1,22 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.rows import Row, file_format, id_value, pick_field, read_rows, text_value
+from argus.data.rows import (
+    Row,
+    file_format,
+    id_value,
+    pick_field,
+    read_ids,
+    read_rows,
+    text_value,
+)
 from argus.errors import InputError
 
 TWO = [{"_id": "a", "text": "one"}, {"_id": "b", "text": "zwölf"}]
@@ -246,3 +255,29 @@ def test_a_line_without_an_end_is_refused_before_it_is_held(
     monkeypatch.setattr("argus.data.rows.LONGEST", 100)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' + b" " * 10_000))
     assert "line 2: a line of more than 100 bytes" in error_of(tmp_path / "a.jsonl.gz")
+
+
+def test_ids_keep_all_that_a_line_holds(tmp_path: Path) -> None:
+    path = tmp_path / "ids.txt"
+    path.write_bytes("\ufeffa\u2028b\r\n\n c\nd \x0b\x85e".encode())
+    assert read_ids(path) == [(1, "a\u2028b"), (3, " c"), (4, "d \x0b\x85e")]
+
+
+def test_ids_are_read_from_a_file_alone(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(InputError, match=r"is a pipe or a device; .* Save what it gives"):
+            read_ids(path)
+
+
+def test_a_pipe_is_no_missing_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "c.jsonl")
+    message = error_of(tmp_path / "c.jsonl")
+    assert "is a pipe or a device; expected a .jsonl" in message and "to a file first" in message
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le"])
+def test_another_encoding_is_told_by_its_mark(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "c.csv"
+    path.write_bytes("\ufeff_id,text\na,caf\xe9\n".encode(encoding))
+    assert f"iconv -f {encoding[:6].upper()} -t UTF-8 c.csv" in error_of(path)

@@ -61,6 +61,14 @@ def test_rows_are_named_by_the_file_of_ids(kind, written, tmp_path):
         assert store.describe().is_exact == (kind == "Flat")
 
 
+def test_a_line_feed_alone_ends_an_id(written, tmp_path):
+    spec = written("Flat")
+    ids = [f" d\u2028{i}" for i in range(N)]
+    (tmp_path / "docs.index.ids").write_bytes("".join(f"{id_}\r\n" for id_ in ids).encode())
+    with open_store(spec) as store:
+        assert _held(store)[0] == ids
+
+
 def test_repeated_ids_keep_their_own_vectors(written):
     with open_store(written("IVF4,Flat", [5] * N)) as store:
         ids, held = _held(store)

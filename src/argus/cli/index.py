@@ -120,9 +120,10 @@ def delete(
     config: o.Config = None,
 ) -> None:
     """Delete documents with all their views: all of them, or none when an id is unknown."""
-    from argus.indexes.job import delete_documents, read_ids
+    from argus.data.rows import read_ids
+    from argus.indexes.job import delete_documents
 
-    doc_ids = list(ids or []) + (read_ids(ids_file) if ids_file else [])
+    doc_ids = list(ids or []) + [id_ for _, id_ in (read_ids(ids_file) if ids_file else ())]
     o.show(delete_documents(index, doc_ids), as_json=json)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from argus.data.field_paths import At
+from argus.data.text_files import check_file, not_utf8
 from argus.errors import InputError, Location
 
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
@@ -59,13 +60,7 @@ def read_rows(path: Path) -> Iterator[Row]:
     Parquet and Arrow. Raises InputError for a missing file, an unknown format, bytes that are not
     UTF-8, broken JSON, damaged Parquet, and rows whose number of fields differs from the header's.
     """
-    if not path.is_file():
-        raise InputError(
-            "no such file" if not path.is_dir() else "is a folder",
-            expected=f"a {', '.join(FORMATS)} file",
-            fix="Check the path.",
-            where=path,
-        )
+    check_file(path, f"a {', '.join(FORMATS)} file")
     if path.suffix.lower() == ARROW:
         yield from _arrow_rows(path)
         return
@@ -112,13 +107,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                     )
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                iconv = f"iconv -f LATIN1 -t UTF-8 {path.name} > fixed{path.suffix}"
-                raise InputError(
-                    f"byte {line[error.start]:#04x} at position {error.start + 1} is not UTF-8",
-                    expected="a UTF-8 file",
-                    fix="Decompress and convert it (iconv)." if packing else f"Convert it: {iconv}",
-                    where=Location(path, number),
-                ) from error
+                raise not_utf8(error, Location(path, number), packed=bool(packing)) from error
             except damage as error:
                 raise InputError(
                     f"the {packing} data are damaged or cut off ({error})",
@@ -128,6 +117,16 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                     where=Location(path, number),
                 ) from error
             yield number, text
+
+
+def read_ids(path: Path, expected: str = "a file with one id per line") -> list[tuple[int, str]]:
+    """Return `(line number, id)` of a file with an id on each line; empty lines are passed over.
+
+    An id keeps all that it holds, spaces and other separators too: a line feed alone ends it.
+    """
+    check_file(path, expected)
+    ids = ((number, line.rstrip("\r\n")) for number, line in read_lines(path))
+    return [(number, id_) for number, id_ in ids if id_]
 
 
 def read_columns(

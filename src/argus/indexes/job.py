@@ -242,20 +242,6 @@ def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> CompactSummar
     }
 
 
-def read_ids(file: Path) -> list[str]:
-    """Read one id per line; blank lines are skipped."""
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot be read ({error})",
-            expected="a UTF-8 text file with one id per line",
-            fix="Check the path.",
-            where=file,
-        ) from error
-    return [line.strip() for line in lines if line.strip()]
-
-
 def _documents(corpus: CorpusSource, fields: FieldNames | None) -> list[Document]:
     """Read a corpus; InputError where no document has text."""
     documents = corpus.documents(fields or FieldNames())

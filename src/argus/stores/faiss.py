@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from argus.data.rows import read_lines
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
 from argus.stores.errors import no_folder, reported
@@ -224,7 +225,8 @@ def open_faiss(place: str, id_file: str | None) -> FaissStore:
     listed = Path(id_file) if id_file else path.with_name(path.name + IDS)
     if id_file and not listed.is_file():
         raise no_folder(id_file, "you: ids, one a line")
-    ids = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else None
+    lines = read_lines(listed) if listed.is_file() else None
+    ids = None if lines is None else [line.rstrip("\r\n") for _, line in lines]
     with reported(name):
         index = faiss.read_index(place)
     return FaissStore(index, name, ids, path)

@@ -8,6 +8,7 @@ from pathlib import Path
 from argus.data.artifacts import ArtifactFolder, write_whole
 from argus.data.beir import write_jsonl
 from argus.data.provenance import content_hash
+from argus.data.rows import read_ids
 from argus.data.types import Document
 from argus.errors import InputError
 
@@ -47,18 +48,10 @@ def write_held_out(folder: ArtifactFolder, documents: Sequence[Document], ids: l
 
 
 def _listed(path: Path, documents: Sequence[Document], titled: set[str]) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot be read ({error})",
-            expected="a number, or a file with the id of a document on each line",
-            fix="Check the path.",
-            where=path,
-        ) from error
+    listed = read_ids(path, "a number, or a file with the id of a document on each line")
     known = {d.id for d in documents}
-    for line, id_ in enumerate(map(str.strip, lines), 1):
-        if id_ and id_ not in titled:
+    for line, id_ in listed:
+        if id_ not in titled:
             raise InputError(
                 f"line {line}: document {id_!r} "
                 + ("has no title" if id_ in known else "is not in the corpus"),
@@ -66,5 +59,5 @@ def _listed(path: Path, documents: Sequence[Document], titled: set[str]) -> list
                 fix="Remove the line, or check that --corpus and the file belong together.",
                 where=path,
             )
-    listed = {line.strip() for line in lines}
-    return [d.id for d in documents if d.id in listed]
+    ids = {id_ for _, id_ in listed}
+    return [d.id for d in documents if d.id in ids]
