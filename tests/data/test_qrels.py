@@ -1,9 +1,14 @@
 import gzip
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from argus.data import read_qrels
+from argus.data.qrels import grade_of
 from argus.errors import InputError
 
 
@@ -142,6 +147,42 @@ def test_a_row_without_a_grade_among_graded_ones_is_refused(tmp_path: Path) -> N
     path.write_text('{"qid": "q", "docid": "a", "rel": 0}\n{"qid": "q", "docid": "b"}\n')
     with pytest.raises(InputError, match="line 2: no grade; expected a grade in every row"):
         read_qrels(path)
+
+
+WHOLE = [2, 2.0, Decimal("2.00"), np.int64(2), np.float32(2), " 2 ", "+2"]
+NO_GRADES = [
+    True,
+    np.True_,
+    b"2",
+    0.5,
+    Decimal("1.5"),
+    Decimal("NaN"),
+    Decimal("sNaN"),
+    "2.0",
+    None,
+]
+
+
+@pytest.mark.parametrize("grade", WHOLE)
+def test_a_grade_is_whole_however_it_is_held(grade: object) -> None:
+    assert grade_of(grade) == 2
+
+
+@pytest.mark.parametrize("grade", NO_GRADES)
+def test_what_python_alone_takes_for_a_whole_number_is_no_grade(grade: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        grade_of(grade)
+
+
+@pytest.mark.parametrize(
+    "grades", [pa.array([Decimal("0.5")]), pa.array([b"1_0"]), pa.array([True])]
+)
+def test_a_parquet_column_of_no_whole_grades_is_refused(tmp_path: Path, grades: pa.Array) -> None:
+    pq.write_table(
+        pa.table({"qid": ["q"], "docid": ["d"], "score": grades}), tmp_path / "q.parquet"
+    )
+    with pytest.raises(InputError, match=r"field 'score'.*a whole number"):
+        read_qrels(tmp_path / "q.parquet")
 
 
 @pytest.mark.parametrize("grade", ["4294967296", "-9999999999", "9" * 20, "9" * 5000])

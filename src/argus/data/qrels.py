@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -133,10 +135,18 @@ def whole_grades(qrels: Mapping[str, Mapping[str, Any]]) -> Qrels:
 
 def grade_of(raw: Any) -> int:
     """Return the grade that a foreign value is. Raises TypeError, ValueError, OverflowError."""
-    grade = whole_number(raw.strip()) if isinstance(raw, str) else int(raw)
-    if grade is None or (isinstance(raw, float) and raw != grade) or abs(grade) > HIGHEST:
+    grade = whole_number(raw.strip()) if isinstance(raw, str) else _whole(raw)
+    if grade is None or abs(grade) > HIGHEST:
         raise ValueError(raw)
     return grade
+
+
+def _whole(raw: Any) -> int | None:
+    """Return a number that is whole; bytes and truth values are none, though Python counts them."""
+    if isinstance(raw, bool) or not isinstance(raw, (Real, Decimal)):
+        raise TypeError(raw)
+    whole = int(raw)  # type: ignore[arg-type]  # every Real has __trunc__
+    return whole if whole == raw else None
 
 
 def _grade(raw: Any, where: Location | str) -> int:
