@@ -20,6 +20,12 @@ def test_user_and_password_of_an_address_are_secret_in_every_shape():
     assert secrets_of("http://host/v1?a@b") == secrets_of("http://[broken") == set()
 
 
+def test_a_secret_is_found_among_escapes():
+    for text in (r"\u0073k-1%2f2", r"\\u0073\u006B-1/2", "%73%6B-1%2F2", "sk-1/2"):
+        assert scrub(f"<{text}>", ["sk-1/2"], 4) == "<***>", text
+    assert scrub(r"\ud83d\ude00-key", ["\U0001f600-key"], 4) == "***"
+
+
 def test_a_short_secret_is_a_word_to_files_and_none_with_its_user():
     remember(keys=["sk-0123456789abcdef", "brief-key", None, ""], addresses=["http://me:pw@h/v1"])
     assert without_known("sk-0123456789abcdef, brief-key") == "***, ***"

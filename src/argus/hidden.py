@@ -53,7 +53,22 @@ def scrub(text: str, secrets: Iterable[str], least: int) -> str:
             (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret, safe=""))
         ):
             text = text.replace(shape, "***")
+        if "\\u" in text or "%" in text:
+            text = _escaped(secret).sub("***", text)
     return text
+
+
+def _escaped(secret: str) -> re.Pattern[str]:
+    r"""Return a pattern of a secret each character of which may be an escape, `\u0073` or `%73`."""
+    units = secret.encode("utf-16-be", "surrogatepass")
+    codes = [units[i : i + 2].hex() for i in range(0, len(units), 2)]
+    return re.compile("".join(map(_written, codes)))
+
+
+def _written(code: str) -> str:
+    plain = re.escape(chr(int(code, 16)))
+    percent = f"|%(?i:{code[2:]})" if code < "0080" else ""
+    return rf"(?:{plain}|\\+u(?i:{code}){percent})"
 
 
 def without_likely(text: str) -> str:

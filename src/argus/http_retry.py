@@ -157,8 +157,13 @@ class AnswerTooLong(Exception):
         super().__init__(f"the answer is longer than {most_bytes} bytes")
 
 
+def is_answer(response: httpx.Response) -> bool:
+    """Return whether a response is a success and whole: 206 brings a part, and none was asked."""
+    return response.is_success and response.status_code != httpx.codes.PARTIAL_CONTENT
+
+
 def meaning(status: int, text: str, retry_after: str | None = None) -> Trouble | Refusal:
-    """Return what a status means that is no success."""
+    """Return what a status means that brings no answer."""
     if status in RETRIED:
         wait_s = retry_after_s(retry_after)
         return Trouble(f"HTTP {status}: {text}", wait_s, may_charge=status in MAY_CHARGE)
@@ -287,7 +292,7 @@ class Service:
         except httpx.RequestError as error:
             problem = self.scrub(f"{type(error).__name__}: {_root(error)}")
             return Trouble(problem, may_charge=not isinstance(error, _NEVER_SENT))
-        if not response.is_success:
+        if not is_answer(response):
             retry_after = response.headers.get("retry-after")
             return meaning(response.status_code, self.scrub(text)[:SHOWN_CHARS], retry_after)
         if not is_whole:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from argus.cli import options
+from argus.hidden import remember
 from tests.docs.test_readme import DEMO_ENDS
 
 SMALL = ("--k", "2", "--pool", "5", "--precision", "float32")
@@ -61,3 +63,11 @@ def test_the_demo_takes_a_small_limit(argus, tmp_path: Path) -> None:
     assert ran.out.startswith("RPS at k=3, N=60:")
     assert "too few to fit a probe and repair by" in ran.out
     assert "remedy" not in json.loads((tmp_path / "out" / "summary.json").read_text())
+
+
+def test_no_secret_is_printed(capsys):
+    remember(keys=["key-of-an-endpoint-1"])
+    options.say("d1 Bearer key-of-an-endpoint-1")
+    options.print_json({"id": "key-of-an-endpoint-1", "k": 3})
+    line, text = capsys.readouterr().out.split("\n", 1)
+    assert line == "d1 Bearer ***" and json.loads(text) == {"id": "***", "k": 3}

@@ -21,6 +21,7 @@ from argus.cli.remarks import holds_all_characters
 from argus.corpora.names import NamedCorpus
 from argus.devices import Device as Device
 from argus.errors import InputError
+from argus.hidden import LEAST_IN_FILES, without_known
 from argus.indexes.weighing import Weight as Weight
 from argus.remedies.diagnosis.config import Tau as Tau
 from argus.retrievers.config import NAMES, PANEL
@@ -89,13 +90,17 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def say(line: str) -> None:
-    """Print one line: what would steer a terminal, or end the line, is shown as an escape."""
-    typer.echo(visible_line(line))
+    """Print one line: what would steer a terminal, or end the line, is shown as an escape.
+
+    Secrets are hidden, here and in JSON.
+    """
+    typer.echo(visible_line(without_known(line)))
 
 
 def print_json(value: Any) -> None:
     """Print one JSON document for machines."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=not holds_all_characters()))
+    text = json.dumps(value, indent=2, ensure_ascii=not holds_all_characters())
+    typer.echo(without_known(text, LEAST_IN_FILES))
 
 
 Corpus = Annotated[

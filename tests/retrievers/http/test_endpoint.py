@@ -107,6 +107,12 @@ def test_pages_are_followed_until_k(engine):
         ((200, b"[" * 100_000), "answered with no JSON"),
         ((200, b'{"found": [{"meta": {"doc": "a"}, "weight": 1%s}]}' % (b"0" * 400)), "the score"),
         ((200, 3), "answered with int, not an object"),
+        ((200, {"found": [{"meta": {"doc": ["a"]}}]}), "the id .*neither text nor a whole number"),
+        ((200, {"found": [{"meta": {"doc": {"a": 1}}}]}), "neither text nor a whole number"),
+        ((200, {"found": [{"meta": {"doc": True}}]}), "the id true, neither text"),
+        ((200, {"found": [{"meta": {"doc": ""}}]}), 'the id "", neither text'),
+        ((206, {"found": [{"meta": {"doc": "tea"}}]}), "refused with HTTP 206"),
+        ((200, {"found": [{"meta": {"doc": "Key a-very-secret-key"}}]}), "repeats a key of the"),
         ((400, {"error": "a-very-secret-key is odd"}), "HTTP 400: .*\\*\\*\\* is odd"),
         ((503, {}), "no answer in 3 attempts; last: HTTP 503"),
     ],
@@ -167,6 +173,34 @@ def test_a_key_in_the_description_is_not_repeated(engine):
         ask(engine)
     assert "HTTP 401" in str(refused.value)
     assert "sk-in" not in str(refused.value) and "other-key" not in str(refused.value)
+
+
+def test_whole_numbers_are_ids(engine):
+    engine.reply = lambda *_: (200, {"found": [{"meta": {"doc": 7}}, {"meta": {"doc": "8"}}]})
+    assert list(ask(engine).run["q0"]) == ["7", "8"]
+
+
+@pytest.mark.parametrize("status", [400, 401])
+def test_a_key_in_the_body_is_not_repeated(engine, status):
+    text = engine.file.read_text().replace(
+        "q: ", "api_key: key-of-body, auth: {by: [in-a-list]}, q: "
+    )
+    engine.file.write_text(text + "parameters: {filter: {token: deep-token}}\n")
+    content = "key-of-body in-a-list deep-token"
+    spelled = "".join(f"\\u{ord(c):04X}" for c in "key-of-body a-very-secret-key")
+    engine.reply = lambda *_: (status, f'{{"error": "wrong: {content} {spelled}"}}'.encode())
+    try:
+        told = str(ask(engine).failed)
+    except ArgusError as refused:
+        told = str(refused)
+    assert f"HTTP {status}" in told and "wrong: *** *** *** ***" in told
+
+
+def test_what_is_named_like_no_key_is_read(engine):
+    text = engine.file.read_text().replace("q: ", "author: everybody, keywords: [everybody], q: ")
+    engine.file.write_text(text)
+    engine.reply = lambda *_: (200, {"found": [{"meta": {"doc": "everybody"}}]})
+    assert list(ask(engine).run["q0"]) == ["everybody"]
 
 
 def test_a_key_that_no_header_carries_is_told_by_its_name(engine, monkeypatch):

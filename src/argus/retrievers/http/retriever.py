@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import threading
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,7 +18,7 @@ import numpy as np
 
 from argus.encoders import Encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError, Location
-from argus.hidden import remember, scrub, secrets_of
+from argus.hidden import remember, scrub
 from argus.http_retry import (
     ACCEPTED,
     MOST_BYTES,
@@ -28,6 +27,7 @@ from argus.http_retry import (
     Tries,
     Trouble,
     check_one_credential,
+    is_answer,
     meaning,
     persist,
     read_body,
@@ -35,6 +35,7 @@ from argus.http_retry import (
     without_secrets,
 )
 from argus.indexes.correction import QueryCorrection
+from argus.retrievers.http.keys import KEY_CHARS, keys_of
 from argus.retrievers.http.spec import (
     PAGE,
     QUERY,
@@ -51,8 +52,6 @@ from argus.retrievers.session import Answer, in_a_thread, raised
 ATTEMPTS, BACKOFF_S = 3, 0.5
 """Of one request."""
 MESSAGE_CHARS = 2 * SHOWN_CHARS
-_KEY = re.compile(r"auth|cookie|key|pass|secret|token", re.IGNORECASE)
-"""In the name of a header or parameter whose value nobody else should see."""
 AUTHORIZATION = "authorization"
 SECRET_CHARS = 4
 """A shorter value of a variable may be a word of an answer."""
@@ -168,8 +167,15 @@ class HttpRetriever:
             if id_ is None:
                 raise RetrievalError(f"answered with a result without {answer.id.text!r}")
             score = self._one(answer.score, item) if answer.score else None
-            hits.append((str(id_), _number(score)))
+            hits.append((_id(id_), _number(score)))
+        self._refuse_keys(id_ for id_, _ in hits)
         return hits
+
+    def _refuse_keys(self, ids: Iterable[str]) -> None:
+        """Raise RetrievalError for an id that holds a key: ids are printed, and stored."""
+        keys = [key for key in keys_of(self._described()) if len(key) >= KEY_CHARS]
+        if any(key in id_ for id_ in ids for key in keys):
+            raise RetrievalError("the answer repeats a key of the request in an id")
 
     async def _send(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send one request, again where that may help; return the object of the answer."""
@@ -216,7 +222,7 @@ class HttpRetriever:
         if response.is_redirect:
             to = without_secrets(str(response.url.join(response.headers.get("location", ""))))
             return Refusal(response.status_code, f"a redirect to {to}", for_all=True)
-        if not response.is_success:
+        if not is_answer(response):
             text = self._scrubbed(content.decode("utf-8", "replace"))[:SHOWN_CHARS]
             result = meaning(response.status_code, text, response.headers.get("retry-after"))
             if isinstance(result, Trouble) and result.wait_s:
@@ -240,19 +246,21 @@ class HttpRetriever:
 
     def _scrubbed(self, text: str) -> str:
         """Hide keys that a server repeats: values of the environment, and what is named as one."""
-        return scrub(text, self._secrets() | secrets_of(self._address()), SECRET_CHARS)
+        return scrub(text, self._secrets(), SECRET_CHARS)
 
     def _secrets(self) -> set[str]:
-        return {os.environ.get(name, "") for name in self.spec.variables()} | self._written()
+        variables = {os.environ.get(name, "") for name in self.spec.variables()}
+        return variables | keys_of(self._described())
 
-    def _address(self) -> str:
-        return self._request.url if self._request is not None else self.spec.url
+    def _described(self) -> EndpointSpec:
+        return self._request if self._request is not None else self.spec
 
-    def _written(self) -> set[str]:
-        """Return the keys that stand in the description itself, by the names they have there."""
-        pairs = [*self.spec.headers.items(), *self.spec.parameters.items()]
-        values = [str(value) for name, value in pairs if _KEY.search(name)]
-        return {part for value in values for part in (value, value.rpartition(" ")[2])}
+
+def _id(value: Any) -> str:
+    """Return an id; a list, an object, a truth value or nothing names no document."""
+    if (isinstance(value, str) and value) or type(value) is int:
+        return str(value)
+    raise RetrievalError(f"answered with the id {_shown(value)}, neither text nor a whole number")
 
 
 def _number(score: Any) -> float | None:
