@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -25,14 +26,20 @@ def test_a_missing_config_is_named(refused, corpus: Path) -> None:
     assert message == "argus: none.toml: no such file; expected a TOML file. Check the path."
 
 
-@pytest.mark.parametrize("content", [b"k = \n", b"k = 'caf\xe9'\n"])
-def test_a_broken_config_says_where(
-    text, refused, corpus: Path, tmp_path: Path, content: bytes
-) -> None:
-    config = text(tmp_path / "argus.toml", content)
+def test_a_broken_config_says_where(text, refused, corpus: Path, tmp_path: Path) -> None:
+    config = text(tmp_path / "argus.toml", "k = \n")
     message = refused("--config", config, corpus=corpus)
     assert message.startswith(f"argus: {config}: broken TOML (")
     assert message.endswith("expected TOML. Mend the file.")
+    config = text(tmp_path / "argus.toml", b"k = 'caf\xe9'\n")
+    message = refused("--config", config, corpus=corpus)
+    assert message.startswith(f"argus: {config}, line 1: byte 0xe9 at position 9 is not UTF-8")
+
+
+def test_a_pipe_is_no_config(refused, corpus: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "argus.toml")
+    message = refused("--config", tmp_path / "argus.toml", corpus=corpus)
+    assert "argus.toml: is a pipe or a device; expected a TOML file. Save what" in message
 
 
 def test_true_is_no_number(text, refused, corpus: Path, tmp_path: Path) -> None:

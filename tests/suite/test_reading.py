@@ -1,5 +1,7 @@
 """A suite's TOML: what it says, and what is wrong with it, told with the place."""
 
+import os
+
 import pytest
 
 from argus.errors import InputError
@@ -33,6 +35,13 @@ def write(tmp_path):
         return read_suite(tmp_path / "suite.toml")
 
     return read
+
+
+def test_a_suite_may_begin_with_a_mark_and_is_no_pipe(write, tmp_path):
+    assert write("\ufeff" + GOOD).retrievers == write(GOOD).retrievers
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(InputError, match="pipe or a device"):
+        read_suite(tmp_path / "pipe.toml")
 
 
 def test_a_suite_is_read(write):

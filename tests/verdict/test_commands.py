@@ -1,6 +1,7 @@
 """Every command that a verdict can show is one that Argus has, with options that it takes."""
 
 import json
+import os
 import shlex
 import shutil
 
@@ -214,3 +215,10 @@ def test_a_gate_is_told_of_for_what_it_compares():
 
     logs = {"traffic", "judging"}  # of the same search people ask other things: history tells them
     assert set(TRACKED) - logs == COMPARED
+
+
+def test_a_project_is_read_past_a_mark_and_never_waited_for(tmp_path):
+    (tmp_path / "argus.toml").write_text("\ufeffcorpus = 'docs'\n", encoding="utf-8")
+    assert Project.of(tmp_path / "argus.toml").value("corpus") == "docs"
+    os.mkfifo(tmp_path / "pipe")
+    assert Project.of(tmp_path / "pipe") == Project.of(tmp_path / "none") == Project()

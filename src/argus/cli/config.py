@@ -8,13 +8,13 @@ file is checked whichever command reads it, so that a typo is found where it sta
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import typer
 
+from argus.data.text_files import read_toml
 from argus.errors import InputError, Location
 
 OLD_KEYS = {
@@ -38,7 +38,7 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     while root.parent is not None:
         names.insert(0, root.info_name or "")
         root = root.parent
-    values = _values(_read(path), root.command, names, path)
+    values = _values(read_toml(path), root.command, names, path)
     defaults = {}
     for parameter in context.command.params:
         value = next((values[s] for s in _spellings(parameter) if s in values), None)
@@ -58,17 +58,6 @@ def _refuse_flag(value: object, parameter: Any, path: Path) -> None:
             fix="Write the number, without quotes.",
             where=path,
         )
-
-
-def _read(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise InputError("no such file", expected="a TOML file", fix="Check the path.", where=path)
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path
-        ) from error
 
 
 def _values(

@@ -20,6 +20,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.text_files import no_file
 from argus.data.types import IntArray
 from argus.errors import InputError
 
@@ -66,7 +67,7 @@ class JsonList:
         self.broken: str | None = None
         self.position = 0
         if not self.path.is_file():
-            raise _no_list("is a folder" if self.path.is_dir() else "no such file", self.path)
+            raise _no_list(no_file(self.path), self.path)
         self.size = self.path.stat().st_size
         self.lines = self._is_lines()
 

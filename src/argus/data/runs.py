@@ -14,6 +14,7 @@ from typing import Any
 
 from argus.data.artifacts import replacing
 from argus.data.rows import read_columns, read_lines, whole_characters
+from argus.data.text_files import no_file
 from argus.data.types import Run
 from argus.errors import InputError, Location
 
@@ -33,7 +34,7 @@ def read_run(path: Path) -> Run:
     """
     if not path.is_file():
         raise InputError(
-            "is a folder" if path.is_dir() else "no such file",
+            no_file(path),
             expected="a TREC run file, or JSON of {query: {document: score}} or of lists of ids",
             fix="Check the path.",
             where=path,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import tomllib
 from pathlib import Path
 
 from argus.errors import InputError, Location
@@ -44,6 +45,17 @@ def read_text(path: Path, expected: str, fix: str = "Check the path.") -> str:
         return io.StringIO(content.decode("utf-8-sig"), newline=None).read()
     except UnicodeDecodeError as error:
         raise not_utf8(error, Location(path, 1)) from error
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """Return what a TOML file says; InputError where it is absent or broken, too."""
+    text = read_text(path, "a TOML file")
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path
+        ) from error
 
 
 def check_file(path: Path, expected: str, fix: str = "Check the path.") -> None:

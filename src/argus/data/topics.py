@@ -11,6 +11,7 @@ from argus.data.corpus import check_limit, find_file, read_queries
 from argus.data.dpr import looks_like_qas, read_dpr_topics, read_qas
 from argus.data.kilt import read_kilt_topics
 from argus.data.rows import Row, file_format, read_rows
+from argus.data.text_files import no_file
 from argus.data.types import Topic
 from argus.errors import InputError
 
@@ -67,7 +68,7 @@ def topics_file(path: Path) -> Path:
     file = path if path.is_file() else find_file(path, ["queries"])
     if file is None:
         raise InputError(
-            "the folder holds no queries file" if path.is_dir() else "no such file",
+            "the folder holds no queries file" if path.is_dir() else no_file(path),
             expected="questions: .json (DPR), .jsonl (BEIR or KILT), .tsv, or a BEIR folder",
             fix="Check the path.",
             where=path,

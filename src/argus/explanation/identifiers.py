@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from argus.data.dpr import DprPassage, read_dpr
+from argus.data.text_files import no_file
 from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.evaluation.queries import unknown_query
@@ -59,7 +60,7 @@ def run_identifiers(
     """
     if keys is not None and not keys.is_file():
         raise InputError(
-            "is a folder" if keys.is_dir() else "no such file",
+            no_file(keys),
             expected=f"{FILE}, or DPR JSON with keys, as `argus generative search` writes them",
             fix="Check the path, or leave --keys out.",
             where=keys,

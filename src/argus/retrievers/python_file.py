@@ -18,6 +18,7 @@ from types import ModuleType
 
 from argus.data.provenance import content_hash
 from argus.data.syntax import syntax_tree
+from argus.data.text_files import no_file
 from argus.errors import ArgusError, InputError
 from argus.retrievers.working_folder import STRANGERS
 
@@ -34,7 +35,7 @@ def split_spec(spec: str) -> tuple[Path, str]:
         path = Path(before)
     if not path.is_file():
         raise InputError(
-            "is a folder" if path.is_dir() else "no such file",
+            no_file(path),
             expected="a Python file, or FILE.py:NAME",
             fix="Check the path.",
             where=path,

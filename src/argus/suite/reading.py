@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from argus.data.text_files import read_toml
 from argus.data.yaml_spec import nearest
 from argus.encoders.config import EncoderConfig
 from argus.suite.config import ORIGINAL, Suite, SuiteConfig, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.remedies import KINDS, configs_of, keys_of_kind, paths_in, require_fit
-from argus.suite.toml import Table, keys_of, read_toml
+from argus.suite.toml import Table, keys_of
 
 TABLES = ("retrievers", "remedies", "tasks")
 PLACES = ("source", "output", "corpus_index")

@@ -6,7 +6,6 @@ is unknown is told with its nearest known name, and where in the file it stands.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
@@ -19,23 +18,6 @@ from argus.settings import Setting, nested, settings_of
 C = TypeVar("C")
 Value = object
 """What TOML holds: text, a number, a boolean, a list or a table."""
-
-
-def read_toml(file: Path) -> dict[str, Value]:
-    """Return what a TOML file says; InputError where it is absent or broken."""
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror})",
-            expected="a TOML file",
-            fix="Check the path.",
-            where=file,
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=file
-        ) from error
 
 
 @dataclass(frozen=True)

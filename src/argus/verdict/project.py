@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from argus.data.text_files import read_toml
+from argus.errors import InputError
 
 FILE = "argus.toml"
 Settings = Mapping[str, object]
@@ -26,8 +28,8 @@ class Project:
     def of(cls, file: Path) -> Project:
         """Read a file; its paths are meant from the current folder."""
         try:
-            return cls(tomllib.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, RecursionError):
+            return cls(read_toml(file))
+        except InputError:
             return cls()  # whoever names it with --config is told what is wrong with it
 
     def value(self, name: str, *commands: str, only: bool = False) -> str | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -258,7 +259,17 @@ def test_types_that_come_from_the_data_are_not_checked_here(tmp_path: Path) -> N
 def test_a_file_not_in_utf_8_and_one_with_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "d.yaml"
     path.write_bytes("name: Zürich\n".encode("latin-1") + RULE.encode())
-    with pytest.raises(InputError, match="not UTF-8"):
+    with pytest.raises(InputError, match="is not UTF-8"):
         load_domain(path)
     path.write_bytes(b"\xef\xbb\xbf" + RULE.encode())
     assert len(load_domain(path).rules) == 1
+
+
+def test_rules_are_a_file_of_a_size_that_a_person_wrote(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(InputError, match=r"pipe or a device; expected courts, .* or a YAML file"):
+        load_domain(tmp_path / "pipe.yaml")
+    with (tmp_path / "rules.yaml").open("wb") as file:
+        file.truncate(100_000_000_000)
+    with pytest.raises(InputError, match=r"rules\.yaml: more than .* bytes"):
+        load_domain(tmp_path / "rules.yaml")

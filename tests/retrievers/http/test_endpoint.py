@@ -331,8 +331,15 @@ def test_a_query_that_no_address_holds_fails_alone(server, tmp_path):
 
 
 def test_a_description_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"), opened(f"http:{tmp_path}/none.yaml"):
+    with pytest.raises(InputError, match="no such file"), opened(f"http:{tmp_path}/none.yaml"):
         pass
+
+
+def test_a_description_is_a_file_of_a_size_that_a_person_wrote(tmp_path):
+    with (tmp_path / "h.yaml").open("wb") as file:
+        file.truncate(100_000_000_000)
+    with pytest.raises(InputError, match=r"h\.yaml: more than .* bytes"):
+        load_endpoint(tmp_path / "h.yaml")
 
 
 def test_a_text_without_a_vector_is_one_failed_query(server, tmp_path):

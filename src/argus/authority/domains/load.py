@@ -16,6 +16,7 @@ from argus.authority.records import OWN_ID
 from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey, Ties
 from argus.authority.times import zone_named
 from argus.data.artifacts import write_whole
+from argus.data.text_files import read_text
 from argus.data.yaml_spec import YamlFile, nearest, read_spec
 from argus.data.yaml_text import Place
 from argus.errors import InputError
@@ -42,20 +43,16 @@ def load_domain(source: str | Path) -> Domain:
     if str(source) in known and (isinstance(source, str) or not path.is_file()):
         text = files(_PACKAGE).joinpath(f"{source}.yaml").read_text(encoding="utf-8")
         return _domain(text, Path(f"{source}.yaml"))
-    if not path.is_file():
+    expected = f"{', '.join(known)}, or a YAML file"
+    if not path.exists():
         is_name = path.suffix == "" and path.name == str(source)
         raise InputError(
-            "is a folder" if path.is_dir() else f"no domain or file {str(source)!r}",
-            expected=f"{', '.join(known)}, or a YAML file",
+            f"no domain or file {str(source)!r}",
+            expected=expected,
             fix=nearest(str(source), known) if is_name else "Check the path.",
             where=path,
         )
-    try:
-        return _domain(path.read_text(encoding="utf-8-sig"), path)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"not UTF-8 ({error})", expected="a UTF-8 file", fix="Convert it.", where=path
-        ) from error
+    return _domain(read_text(path, expected), path)
 
 
 def write_rules(path: Path, rules: Sequence[Rule], name: str = "rules") -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from argus.data.rows import read_lines
+from argus.data.text_files import no_file
 from argus.errors import InputError
 
 COMPRESSED = (".gz", ".bz2")
@@ -27,7 +28,7 @@ def text_lines(path: Path) -> Iterator[tuple[int, str]]:
     """
     if not path.is_file():
         raise InputError(
-            "is a folder" if path.is_dir() else "no such file",
+            no_file(path),
             expected="a text file, which may be compressed (.gz, .bz2)",
             fix="Check the path.",
             where=path,

@@ -7,6 +7,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+from argus.data.text_files import read_text
 from argus.data.yaml_spec import YamlFile, nearest, read_spec
 from argus.data.yaml_text import Value, read_yaml
 from argus.errors import InputError
@@ -40,17 +41,11 @@ def load_endpoint(path: Path) -> EndpointSpec:
     Raises InputError with file, line and place for whatever is wrong in it, and for environment
     variables that are not set.
     """
-    try:
-        if path.exists() and not path.is_file():
-            raise OSError("it is no file")
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot be read ({getattr(error, 'strerror', None) or error})",
-            expected="a YAML file that describes an endpoint",
-            fix=f"Check the path. A file may be two lines: preset: {presets()[0]} and url: ...",
-            where=path,
-        ) from error
+    text = read_text(
+        path,
+        "a YAML file that describes an endpoint",
+        f"Check the path. A file may be two lines: preset: {presets()[0]} and url: ...",
+    )
     spec, where = read_spec(EndpointSpec, text, path, lambda value: _over_preset(value, path))
     _check_request(spec, where)
     _check_variables(spec, where)

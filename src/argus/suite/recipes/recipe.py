@@ -13,12 +13,13 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
+from argus.data.text_files import read_toml
 from argus.data.yaml_spec import nearest
 from argus.errors import InputError
 from argus.suite.config import Suite
 from argus.suite.reading import suite_of
 from argus.suite.recipes.requests import KEYS, KINDS, MeanRequest, Measured, Request
-from argus.suite.toml import Table, Value, read_toml
+from argus.suite.toml import Table, Value
 
 HOME = Path(str(files("argus.suite.recipes"))) / "published"
 ABOUT = ("title", "source", "note", "scale", "digits", "columns", "rows")
