@@ -39,6 +39,14 @@ def test_options_may_come_first(argus, log):
     assert json.loads(ran.out)["log"]["redacted"] == {"q": 20, "mail": 20}
 
 
+def test_a_log_is_not_written_among(argus, log, tmp_path):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / log).rename(tmp_path / "logs" / log)
+    ran = argus("traffic", "audit", "logs", "--out", tmp_path / "logs")
+    assert ran.code == 2 and "logs: it is the folder of the log; expected another place" in ran.err
+    assert [path.name for path in (tmp_path / "logs").iterdir()] == [log]
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [

@@ -90,6 +90,7 @@ def audit_traffic(
             fix="Leave one out; lists of the log itself are told with hashes, too.",
             where="--retriever",
         )
+    _check_apart(Path(log), Path(out))
     reader = read_traffic(log, reading)
     documents, path = _documents(corpus, fields, limit)
     opened = _authority(config)
@@ -116,6 +117,16 @@ def audit_traffic(
     folder.write_results("traffic", summary, record.manifest(counts))
     report = write_report(folder.path)
     return TrafficResult(folder.path, report, summary, tables["documents"], tables["unmet"])
+
+
+def _check_apart(log: Path, out: Path) -> None:
+    if out.resolve() == log.resolve():
+        raise InputError(
+            "it is the log" if log.is_file() else "it is the folder of the log",
+            expected="another place: what is written would be read as a log the next time",
+            fix="Give another --out.",
+            where=out,
+        )
 
 
 def _documents(
