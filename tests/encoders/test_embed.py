@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from argus.data.types import Span
 from argus.encoders import EmbeddingStore, Item, Role, documents, embed, queries
 from argus.encoders.embed import BATCH_TEXTS
+from argus.encoders.protocol import unit_rows
+from argus.encoders.rows import usable
 from argus.errors import EncodingError
 
 DIM = 3
@@ -150,6 +153,23 @@ def test_vectors_that_are_zero_or_not_finite_are_failures(store):
     assert embedded.failures == {1: reason, 2: reason, 3: reason}
     assert embedded.vectors.tolist() == [[1, 0, 0], [0, 1, 0]]
     assert np.isfinite(store.vectors).all()
+
+
+def test_an_encoder_without_any_vector_names_a_text_and_what_to_do(store):
+    class Empty(Letters):
+        def encode_documents(self, texts):
+            return np.zeros((len(texts), DIM), np.float32)
+
+    with pytest.raises(EncodingError, match=r"none of 2 .*'aa': .* zero or .* Check the model"):
+        embed(documents(["aa", "bbb"]), Empty(), store)
+
+
+def test_rows_beyond_float32_are_scaled_without_a_warning():
+    rows = np.array([[3e38, 3e38], [np.inf, 1], [0, 0], [np.nan, 1]], np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unit = unit_rows(rows)
+    assert usable(unit).tolist() == [True, False, False, False]
 
 
 def test_an_encoder_in_trouble_raises_and_what_was_stored_stays(store):

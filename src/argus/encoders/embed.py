@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Protocol, cast, runtime_checkable
@@ -116,7 +116,7 @@ def embed(
         for number, batch, done in _encoded(encoder, missing):
             good = [key for i, (key, _) in enumerate(batch) if i not in done.failures]
             if not good and is_new and number == 0:
-                raise EncodingError(next(iter(done.failures.values())), retryable=False)
+                raise _none_of(batch, done.failures)
             store.append(good, done.vectors)
             failed.update({batch[i][0]: reason for i, reason in done.failures.items()})
             advance(len(batch))
@@ -125,6 +125,16 @@ def embed(
     stored = [key for key in keys if key not in failed]
     del keys, missing  # of millions, before their vectors come
     return Embedded(store.gather(stored), ok, failures, stored)
+
+
+def _none_of(batch: Sequence[tuple[bytes, Item]], failures: Mapping[int, str]) -> EncodingError:
+    """Return an error about a batch none of whose texts has a vector."""
+    (_, item), why = batch[0], failures[0]
+    return EncodingError(
+        f"none of {len(batch):,} texts could be embedded; the first, {item.text[:60]!r}: {why}. "
+        "Check the model and what serves it, then run the same command again.",
+        retryable=False,
+    )
 
 
 def _forget_broken(store: Store[R], keys: Sequence[bytes], encoder: Encoder[R]) -> None:

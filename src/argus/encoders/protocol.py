@@ -107,10 +107,10 @@ def directions(encoder: object, vectors: FloatArray) -> FloatArray:
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
     """Return the rows scaled to length 1, float32; rows of length 0 stay."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # of rows that `usable` finds
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
     odd = ~((norms > 0) & np.isfinite(norms)).ravel()  # or squares beyond what float32 holds
-    unit = (vectors / np.where(norms > 0, norms, 1)).astype(np.float32)
     if odd.any() and vectors.dtype != np.float64:
         unit[odd] = unit_rows(vectors[odd].astype(np.float64))
     return unit
