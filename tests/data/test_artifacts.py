@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data import ArtifactFolder
-from argus.data.artifacts import NOTE, PARTIAL, folder_aside, replacing
+from argus.data.artifacts import NOTE, PARTIAL, folder_aside, replacing, write_whole
 from argus.data.manifest import check_one_run
 from argus.errors import InputError, NotWritten
 
@@ -335,3 +335,13 @@ def test_a_table_is_written_as_parquet_and_on_request_as_csv(tmp_path: Path) -> 
     folder.write_table("scores", table, csv=True)
     assert pq.read_table(path).equals(table)
     assert (tmp_path / "scores.csv").read_text() == '"id","rps"\n"a",0.25\n"b",\n'
+
+
+@pytest.mark.parametrize("letter", ["x", "é"])
+def test_a_name_as_long_as_names_may_be_is_written(tmp_path: Path, letter: str) -> None:
+    path = tmp_path / (letter * (254 // len(letter.encode())))
+    write_whole(path, "1")
+    with pytest.raises(KeyboardInterrupt), replacing(path) as temporary:
+        temporary.write_text("2")
+        raise KeyboardInterrupt
+    assert files(tmp_path) == {path.name} and path.read_text() == "1"

@@ -37,6 +37,8 @@ PARTIAL = ".partial"
 """How the name ends of what is written beside its place."""
 NOTE = "# Argus wrote these here; --fresh removes them.\n"
 SUMMARY, MANIFEST = "summary.json", "manifest.json"
+LONGEST_NAME = 255
+"""Bytes of a file's name, on every usual file system."""
 
 
 class ArtifactFolder:
@@ -338,12 +340,18 @@ def _sibling_folder(path: Path) -> tuple[Path, int]:
 
 
 def _aside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{PARTIAL}")
+    return path.with_name(f".{_shortened(path.name)}.{secrets.token_hex(4)}{PARTIAL}")
+
+
+def _shortened(name: str) -> str:
+    """Return a file's name, cut so that what is written beside it may have a name, too."""
+    most = LONGEST_NAME - len(f"..{'0' * 8}{PARTIAL}")
+    return os.fsencode(name)[:most].decode(errors="ignore")
 
 
 def remove_leftovers(folder: Path, of: str = "") -> None:
     """Remove what killed writers left in a folder: of one file by its name, or of all."""
-    name = re.compile(rf"\.{re.escape(of) or '.+'}\.[0-9a-f]{{8}}{re.escape(PARTIAL)}")
+    name = re.compile(rf"\.{re.escape(_shortened(of)) or '.+'}\.[0-9a-f]{{8}}{re.escape(PARTIAL)}")
     with suppress(OSError):
         for entry in os.scandir(folder):
             if name.fullmatch(entry.name):
