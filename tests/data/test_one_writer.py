@@ -121,3 +121,21 @@ def test_a_job_that_fails_lets_go_of_its_folder(tmp_path):
 def test_nothing_is_held_outside_of_a_job(tmp_path):
     hold(Path(tmp_path / "lock"), busy="never")
     assert not (tmp_path / "lock").exists()
+
+
+def test_a_folder_that_took_the_place_of_the_jobs_own_is_not_written_to(tmp_path):
+    out = tmp_path / "out"
+    folder = ArtifactFolder(out)
+
+    def replaced() -> None:
+        folder.write_json("before.json", {})
+        out.rename(tmp_path / "moved")
+        other = ArtifactFolder(out)
+        out.mkdir()
+        other.write_json("summary.json", {"of": "another"})
+        folder.write_json("summary.json", {"of": "this"})
+
+    with pytest.raises(ArgusError, match="was replaced by another folder"):
+        job(folder, then=replaced)
+    assert json.loads((out / "summary.json").read_text()) == {"of": "another"}
+    assert (tmp_path / "moved" / "before.json").is_file()

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from argus.data.csv_cells import harmless_table
-from argus.data.locks import hold, waiting_for
+from argus.data.locks import check_held, hold, waiting_for
 from argus.data.parts import PARTS, file_hash, parts_of, section_hash
 from argus.data.writing import writable
 from argus.errors import InputError, NotWritten
@@ -99,8 +99,10 @@ class ArtifactFolder:
     def own(self, name: str) -> Path:
         """Return the path of a file or folder in it, recorded as written by Argus.
 
-        Raises InputError where it is somebody else's.
+        Raises InputError where it is somebody else's, and ArgusError where the folder is another by
+        now.
         """
+        check_held(self.path / MARKER)
         self._refuse_foreign(name)
         if name not in self.recorded():
             with writable(self.path / MARKER):

@@ -7,7 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import wraps
 from pathlib import Path
@@ -90,6 +90,21 @@ def is_held(file: Path) -> bool:
     """Return whether the job that is under way holds the lock of a file."""
     file = file.resolve()
     return any(file in locks for locks in _OF_JOBS.get())
+
+
+def check_held(file: Path) -> None:
+    """Raise ArgusError where a file whose lock the job holds is another one by now.
+
+    Its folder was moved away, and one was made in its place: that may be another run's.
+    """
+    file = file.resolve()
+    for lock in (locks[file] for locks in _OF_JOBS.get() if file in locks):
+        with suppress(FileNotFoundError):  # what is gone is told by whoever writes to it
+            if not os.path.samestat(os.fstat(lock.fileno()), file.stat()):
+                raise ArgusError(
+                    f"{file.parent} was replaced by another folder while this command ran; nothing "
+                    "was written there. Run it again."
+                )
 
 
 @contextmanager
