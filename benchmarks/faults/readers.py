@@ -242,7 +242,7 @@ def _ngram_manifest() -> list[bytes]:
 
     manifest = Manifest(vocabulary="v", size=9, border=1, titles=True, counts=PassageCounts())
     with tempfile.TemporaryDirectory() as folder:
-        manifest.with_segment("0001", PassageCounts()).write(Path(folder))
+        manifest.with_segment("0001", "", PassageCounts()).write(Path(folder))
         return [(Path(folder) / "ngram.json").read_bytes()]
 
 

@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
+from argus.data.artifacts import MANIFEST, SUMMARY
+from argus.data.manifest import check_one_run
+
 Values = dict[str, Any]
 OF_RUNS = frozenset(
     (
@@ -30,9 +33,10 @@ TIME = "time"
 """Column of a database: when a row was written. Two runs within a second have it alike."""
 OF_ATTEMPTS = re.compile(
     r":(?:counts|cells|state|before|after):kept$|index\.json:(?:made|recipes:\d+:added)$"
+    r"|manifest\.json:[^:]+:parts:|before\.json:answers$"
 )
 """Places that tell what an earlier run had done, and of commits, of which there may be more; and
-the number by chance that tells an index from another."""
+the number by chance that tells an index from another. Hashes, of what differs in its last bits."""
 NOT_COMPARED = (".html", ".csv", ".lock", ".xml", ".md", ".tex", ".png", ".svg")
 """Pages and copies of tables; they have to be there."""
 PLAIN = "SELECT name FROM sqlite_master WHERE type='table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
@@ -56,6 +60,8 @@ def values_of(folder: Path) -> Values:
             values[f"{name} views"] = _index(path.parent)
         if path.name == "store.json":
             values[f"{name} vectors"] = _vectors(path.parent)
+        if path.name == MANIFEST and (path.parent / SUMMARY).is_file():
+            check_one_run(path.parent)
         values[name] = _value(path)
     return values
 

@@ -13,6 +13,7 @@ from argus.knowledge import KnowledgeSource
 from argus.reports import write_report
 from argus.reports.sections import SECTIONS
 from tests.support.damage import missing_keys, mutations, wrong_types
+from tests.support.results import unbound
 
 FREE = ("config", "counts", "engine")
 """Parts of a manifest's section that are each job's own."""
@@ -29,6 +30,7 @@ def whole(minilm, tmp_path_factory):
     source = KnowledgeSource(relations="mentions")
     argus.audit(documents, out=out, source=source, encoder=minilm, config=config)
     argus.exposure(documents, out=out, encoder=minilm, config=argus.ExposureConfig(k=1))
+    unbound(out)
     return out, {name: (out / name).read_text() for name in ("summary.json", "manifest.json")}
 
 

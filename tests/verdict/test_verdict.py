@@ -11,6 +11,7 @@ from argus.data import Document
 from argus.errors import InputError
 from argus.knowledge import KnowledgeSource
 from argus.verdict import verdict_lines
+from tests.support.results import unbound
 from tests.support.stores import fill_sqlite_vec
 from tests.support.words import ByWords, corpus
 
@@ -71,7 +72,7 @@ def test_a_store_is_counted_whole_and_what_it_loses_is_the_first_thing_to_do(tmp
     assert count.total == summary["reached"]["asked"] + sum(summary["broken"].values())
     assert count.low == count.high == count.share  # every record was asked for
     summary["reached"]["reached"] -= 2
-    (tmp_path / "out/summary.json").write_text(json.dumps({"reach": summary}))
+    (unbound(tmp_path / "out") / "summary.json").write_text(json.dumps({"reach": summary}))
     verdict = argus.read_verdict(tmp_path / "out")
     assert verdict.counts[0].level == "bad" and "2 " in verdict.answer
     assert verdict.actions[0].title.startswith("Delete and add the 2 records")
@@ -142,14 +143,14 @@ def test_a_folder_of_other_jobs_has_no_verdict_lines(tmp_path):
 
 @pytest.mark.parametrize("text", ["{", '{"exposure": 7}', '{"exposure": {"k": "ten"}}'])
 def test_a_damaged_summary_is_refused_by_name(exposed, tmp_path, text):
-    shutil.copytree(exposed, tmp_path / "out")
+    unbound(shutil.copytree(exposed, tmp_path / "out"))
     (tmp_path / "out/summary.json").write_text(text)
     with pytest.raises(InputError, match=r"summary\.json"):
         argus.read_verdict(tmp_path / "out")
 
 
 def test_real_questions_come_first(exposed, tmp_path):
-    shutil.copytree(exposed, tmp_path / "out")
+    unbound(shutil.copytree(exposed, tmp_path / "out"))
     file = tmp_path / "out/summary.json"
     hits = {"measure": "hits@k", "mean": 0.6, "low": 0.5, "high": 0.69, "judged": 40}
     stale = {"n": 200, "share": 0.25, "low": 0.19, "high": 0.31}

@@ -20,6 +20,8 @@ def report(
     ],
 ) -> None:
     """Write FOLDER/report.html from the results in FOLDER."""
+    from argus.data.manifest import check_one_run
     from argus.reports import write_report
 
     typer.echo(f"report: {write_report(folder)}")
+    check_one_run(folder)  # the page is without a job that is not whole: that is no success

@@ -96,14 +96,15 @@ class ArtifactFolder:
         except OSError as error:
             raise NotWritten(error.filename or self.path, error) from error
 
-    def own(self, name: str) -> Path:
+    def own(self, name: str, *, goes_on: bool = False) -> Path:
         """Return the path of a file or folder in it, recorded as written by Argus.
 
-        Raises InputError where it is somebody else's, and ArgusError where the folder is another by
-        now.
+        goes_on: what is there is read and gone on with, whoever wrote it. Else a file of somebody
+        else's raises InputError. Raises ArgusError where the folder is another by now.
         """
         check_held(self.path / MARKER)
-        self._refuse_foreign(name)
+        if not goes_on:
+            self._refuse_foreign(name)
         if name not in self.recorded():
             with writable(self.path / MARKER):
                 self._begin_record()
@@ -122,11 +123,12 @@ class ArtifactFolder:
 
     @cached_property
     def _foreign(self) -> frozenset[str]:
-        """Names of what lay there before this job, and nobody recorded.
+        """Names of files that lay there before this job, and nobody recorded.
 
         Where results came without their record (a copy of what is not hidden), nothing is foreign.
         """
-        there = {entry.name for entry in self.path.iterdir()} if self.path.is_dir() else set()
+        entries = self.path.iterdir() if self.path.is_dir() else ()
+        there = {entry.name for entry in entries if not entry.is_dir()}
         if not self._is_recorded() and there >= {SUMMARY, MANIFEST}:
             return frozenset()
         return frozenset(there - self.recorded() - {MARKER})

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from argus.data.artifacts import MANIFEST as MANIFEST
 from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.parts import file_hash, parts_of, section_hash
+from argus.data.parts import file_hash_now, parts_of, section_hash
 from argus.data.provenance import Environment, InputFile
 from argus.data.records import read_record
 from argus.engine.protocol import EngineRecord
@@ -142,26 +142,35 @@ def corpora_in(folder: Path) -> dict[str, tuple[CorpusFile, Limit]]:
     return corpora
 
 
-def check_one_run(folder: Path) -> None:
-    """Raise InputError where a summary or a table is not of the run that its job's section is of.
+def torn_jobs(folder: Path) -> dict[str, Path]:
+    """Return the jobs a file of which is not of the run that their section tells of, with the file.
 
     A run that was stopped while it wrote leaves some of its files beside those of the run before.
     What an earlier version wrote is not told.
     """
     files = ArtifactFolder(folder)
     summary = files.read_json(SUMMARY)
+    torn: dict[str, Path] = {}
     for job, section in files.read_json(MANIFEST).items():
         for name, digest in parts_of(section).items():
             path = folder / Path(name).name
             if name == SUMMARY:
                 same = section_hash(summary.get(job)) == digest
             else:
-                same = not path.is_file() or file_hash(path) == digest
+                same = not path.is_file() or file_hash_now(path) == digest
             if not same:
-                raise InputError(
-                    f"is not of the run of {job} that manifest.json tells of",
-                    expected="the results of one run",
-                    fix=f"Run {job} again with the same --out: a run was stopped while it wrote, "
-                    "or files of two runs were put together.",
-                    where=path,
-                )
+                torn.setdefault(job, path)
+    return torn
+
+
+def check_one_run(folder: Path, *jobs: str) -> None:
+    """Raise InputError where one of these jobs is torn (`torn_jobs`); any, where none is named."""
+    for job, path in torn_jobs(folder).items():
+        if not jobs or job in jobs:
+            raise InputError(
+                f"is not of the run of {job} that {MANIFEST} tells of",
+                expected="the results of one run",
+                fix=f"Run {job} again with the same --out: a run was stopped while it wrote, or "
+                "files of two runs were put together.",
+                where=path,
+            )

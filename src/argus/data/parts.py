@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 PARTS = "parts"
@@ -27,3 +28,14 @@ def file_hash(path: Path) -> str:
     """Return the SHA-256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def file_hash_now(path: Path) -> str:
+    """Return the same, not computed again for a file that has not changed since."""
+    state = path.stat()
+    return _hash_of_state(path, state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(256)
+def _hash_of_state(path: Path, *_: int) -> str:
+    return file_hash(path)

@@ -131,7 +131,7 @@ def build_index(
         require_some(len(originals.views), "document has a vector", _first(originals.failures))
         with record.timed("writing the index"):
             for name in OWN_NAMES:
-                folder.own(name)
+                folder.own(name, goes_on=True)
             index = open_or_create(folder.path, _header(originals.own, model, encoder))
             _fill(index, originals)
     if ann:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -15,7 +16,7 @@ from markupsafe import Markup
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder, write_whole
-from argus.data.manifest import ManifestSection, check_one_run
+from argus.data.manifest import ManifestSection, check_one_run, torn_jobs
 from argus.data.parquet import WRITTEN
 from argus.data.records import read_record
 from argus.errors import InputError, Location
@@ -49,15 +50,22 @@ def write_report(folder: Path | str) -> Path:
     """Write `folder/report.html` from the results in `folder`; return its path.
 
     Shows the jobs of summary.json that have a section in argus.reports.sections; runs that are not
-    in the folder's history yet are recorded there. Raises
-    InputError when there is nothing to report, and for a summary.json or manifest.json that is not
-    as a job wrote it.
+    in the folder's history yet are recorded there. A job that was stopped while it wrote is left
+    out, and named. Raises InputError when there is nothing to report, and for a summary.json or
+    manifest.json that is not as a job wrote it.
     """
     folder = Path(folder)
     summary_file, manifest_file = folder / "summary.json", folder / "manifest.json"
     _require(folder, summary_file.name, manifest_file.name)
-    page = _page(folder, _json(summary_file), _manifest(manifest_file))
-    check_one_run(folder)
+    summary, manifest = _json(summary_file), _manifest(manifest_file)
+    torn = torn_jobs(folder)
+    if summary.keys() <= torn.keys():
+        check_one_run(folder)
+    for job, path in torn.items():
+        note = f"left out of the report: {job}, since {path} is not of its run; run it again"
+        logging.getLogger("argus").warning(note)
+        summary.pop(job, None)
+    page = _page(folder, summary, manifest)
     path = ArtifactFolder(folder).own("report.html")
     write_whole(path, page)
     record_runs(folder)

@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from argus.data.artifacts import ArtifactFolder, folder_aside
-from argus.data.manifest import MANIFEST, ManifestSection, check_one_run
+from argus.data.manifest import MANIFEST, ManifestSection, check_one_run, torn_jobs
 from argus.data.parquet import write_table
 from argus.data.records import read_record
 from argus.errors import InputError
+from argus.runs.figures import TRACKED
 from argus.runs.run import ID, ITEMS, RUN, JobRun, key_of, run_of_results
 
 HISTORY = "history"
@@ -56,6 +57,7 @@ def runs_of(folder: Path | str) -> dict[str, JobRun]:
     if (folder / RUN).is_file():
         run = JobRun.at(folder)
         return {run.job: run}
+    check_one_run(folder, *TRACKED)
     runs = results_in(folder) or runs_in(folder)
     if not runs:
         raise _nothing(folder, "no run in it")
@@ -65,10 +67,10 @@ def runs_of(folder: Path | str) -> dict[str, JobRun]:
 def results_in(folder: Path, *, without: Collection[str] = ()) -> list[JobRun]:
     """Return the runs whose results lie in a folder, in the order of manifest.json.
 
-    without: keys of runs that are left out, and not read.
+    without: keys of runs that are left out, and not read. So are runs that were stopped while they
+    wrote.
     """
-    check_one_run(folder)
-    files = ArtifactFolder(folder)
+    files, torn = ArtifactFolder(folder), torn_jobs(folder)
     manifest, summary = files.read_json(MANIFEST), files.read_json("summary.json")
     runs = (
         run_of_results(
@@ -78,7 +80,7 @@ def results_in(folder: Path, *, without: Collection[str] = ()) -> list[JobRun]:
             summary[job],
         )
         for job, section in manifest.items()
-        if job in summary and key_of(job, section, summary[job]) not in without
+        if job in summary and job not in torn and key_of(job, section, summary[job]) not in without
     )
     return [run for run in runs if run is not None]
 

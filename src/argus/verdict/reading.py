@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.manifest import MANIFEST, ManifestSection, torn_jobs
 from argus.data.records import read_record
 from argus.verdict.places import Places
 from argus.verdict.project import Project
@@ -29,13 +29,17 @@ class Results:
 
     @classmethod
     def of(cls, folder: Path) -> Results:
-        """Read them; InputError where a file is damaged. A folder without any has no sections."""
-        files = ArtifactFolder(folder)
+        """Read them, without those of a job that was stopped while it wrote.
+
+        Raises InputError where a file is damaged. A folder without any has no sections.
+        """
+        files, torn = ArtifactFolder(folder), torn_jobs(folder)
         manifest = {
             job: read_record(ManifestSection, section, where=folder / MANIFEST, section=job)
             for job, section in files.read_json(MANIFEST).items()
         }
-        return cls(folder, files.read_json(SUMMARY), Places(folder, manifest, Project.here()))
+        sections = {j: s for j, s in files.read_json(SUMMARY).items() if j not in torn}
+        return cls(folder, sections, Places(folder, manifest, Project.here()))
 
     def section(self, name: str, kind: type[T]) -> T | None:
         """Return a job's section as what is read of it; None where it did not run."""

@@ -113,7 +113,7 @@ def test_a_run_of_the_history_is_a_baseline_too(folders):
 
 
 def test_a_run_that_was_stopped_while_it_wrote_is_refused_until_it_runs_again(
-    folders, tmp_path, monkeypatch
+    folders, tmp_path, monkeypatch, caplog
 ):
     shutil.copytree(folders / "baseline", tmp_path / "out")
 
@@ -130,6 +130,8 @@ def test_a_run_that_was_stopped_while_it_wrote_is_refused_until_it_runs_again(
     ):
         with pytest.raises(InputError, match=r"exposure\.parquet: is not of the run of exposure"):
             read()
+    judge(tmp_path / "out", found=True)  # another job goes on, and leaves it out
+    assert "left out of the report: exposure" in caplog.text
     expose(tmp_path / "out", lost=LOST)
     assert argus.gate([tmp_path / "out"], NONE, baseline=folders / "baseline").exit_code == 1
 

@@ -154,8 +154,7 @@ def test_a_missing_audit_or_store_is_named(audited, tmp_path):
 
 @pytest.mark.parametrize("dim", [-1, 32, 6_400, 0])
 def test_a_manifest_of_another_dim_is_refused_and_no_vector_is_lost(audited, tmp_path, dim):
-    folder = tmp_path / "other"
-    shutil.copytree(audited, folder)
+    folder = unbound(shutil.copytree(audited, tmp_path / "other"))
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["audit"]["encoder"]["dim"] = dim
     (folder / "manifest.json").write_text(json.dumps(manifest))

@@ -155,5 +155,5 @@ def read_results(folder: Path) -> Results:
     manifest = ArtifactFolder(folder).read_json("manifest.json")
     where = folder / "manifest.json"
     jobs = read_record(dict[str, JobManifest], manifest, where=where)
-    check_one_run(folder)
+    check_one_run(folder, *JOBS)
     return Results(folder, summaries, jobs)

@@ -302,6 +302,7 @@ def _compared(
     both = [q for q in questions.queries if all(q.id in run for run in runs)]
     if not both:
         raise ArgusError("no query was answered both before and after: there is nothing to compare")
+    difference = _difference(both, questions, runs, k, folder)  # which makes a report on its own
     rows = receipt_rows(questions.queries, questions.qrels, runs, failed, k)
     folder.write_table(TABLE, pa.Table.from_pylist(rows, schema=SCHEMA), csv=True)
     moves, found_before, found_after = count_moves(rows)
@@ -312,7 +313,7 @@ def _compared(
         "compared": len(both),
         "found_before": found_before,
         "found_after": found_after,
-        "difference": _difference(both, questions, runs, k, folder),
+        "difference": difference,
         "moves": moves,
         "neighbours_fallen": len(gave_way),
         "places_lost": sum(one["lists"] for one in gave_way),

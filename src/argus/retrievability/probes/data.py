@@ -202,14 +202,12 @@ def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
             fix=AGAIN,
             where=table,
         )
-    if (dim := origin["encoder"].get("dim", 0)) < 1:
-        raise _damaged(folder / "manifest.json", "audit.encoder.dim", f"vectors of length {dim}")
     where = folder / "summary.json"
     headline = read_record(AuditHeadline, summary, where=where, section="audit")
     for name, value in (("k", headline["k"]), ("pool", headline["pool"])):
         if value < 1:
             raise _damaged(where, f"audit.{name}", f"{name}={value}")
-    check_one_run(folder)
+    check_one_run(folder, "audit")
     return origin, headline
 
 
