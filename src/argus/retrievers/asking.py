@@ -134,4 +134,4 @@ def note_retrievers(
         record.encoder["fingerprint"] = " | ".join(encoders)
     keep_input(folder, map(input_path, retrievers))
     record.open(folder, about=about)
-    folder.own(ANSWERS)
+    folder.own(ANSWERS, goes_on=True)

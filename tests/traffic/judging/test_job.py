@@ -59,6 +59,15 @@ def test_drawn_filled_in_and_estimated(tmp_path):
     assert rows[0]["probability"] < rows[-1]["probability"]
 
 
+def test_a_graded_table_that_was_carried_to_another_folder_is_gone_on_with(tmp_path):
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path / "mine", config=TWO)
+    grade(drawn.to_judge, fails)
+    (tmp_path / "yours").mkdir()
+    drawn.to_judge.rename(tmp_path / "yours" / drawn.to_judge.name)
+    result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path / "yours", config=TWO)
+    assert result.summary["judged"]["measured"] == 24
+
+
 def test_a_larger_budget_goes_on_and_keeps_grades(tmp_path):
     first = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
     grade(first.to_judge, fails)

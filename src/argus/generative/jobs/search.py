@@ -124,7 +124,7 @@ def search_ngrams(
         with record.timed("loading the model"):
             searcher = open_searcher(opened, model, config, device)
     record.open(folder, about=[home.parent])
-    folder.own(FILE)
+    folder.own(FILE, goes_on=True)
     pace = _answer(searcher, left, answers, config, record)
     results = Results(topics, _reader(answers), originals)
     with record.timed("writing"):

@@ -89,7 +89,7 @@ def open_writer(
     if config is None:
         yield None
         return
-    with Ledger(folder.own(LEDGER)) as ledger:
+    with Ledger(folder.own(LEDGER, goes_on=True)) as ledger:
         prompts = prompts_of(config, documents, known)
         announce(f"needs: {estimate(prompts, ledger, config.model, schema=ProfileAnswer)}")
         yield NeedWriter(config, RecordedModel(open_model(config.model, ledger)), known)

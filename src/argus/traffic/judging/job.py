@@ -121,7 +121,7 @@ def _read(
 
 def _write_own(folder: ArtifactFolder, draw: Draw, judged: Judged, *, by_people: bool) -> Judged:
     """Write the table, with grades that people put into it meanwhile; return what is in it."""
-    path = folder.own(TABLE)
+    path = folder.own(TABLE, goes_on=True)
     with changing_table(path):
         if by_people:
             belonging = {row.pair: row for row in draw.rows}
@@ -182,7 +182,7 @@ def _ask(
     config: JudgingConfig,
     folder: ArtifactFolder,
 ) -> Judged:
-    with Ledger(folder.own(LEDGER)) as ledger:
+    with Ledger(folder.own(LEDGER, goes_on=True)) as ledger:
         recorded = RecordedModel(open_model(model, ledger))
         grades, failed = ask_grades(recorded, rows, config.votes)
         require_answers(recorded, accept=True)
