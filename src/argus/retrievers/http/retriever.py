@@ -72,6 +72,8 @@ class HttpRetriever:
     _encoding: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _request: EndpointSpec | None = field(default=None, repr=False)
     """The description with the variables' values, while a session lasts."""
+    _keys: tuple[str, ...] = field(default=(), repr=False)
+    """Those of the session's request that are no id's part by chance."""
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[None]:
@@ -81,6 +83,7 @@ class HttpRetriever:
         sent = next((v for name, v in request.headers.items() if name.lower() == AUTHORIZATION), "")
         check_one_credential(request.url, sent, where=self.name)
         remember(keys=self._secrets(), addresses=[request.url])
+        self._keys = tuple(key for key in keys_of(request) if len(key) >= KEY_CHARS)
         timeout = httpx.Timeout(None, connect=10)
         async with httpx.AsyncClient(
             headers=ACCEPTED | request.headers, timeout=timeout, limits=limits
@@ -173,8 +176,7 @@ class HttpRetriever:
 
     def _refuse_keys(self, ids: Iterable[str]) -> None:
         """Raise RetrievalError for an id that holds a key: ids are printed, and stored."""
-        keys = [key for key in keys_of(self._described()) if len(key) >= KEY_CHARS]
-        if any(key in id_ for id_ in ids for key in keys):
+        if any(key in id_ for id_ in ids for key in self._keys):
             raise RetrievalError("the answer repeats a key of the request in an id")
 
     async def _send(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
