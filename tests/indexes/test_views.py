@@ -179,6 +179,21 @@ def test_an_index_that_is_made_anew_is_told_from_the_one_before(index):
     assert reader.snapshot().views == anew.snapshot().views
 
 
+def test_what_is_added_while_the_folder_is_moved_gets_into_no_other_index(tmp_path, index):
+    moved = tmp_path / "moved"
+
+    def batches():
+        yield originals(5, start=20), unit(5)
+        shutil.move(index.path, moved)
+        ViewIndex.create(index.path, fingerprint="f", dim=DIM, encoder={"model": "other"})
+        yield originals(5, start=25), unit(5)
+
+    with pytest.raises(ArgusError, match="replaced by another folder while this command ran"):
+        index.add_batches(batches())
+    assert len(ViewIndex.open(index.path)) == 0
+    assert len(ViewIndex.open(moved)) == 20
+
+
 def test_what_is_no_index_is_named(tmp_path, index):
     with pytest.raises(InputError, match="no such folder; expected an index folder"):
         ViewIndex.open(tmp_path / "none")

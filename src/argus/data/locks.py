@@ -101,10 +101,15 @@ def check_held(file: Path) -> None:
     for lock in (locks[file] for locks in _OF_JOBS.get() if file in locks):
         with suppress(FileNotFoundError):  # what is gone is told by whoever writes to it
             if not os.path.samestat(os.fstat(lock.fileno()), file.stat()):
-                raise ArgusError(
-                    f"{file.parent} was replaced by another folder while this command ran; nothing "
-                    "was written there. Run it again."
-                )
+                raise replaced(file.parent)
+
+
+def replaced(folder: Path) -> ArgusError:
+    """Return the error of a folder that is another one than the job began in."""
+    return ArgusError(
+        f"{folder} was replaced by another folder while this command ran; nothing was written "
+        "there. Run it again."
+    )
 
 
 @contextmanager

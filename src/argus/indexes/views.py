@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from argus.data.locks import replaced
 from argus.data.types import FloatArray, View
 from argus.encoders.config import COSINE
 from argus.errors import InputError
@@ -23,7 +24,7 @@ from argus.indexes.approximate import build, exists
 from argus.indexes.blend import Blend
 from argus.indexes.compact import KEPT, compact
 from argus.indexes.fold import check_weight
-from argus.indexes.header import FILE, EncoderSettings, IndexHeader, write_header
+from argus.indexes.header import FILE, EncoderSettings, IndexHeader, read_header, write_header
 from argus.indexes.reading import StoredViews
 from argus.indexes.recipes import Recipe
 from argus.indexes.remedy_views import (
@@ -145,6 +146,8 @@ class ViewIndex(StoredViews):
                     raise unknown_documents(unknown)
             checked = check_vectors(vectors, len(views), self.dim, unit=self.header.unit)
             yield record_batch(views, checked, remedy=remedy, added=added, dim=self.dim)
+        if read_header(self.path).made != self.header.made:  # before the commit
+            raise replaced(self.path)
 
     def delete_documents(self, ids: Iterable[str]) -> int:
         """Remove all views of these documents in one commit; return how many views.
