@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from argus.data.artifacts import MANIFEST as MANIFEST
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.parts import file_hash_now, parts_of, section_hash
-from argus.data.provenance import Environment, InputFile
+from argus.data.provenance import Environment, InputFile, describe_inputs
 from argus.data.records import read_record
 from argus.engine.protocol import EngineRecord
 from argus.errors import InputError
@@ -161,6 +161,18 @@ def torn_jobs(folder: Path) -> dict[str, Path]:
             if not same:
                 torn.setdefault(job, path)
     return torn
+
+
+def is_current(folder: Path, job: str) -> bool:
+    """Return whether a folder has what a job that ended made of its inputs as they are now.
+
+    Inputs that are no files, such as a store's, are not looked at again: the answer is False.
+    """
+    section = ArtifactFolder(folder).read_json(MANIFEST).get(job)
+    if section is None or job in torn_jobs(folder):
+        return False
+    read = read_record(ManifestSection, section, where=folder / MANIFEST, section=job)["inputs"]
+    return describe_inputs(**{name: Path(of["file"]) for name, of in read.items()}) == read
 
 
 def check_one_run(folder: Path, *jobs: str) -> None:

@@ -15,7 +15,7 @@ import jinja2
 from markupsafe import Markup
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder, write_whole
+from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder, write_whole
 from argus.data.manifest import ManifestSection, check_one_run, torn_jobs
 from argus.data.parquet import WRITTEN
 from argus.data.records import read_record
@@ -55,16 +55,8 @@ def write_report(folder: Path | str) -> Path:
     manifest.json that is not as a job wrote it.
     """
     folder = Path(folder)
-    summary_file, manifest_file = folder / "summary.json", folder / "manifest.json"
-    _require(folder, summary_file.name, manifest_file.name)
-    summary, manifest = _json(summary_file), _manifest(manifest_file)
-    torn = torn_jobs(folder)
-    if summary.keys() <= torn.keys():
-        check_one_run(folder)
-    for job, path in torn.items():
-        note = f"left out of the report: {job}, since {path} is not of its run; run it again"
-        logging.getLogger("argus").warning(note)
-        summary.pop(job, None)
+    _require(folder, SUMMARY, MANIFEST)
+    summary, manifest = _summary(folder), _manifest(folder / MANIFEST)
     page = _page(folder, summary, manifest)
     path = ArtifactFolder(folder).own("report.html")
     write_whole(path, page)
@@ -81,6 +73,18 @@ def _require(folder: Path, *names: str) -> None:
             fix="Run one of them with --out set to this folder.",
             where=folder,
         )
+
+
+def _summary(folder: Path) -> dict[str, object]:
+    """Return the sections of summary.json by job, without those of jobs that are torn."""
+    summary, torn = _json(folder / SUMMARY), torn_jobs(folder)
+    if summary.keys() <= torn.keys():
+        check_one_run(folder)
+    for job, path in torn.items():
+        note = f"left out of the report: {job}, since {path} is not of its run; run it again"
+        logging.getLogger("argus").warning(note)
+        summary.pop(job, None)
+    return summary
 
 
 def _manifest(path: Path) -> dict[str, ManifestSection]:
@@ -141,11 +145,12 @@ def _written_by(command: str) -> Iterator[None]:
 def figure_dicts(folder: Path | str) -> dict[str, Figure]:
     """Return the figures of a folder's report by name, as plotly's own dictionaries.
 
-    Raises InputError as `write_report` does.
+    Those of a job that was stopped while it wrote are left out. Raises InputError as
+    `write_report` does.
     """
     folder = Path(folder)
-    _require(folder, "summary.json")
-    sections = _sections(folder, _json(folder / "summary.json"))
+    _require(folder, SUMMARY)
+    sections = _sections(folder, _summary(folder))
     return {name: figure for part in sections.values() for name, figure in part.plots.items()}
 
 
@@ -163,14 +168,14 @@ def _sections(folder: Path, summary: dict[str, object]) -> dict[str, Section]:
     sections: dict[str, Section] = {}
     for name, home in SECTIONS.items():
         if name in summary:
-            where = Location(folder / "summary.json", field=name)
+            where = Location(folder / SUMMARY, field=name)
             with _figures_of(where), _written_by(home.command):
                 sections[name] = home.build(folder, summary[name], where=where)
     return sections
 
 
 def _page(folder: Path, summary: dict[str, object], manifest: dict[str, ManifestSection]) -> str:
-    file = folder / "summary.json"
+    file = folder / SUMMARY
     sections = _sections(folder, summary)
     tables = {
         name: table for section in sections.values() for name, table in section.tables.items()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
+from argus.data.manifest import is_current
 from argus.data.records import read_record
 from argus.retrievability.figures.summary import FiguresSummary, PanelFigures, RetrieverFigures
 from argus.retrievability.probes.summary import ProbeSummary
@@ -29,7 +30,7 @@ def _audited(request: KnowledgeRequest, setting: Setting) -> Path:
 
     one = f"{request.knowledge} {request.encoder} {request.pooling}"
     folder = setting.shared / "audits" / short(one)
-    if "audit" not in ArtifactFolder(folder).read_json("summary.json"):
+    if not is_current(folder, "audit"):
         config = AuditConfig(k=(K,), pool=(POOL,), pooling=request.pooling)
         audit(
             request.knowledge, out=folder, encoder=request.encoder, config=config,
@@ -116,11 +117,11 @@ class OfProbes(Source[ProbeRequest]):
 
         audited = _audited(requests[0], self.setting)
         out = self.setting.shared / "probes" / audited.name
-        there = ArtifactFolder(out).read_json("summary.json").get("probe")
-        if there is None:
-            summary = fit_probe(audited, out=out).summary
+        if is_current(out, "probe"):
+            there = ArtifactFolder(out).read_json(SUMMARY).get("probe")
+            summary = read_record(ProbeSummary, there, where=out / SUMMARY, section="probe")
         else:
-            summary = read_record(ProbeSummary, there, where=out / "summary.json", section="probe")
+            summary = fit_probe(audited, out=out).summary
         rows = {row["family"]: row["test"] for row in summary["table"]}
         rows[BEST] = summary["test"]
         figures: Figures = {}
