@@ -1,5 +1,6 @@
 import json
 import re
+from shutil import copytree
 
 import pytest
 
@@ -73,6 +74,22 @@ def test_the_report_is_rendered_again_from_the_folder_alone(folder):
     page = (folder / "report.html").read_text(encoding="utf-8")
     (folder / "report.html").unlink()
     assert write_report(folder).read_text(encoding="utf-8") == page
+
+
+def test_a_job_that_was_stopped_while_it_wrote_is_in_no_report_and_no_figures(
+    folder, tmp_path, caplog
+):
+    torn = copytree(folder, tmp_path / "torn")
+    both = argus.figure_dicts(torn)
+    summary = json.loads((torn / "summary.json").read_text())
+    summary["exposure"]["success_at_k"] = 1.0
+    (torn / "summary.json").write_text(json.dumps(summary))
+    left = argus.figure_dicts(torn)
+    assert 0 < len(left) < len(both) and left.items() <= both.items()
+    assert "left out of the report: exposure" in caplog.text
+    page = write_report(torn).read_text(encoding="utf-8")
+    assert "How reachable is every entity?" in page
+    assert "How reachable is every document?" not in page
 
 
 def test_a_folder_without_results_is_refused(tmp_path):

@@ -56,8 +56,8 @@ def write_report(folder: Path | str) -> Path:
     """
     folder = Path(folder)
     _require(folder, SUMMARY, MANIFEST)
-    summary, manifest = _summary(folder), _manifest(folder / MANIFEST)
-    page = _page(folder, summary, manifest)
+    manifest = _manifest(folder / MANIFEST)
+    page = _page(folder, _summary(folder), manifest)
     path = ArtifactFolder(folder).own("report.html")
     write_whole(path, page)
     record_runs(folder)
