@@ -72,10 +72,12 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
     if then:
         typer.echo(then)
     folder: Path | None = getattr(result, "folder", None)
-    if report is not None and folder is not None and (folder / "summary.json").is_file():
+    if report is not None and folder is not None:
+        from argus.data.artifacts import SUMMARY
         from argus.verdict import read_verdict, verdict_lines
 
-        print_lines(verdict_lines(read_verdict(folder)))
+        if (folder / SUMMARY).is_file():
+            print_lines(verdict_lines(read_verdict(folder)))
 
 
 def command(*words: object) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from argus.data.artifacts import MARKER
+from argus.data.artifacts import MARKER, SUMMARY
 from argus.data.records import parse_json
 from argus.data.rows import FORMATS
 from argus.data.storage import Storage, file_in
@@ -49,7 +49,7 @@ def kb_file(path: str | Path) -> Path | None:
 
 def _elsewhere(path: Path) -> Path | None:
     """Return the kb.json of the shards that a build whose folder `path` is put elsewhere."""
-    summary = path / "summary.json"
+    summary = path / SUMMARY
     if not (path / MARKER).is_file() or not summary.is_file():
         return None
     try:

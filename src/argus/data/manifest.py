@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NotRequired
+from typing import NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -16,6 +16,8 @@ from argus.data.provenance import Environment, InputFile, describe_inputs
 from argus.data.records import read_record
 from argus.engine.protocol import EngineRecord
 from argus.errors import InputError
+
+T = TypeVar("T")
 
 
 class PrecisionTrial(TypedDict):
@@ -142,6 +144,15 @@ def corpora_in(folder: Path) -> dict[str, tuple[CorpusFile, Limit]]:
     return corpora
 
 
+def read_section(kind: type[T], folder: Path, job: str, *, of: str = SUMMARY) -> T | None:
+    """Return a job's section of a JSON file in a folder, as a record; None where it has none.
+
+    of: the file, summary.json or manifest.json. Raises InputError for a damaged one.
+    """
+    section = ArtifactFolder(folder).read_json(of).get(job)
+    return None if section is None else read_record(kind, section, where=folder / of, section=job)
+
+
 def torn_jobs(folder: Path) -> dict[str, Path]:
     """Return the jobs a file of which is not of the run that their section tells of, with the file.
 
@@ -168,10 +179,10 @@ def is_current(folder: Path, job: str) -> bool:
 
     Inputs that are no files, such as a store's, are not looked at again: the answer is False.
     """
-    section = ArtifactFolder(folder).read_json(MANIFEST).get(job)
+    section = read_section(ManifestSection, folder, job, of=MANIFEST)
     if section is None or job in torn_jobs(folder):
         return False
-    read = read_record(ManifestSection, section, where=folder / MANIFEST, section=job)["inputs"]
+    read = section["inputs"]
     return describe_inputs(**{name: Path(of["file"]) for name, of in read.items()}) == read
 
 

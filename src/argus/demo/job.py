@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from argus.authority.jobs.audit import AuthorityAuditResult
 from argus.corpora.opening import read_corpus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.beir import as_rows, write_jsonl
 from argus.data.locks import one_writer
 from argus.data.records import read_record
@@ -139,8 +139,8 @@ def demo(
     if audit.summary["entities"]["measured"] >= FEWEST:
         blend, remedy = repair(base, folder, encoder)
         scenarios = add_and_ablate(folder, encoder)
-    sections = folder.read_json("summary.json")
-    summary = read_record(DemoSummary, sections, where=folder / "summary.json")
+    sections = folder.read_json(SUMMARY)
+    summary = read_record(DemoSummary, sections, where=folder / SUMMARY)
     report = write_report(folder.path)
     return DemoResult(
         folder.path, summary, audit, exposure_result, answers, authority, blend, remedy, scenarios,

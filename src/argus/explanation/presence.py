@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 
 from argus.corpora.names import NamedCorpus, named
 from argus.corpora.opening import read_corpus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import MANIFEST
 from argus.data.fields import FieldNames
-from argus.data.records import read_record
+from argus.data.manifest import read_section
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
 from argus.explanation.evidence import ApproximateEvidence, PresenceEvidence
@@ -133,9 +133,8 @@ def corpus_document(
 
 def _named_corpus(index: Path) -> NamedCorpus | None:
     try:
-        manifest = ArtifactFolder(index).read_json("manifest.json")
-        job = read_record(IndexJob, manifest.get("index"), where=index / "manifest.json")
-        return named(job["inputs"]["corpus"]["file"])
+        job = read_section(IndexJob, index, "index", of=MANIFEST)
+        return None if job is None else named(job["inputs"]["corpus"]["file"])
     except (InputError, OSError):
         return None  # an index that a program made has no manifest
 

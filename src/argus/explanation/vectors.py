@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.records import read_record
+from argus.data.manifest import read_section
 from argus.data.types import FloatArray
 from argus.encoders import Encoder, TokenCounter
 from argus.encoders.protocol import directions
@@ -105,10 +104,12 @@ def _imported(case: Case) -> VectorEvidence:
     """Return what the index's summary says of vectors that a person brought along."""
     folder = case.retriever.index.path
     try:
-        summary = ArtifactFolder(folder).read_json("summary.json").get("index")
-        own = read_record(IndexBuild, summary, where=folder / "summary.json")["vectors"]
+        build = read_section(IndexBuild, folder, "index")
     except (InputError, OSError):
+        build = None
+    if build is None:
         return {}  # embedded by Argus, or an index that a program made
+    own = build["vectors"]
     return {"vectors_imported_from": own["file"], "scaled_to_length_1": own["normalised"]}
 
 

@@ -14,7 +14,7 @@ from argus.corpora.names import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.corpora.remarks import OfStore
 from argus.corpora.stored import Origin, StoredCorpus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.manifest import EncoderFacts, ManifestSection, corpora_in
 from argus.data.provenance import (
@@ -232,7 +232,7 @@ def check_folder(folder: ArtifactFolder, record: Record, *, about: Iterable[Path
     keep_input(folder, [*record.inputs.values(), *about])
     if folder.fresh:
         return
-    folder.read_json("summary.json")
+    folder.read_json(SUMMARY)
     ours = {corpus["sha256"] for corpus in record.describe("corpus").values()}
     ours |= {corpus["sha256"] for path in about for corpus, _ in corpora_in(path).values()}
     for job, (corpus, settings) in corpora_in(folder.path).items():

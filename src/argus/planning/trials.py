@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from argus.data.artifacts import MANIFEST
 from argus.data.provenance import accelerator, content_hash, peak_memory_bytes
 from argus.data.storage import bytes_in
 from argus.data.types import FloatArray, Span
@@ -154,7 +155,7 @@ def audit(folder: str, entities: str, neighbours: str, dim: str) -> AuditTrial:
     _write_edges(home / "edges.tsv", random_ends(n, float(neighbours)))
     out, width = home / "out", int(dim)
     seconds, pairs = timed(lambda: _audit(home, out, width))
-    manifest = json.loads((out / "manifest.json").read_text(encoding="utf-8"))["audit"]
+    manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))["audit"]
     return AuditTrial(
         entities=n, pairs=pairs, dim=width, seconds=seconds - manifest["timings_s"]["ranking"],
         peak_bytes=peak_memory_bytes() - 2 * 4 * n * width,

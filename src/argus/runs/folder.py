@@ -6,8 +6,8 @@ import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from argus.data.artifacts import ArtifactFolder, folder_aside
-from argus.data.manifest import MANIFEST, ManifestSection, check_one_run, torn_jobs
+from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder, folder_aside
+from argus.data.manifest import ManifestSection, check_one_run, torn_jobs
 from argus.data.parquet import write_table
 from argus.data.records import read_record
 from argus.errors import InputError
@@ -71,7 +71,7 @@ def results_in(folder: Path, *, without: Collection[str] = ()) -> list[JobRun]:
     wrote.
     """
     files, torn = ArtifactFolder(folder), torn_jobs(folder)
-    manifest, summary = files.read_json(MANIFEST), files.read_json("summary.json")
+    manifest, summary = files.read_json(MANIFEST), files.read_json(SUMMARY)
     runs = (
         run_of_results(
             folder,

@@ -9,7 +9,7 @@ from typing import NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder
 from argus.data.manifest import check_one_run
 from argus.data.parquet import WRITTEN, read_records
 from argus.data.records import read_record
@@ -126,7 +126,7 @@ class Results:
         return {row["id"]: row for row in rows}
 
     def _figures(self, kind: type[R], job: str) -> R:
-        file = self.folder / "summary.json"
+        file = self.folder / SUMMARY
         return read_record(kind, self.summaries[job], where=file, section=job)
 
     def _rows(self, kind: type[R], name: str) -> list[R]:
@@ -144,7 +144,7 @@ class Results:
 
 def read_results(folder: Path) -> Results:
     """Read the JSON files of a folder of audit or exposure results."""
-    summaries = ArtifactFolder(folder).read_json("summary.json") if folder.is_dir() else {}
+    summaries = ArtifactFolder(folder).read_json(SUMMARY) if folder.is_dir() else {}
     if not summaries.keys() & set(JOBS):
         raise InputError(
             "no results of audit or exposure in it" if folder.is_dir() else "no such folder",
@@ -152,8 +152,8 @@ def read_results(folder: Path) -> Results:
             fix="Run one of them with --out set to this folder.",
             where=folder,
         )
-    manifest = ArtifactFolder(folder).read_json("manifest.json")
-    where = folder / "manifest.json"
+    manifest = ArtifactFolder(folder).read_json(MANIFEST)
+    where = folder / MANIFEST
     jobs = read_record(dict[str, JobManifest], manifest, where=where)
     check_one_run(folder, *JOBS)
     return Results(folder, summaries, jobs)

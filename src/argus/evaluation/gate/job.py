@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.manifest import check_one_run
 from argus.errors import InputError
 from argus.evaluation.gate import figures
@@ -163,7 +163,7 @@ def gate(
 
 def _summary(folder: Path) -> Mapping[str, object]:
     """Return each job's part of summary.json."""
-    sections = ArtifactFolder(folder).read_json("summary.json") if folder.exists() else {}
+    sections = ArtifactFolder(folder).read_json(SUMMARY) if folder.exists() else {}
     if not sections:
         raise InputError(
             "no summary.json in it" if folder.exists() else "no such folder",
@@ -179,7 +179,7 @@ def _outcomes(
 ) -> Iterator[Outcome]:
     check, bound = CHECKS[name], float(getattr(bounds, name))
     sections = {
-        folder: Value(summary[check.section], folder / "summary.json", check.section, check.run)
+        folder: Value(summary[check.section], folder / SUMMARY, check.section, check.run)
         for folder, summary in summaries.items()
         if check.section in summary
     }

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.corpora.names import Corpus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import MANIFEST, ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
-from argus.data.records import read_record
+from argus.data.manifest import read_section
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.generative.folders import INDEX, described, manifest_of
@@ -154,11 +154,8 @@ def _append(
 
 def _told(folder: ArtifactFolder) -> int | None:
     """Return how many passages the last run that ended told of; None where none did."""
-    section = folder.read_json("manifest.json").get(JOB)
-    if section is None:
-        return None
-    record = read_record(_Told, section, where=folder / "manifest.json", section=JOB)
-    return record["counts"]["total"]
+    record = read_section(_Told, folder.path, JOB, of=MANIFEST)
+    return None if record is None else record["counts"]["total"]
 
 
 def _addition(
@@ -211,11 +208,8 @@ def _earlier_tokenizer(folder: ArtifactFolder) -> str | None:
     """
     if folder.fresh or read_manifest(folder / INDEX) is None:
         return None
-    section = folder.read_json("manifest.json").get(JOB)
-    if section is None:
-        return None
-    record = read_record(_Section, section, where=folder / "manifest.json", section=JOB)
-    return record["config"]["tokenizer"]
+    record = read_section(_Section, folder.path, JOB, of=MANIFEST)
+    return None if record is None else record["config"]["tokenizer"]
 
 
 def _vocabulary(

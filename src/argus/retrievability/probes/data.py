@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.manifest import check_one_run
+from argus.data.artifacts import MANIFEST, SUMMARY
+from argus.data.manifest import check_one_run, read_section
 from argus.data.parquet import open_parquet, read_records
-from argus.data.records import read_record
 from argus.data.row_checks import require_shares, require_unique
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
@@ -183,18 +182,16 @@ def read_beside(audit: Path, beside: Path) -> Audited:
 
 def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
     """Return what is taken of the audit's sections of manifest and summary, checked."""
-    results = ArtifactFolder(folder)
-    manifest = results.read_json("manifest.json").get("audit")
-    summary = results.read_json("summary.json").get("audit")
+    origin = read_section(AuditOrigin, folder, "audit", of=MANIFEST)
+    headline = read_section(AuditHeadline, folder, "audit")
     table = folder / "retrievability.parquet"
-    if manifest is None or summary is None or not table.is_file():
+    if origin is None or headline is None or not table.is_file():
         raise InputError(
             "no audit in it",
             expected="a folder that argus audit wrote",
             fix="Check --audit, or run argus audit --out DIR first.",
             where=folder,
         )
-    origin = read_record(AuditOrigin, manifest, where=folder / "manifest.json", section="audit")
     if "vector" not in open_parquet(table).schema_arrow.names or "store" not in origin["encoder"]:
         raise InputError(
             "an audit that does not say where its vectors are",
@@ -202,11 +199,9 @@ def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:
             fix=AGAIN,
             where=table,
         )
-    where = folder / "summary.json"
-    headline = read_record(AuditHeadline, summary, where=where, section="audit")
     for name, value in (("k", headline["k"]), ("pool", headline["pool"])):
         if value < 1:
-            raise _damaged(where, f"audit.{name}", f"{name}={value}")
+            raise _damaged(folder / SUMMARY, f"audit.{name}", f"{name}={value}")
     check_one_run(folder, "audit")
     return origin, headline
 
@@ -235,7 +230,7 @@ def _vectors(folder: Path, encoder: AuditEncoder, keys: list[bytes]) -> FloatArr
             fix=f"Put it back. Or: {AGAIN[0].lower()}{AGAIN[1:]}",
             where=path,
         )
-    dim, fingerprint = _dim(folder / "manifest.json", path, encoder), encoder["fingerprint"]
+    dim, fingerprint = _dim(folder / MANIFEST, path, encoder), encoder["fingerprint"]
     with EmbeddingStore(path, fingerprint=fingerprint, dim=dim, writes=False) as store:
         store.forget_broken(keys)
         missing = int((store.rows(keys) < 0).sum())

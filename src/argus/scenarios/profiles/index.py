@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.corpora.names import NamedCorpus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.locks import one_writer
 from argus.data.provenance import content_hash, utc_now
 from argus.data.records import read_record
@@ -128,11 +128,11 @@ def _writer(profiles: Path | None) -> Writer:
     if profiles is None:
         return {}
     home = profiles if profiles.is_dir() else profiles.parent
-    section = ArtifactFolder(home).read_json("summary.json").get(JOB)
+    section = ArtifactFolder(home).read_json(SUMMARY).get(JOB)
     if not isinstance(section, dict):
         return {}
     own = {name: section[name] for name in Writer.__annotations__ if name in section}
-    return read_record(Writer, own, where=home / "summary.json", section=JOB)
+    return read_record(Writer, own, where=home / SUMMARY, section=JOB)
 
 
 def _of_index(

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.manifest import is_current
-from argus.data.records import read_record
+from argus.data.manifest import is_current, read_section
 from argus.retrievability.figures.summary import FiguresSummary, PanelFigures, RetrieverFigures
 from argus.retrievability.probes.summary import ProbeSummary
 from argus.suite.recipes.requests import KnowledgeRequest, ProbeRequest, ReachRequest
@@ -117,10 +115,8 @@ class OfProbes(Source[ProbeRequest]):
 
         audited = _audited(requests[0], self.setting)
         out = self.setting.shared / "probes" / audited.name
-        if is_current(out, "probe"):
-            there = ArtifactFolder(out).read_json(SUMMARY).get("probe")
-            summary = read_record(ProbeSummary, there, where=out / SUMMARY, section="probe")
-        else:
+        summary = read_section(ProbeSummary, out, "probe") if is_current(out, "probe") else None
+        if summary is None:
             summary = fit_probe(audited, out=out).summary
         rows = {row["family"]: row["test"] for row in summary["table"]}
         rows[BEST] = summary["test"]

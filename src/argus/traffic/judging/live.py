@@ -13,7 +13,7 @@ from pathlib import Path
 
 from argus.data import parquet
 from argus.data.artifacts import ArtifactFolder
-from argus.data.records import read_record
+from argus.data.manifest import read_section
 from argus.errors import InputError
 from argus.traffic.judging.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.figures import Draw, Judged, judging_summary
@@ -51,10 +51,9 @@ class LiveJudging:
         """Read a folder; None where nothing was drawn. InputError for damaged files."""
         files = ArtifactFolder(folder)
         strata, table = read_plan(files), folder / TABLE
-        section = files.read_json("summary.json").get(JOB)
-        if strata is None or section is None or not table.is_file():
+        began = read_section(JudgingSummary, folder, JOB)
+        if strata is None or began is None or not table.is_file():
             return None
-        began = read_record(JudgingSummary, section, where=folder / "summary.json", section=JOB)
         rows = read_rows_to_grade(table)
         questions = _questions(folder / f"{JOB}.parquet", rows)
         draw = Draw(questions, _of_rows(strata, rows), rows, {q.id: q for q in questions})

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.records import read_record
 from argus.data.types import Document
 from argus.encoders import Encoder, EncoderConfig
@@ -64,11 +64,11 @@ def worth_of_log(predictor: Predictor, source: Path | None) -> Predictor:
     """Return what a log's own risk is worth, where `argus traffic` predicted it and says so."""
     if predictor["source"] != OF_THE_LOG or source is None or not source.is_dir():
         return predictor
-    section = ArtifactFolder(source).read_json("summary.json").get("traffic")
+    section = ArtifactFolder(source).read_json(SUMMARY).get("traffic")
     risk = section.get("risk") if isinstance(section, dict) else None
     if not isinstance(risk, dict):
         return predictor
-    figures = read_record(RiskFigures, risk, where=source / "summary.json", section="traffic")
+    figures = read_record(RiskFigures, risk, where=source / SUMMARY, section="traffic")
     worth = {name: figures[name] for name in ("auc", "low", "high", "notes")}
     return cast(Predictor, {**predictor, **worth, "source": PLAIN})
 
