@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from argus.data.arguments import check_unique
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.spread import on_engine
@@ -139,12 +140,7 @@ class IndexRetriever:
         """Return the k best documents per query; a query without text finds none."""
         with_text = [q for q in queries if q.text.strip()]
         run: Run = {q.id: {} for q in queries}
-        if len(run) != len(queries):
-            raise InputError(
-                f"{len(queries) - len(run)} query ids are given twice",
-                expected="one query per id",
-                fix="Rename one of each two.",
-            )
+        check_unique(queries)
         if not with_text:
             check_k(k)
             return run

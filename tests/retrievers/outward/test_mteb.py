@@ -93,6 +93,25 @@ def test_candidates_of_a_reranking_task_alone_are_ranked(repaired):
     assert list(run["q2"]) == ["ska"] and run["q3"] == {}
 
 
+def test_candidates_may_be_named_by_numbers_as_documents_may():
+    class Both:
+        name = "both"
+
+        def search(self, queries, k):
+            return {query.id: {"1": 2.0, "2": 1.0} for query in queries}
+
+    model = as_mteb(Both())
+    model.index([{"id": 1, "text": "tea"}, {"id": 2, "text": "ska"}])
+    run = model.search([{"id": 7, "text": "tea"}], top_k=5, top_ranked={7: [2]})
+    assert run == {"7": {"2": 1.0}}
+
+
+def test_a_query_id_that_is_given_twice_is_refused(repaired):
+    queries = [{"id": "1", "text": "hot leaves"}, {"id": "1", "text": "reggae"}]
+    with pytest.raises(InputError, match="1 query ids are given twice, such as '1'"):
+        as_mteb(repaired.retriever).search(queries, top_k=5)
+
+
 def test_instructions_of_queries_come_after_them(repaired):
     texts = []
 

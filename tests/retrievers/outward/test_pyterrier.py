@@ -61,6 +61,22 @@ def test_what_it_needs_and_gives_can_be_inspected(repaired):
     assert transformer(TOPICS[:0]).empty
 
 
+def test_one_qid_of_two_queries_is_refused(repaired):
+    transformer = as_pyterrier(repaired.retriever, k=3)
+    two = pd.DataFrame({"qid": ["1", "1"], "query": ["hot leaves", "reggae"]})
+    for frame in (two, two.assign(query="reggae")):
+        with pytest.raises(InputError, match="1 rows are there twice, such as qid '1'"):
+            transformer(frame)
+    with pytest.raises(InputError, match="1 query ids are given twice, such as '1'"):
+        transformer(two.assign(docno=["tea", "reggae"]))
+
+
+def test_a_candidate_that_is_there_twice_is_refused(repaired):
+    twice = pd.DataFrame({"qid": ["1", "1"], "query": ["tea", "tea"], "docno": ["tea", "tea"]})
+    with pytest.raises(InputError, match="such as qid '1', docno 'tea'; expected one row per qid"):
+        as_pyterrier(repaired.retriever)(twice)
+
+
 def test_no_k_and_no_corpus_are_refused(repaired):
     with pytest.raises(InputError):
         as_pyterrier(repaired.retriever, k=0)

@@ -45,6 +45,33 @@ def test_scores_fall_in_32_bits():
     assert max(abs(lower[d] - scores[d]) for d in scores) < 1e-6
 
 
+@pytest.mark.parametrize(
+    "scores",
+    [
+        {"a": 1.0, "d": -1e300, "c": -1e301, "b": -1e301},
+        {"a": 1e300, "b": 1e300, "c": 1e299},
+        {"b": -3e38, "c": -3.4e38, "d": -3.4e38, "e": -3.4028234e38, "f": -3.4028235e38},
+    ],
+)
+def test_scores_that_32_bits_do_not_hold_fall_too(scores):
+    lower = falling(scores)
+    values = [np.float32(score) for score in lower.values()]
+    assert list(lower) == ranking(scores) and np.isfinite(values).all()
+    assert values == sorted(set(values), reverse=True)
+
+
+@pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf, None])
+def test_a_score_that_ranks_nowhere_is_refused(score):
+    class Odd:
+        name = "odd"
+
+        def search(self, queries, k):
+            return {query.id: {"a": score, "b": 1.0} for query in queries}
+
+    with pytest.raises(InputError, match=r"odd\['q1'\]\['a'\]: .*expected a finite number"):
+        Backend(Odd()).run(QUERIES, 2)
+
+
 def test_an_index_has_to_be_of_the_corpus(retriever):
     backend = Backend(retriever)
     backend.take(DOCUMENTS)

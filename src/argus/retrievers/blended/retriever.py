@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from argus.data.arguments import check_unique
 from argus.data.types import Document, Query, Run
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
@@ -152,11 +153,7 @@ class BlendedRetriever:
         """Return the k best documents per query; a query without text finds none."""
         check_k(k)
         run: Run = {query.id: {} for query in queries}
-        if len(run) != len(queries):
-            raise InputError(
-                f"{len(queries) - len(run)} query ids are given twice",
-                expected="one query per id", fix="Rename one of each two.",
-            )  # fmt: skip
+        check_unique(queries)
         with_text = [query for query in queries if query.text.strip()]
         answers = self._rank([query.text for query in with_text], k) if with_text else []
         for query, ranked in zip(with_text, answers, strict=True):

@@ -7,9 +7,9 @@ from typing import Any, NoReturn
 
 from beir.retrieval.search.base import BaseSearch
 
-from argus.data.types import Query, Run
+from argus.data.types import Run
 from argus.errors import InputError
-from argus.retrievers.outward.source import Backend, document_of
+from argus.retrievers.outward.source import Backend, document_of, query_of, rows_in
 
 
 class BeirSearch(BaseSearch):  # type: ignore[misc, unused-ignore]
@@ -20,7 +20,6 @@ class BeirSearch(BaseSearch):  # type: ignore[misc, unused-ignore]
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
-        self._corpus = (0, 0)
 
     def search(
         self,
@@ -34,11 +33,10 @@ class BeirSearch(BaseSearch):  # type: ignore[misc, unused-ignore]
 
         An index has to be of the corpus; a function makes a retriever of each corpus once.
         """
-        known = id(corpus), len(corpus)
-        if known != self._corpus:
-            self._backend.take([document_of(id_, row) for id_, row in corpus.items()])
-            self._corpus = known
-        return self._backend.run([Query(id_, text) for id_, text in queries.items()], top_k)
+        rows = rows_in(corpus, "corpus", "{id: {'text': ..., 'title': ...}}")
+        self._backend.take([document_of(id_, row) for id_, row in rows])
+        texts = rows_in(queries, "queries", "{id: text}")
+        return self._backend.run([query_of(id_, text) for id_, text in texts], top_k)
 
     def encode(self, *_: Any, **__: Any) -> NoReturn:
         """Raise InputError: an index has its vectors."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mteb.models.model_meta import ModelMeta
 
 from argus.data.types import Query, Run
-from argus.errors import InputError
-from argus.retrievers.outward.source import Backend, document_of
+from argus.retrievers.outward.source import Backend, document_of, query_of
 
 REVISION = "argus"
 Table = Any  # of `datasets`: rows as dictionaries
@@ -46,7 +46,7 @@ class MtebSearch:
         """Return documents and scores per query; of a reranking task only its candidates."""
         questions = list(_queries(queries))
         if top_ranked is not None:
-            candidates = {query: set(ids) for query, ids in top_ranked.items()}
+            candidates = {str(query): set(map(str, ids)) for query, ids in top_ranked.items()}
             return self._backend.rerank(questions, candidates, top_k, max(self._documents, top_k))
         return self._backend.run(questions, top_k)
 
@@ -62,11 +62,5 @@ class MtebSearch:
 def _queries(table: Iterable[Mapping[str, Any]]) -> Iterable[Query]:
     """Yield queries, each with its own instruction after it where it has one, as mteb does."""
     for row in table:
-        text = row["text"]
-        if not isinstance(text, str):
-            raise InputError(
-                f"{text!r:.60}", expected="a text: conversations are not searched",
-                fix="Choose a task of plain queries.", where=f"query {row['id']}",
-            )  # fmt: skip
-        wording = row.get("instruction") or ""
-        yield Query(str(row["id"]), f"{text} {wording}".strip() if wording else text)
+        query, wording = query_of(row["id"], row["text"]), row.get("instruction") or ""
+        yield replace(query, text=f"{query.text} {wording}".strip()) if wording else query
