@@ -1,15 +1,17 @@
 """What an index holds, as it is read: its views, its states, its search.
 
 Each handle sees the state at which it opened the index, or last wrote to it, or called `refresh`,
-until `compact` removes that.
+until `compact` removes that. Several threads may use one handle: each answer is of one state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, Self
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -38,10 +40,33 @@ from argus.indexes.snapshot import (
     rows_to_views,
     unknown_documents,
 )
-from argus.indexes.table import NAME, READ_ROWS, check_read, connect, quoted, storage
+from argus.indexes.table import (
+    READ_ROWS,
+    changed_while_read,
+    check_read,
+    open_views,
+    quoted,
+    storage,
+)
 
 COLUMNS = ["id", "doc_id", "kind", "text", "source", "remedy", "added"]
 _State = tuple[str, int, str | None, tuple[Recipe, ...]]
+Views = TypeVar("Views", bound="StoredViews")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def of_one_state(
+    method: Callable[Concatenate[Views, P], T],
+) -> Callable[Concatenate[Views, P], T]:
+    """Have all that a method reads be of one state, whatever other threads do with the handle."""
+
+    @wraps(method)
+    def steady(self: Views, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        with self.lock:
+            return method(self, *args, **kwargs)
+
+    return steady
 
 
 class StoredViews:
@@ -53,6 +78,9 @@ class StoredViews:
         self._recipe: tuple[_State, ActiveRecipe] | None = None
         self._facts: dict[object, Any] = {}
         """What the table said of the state that this handle sees; asking it takes a while."""
+        self.lock = RLock()
+        """Held by a thread that reads several things of one state. `table` is of one version for
+        ever: who writes, or refreshes, puts another one in its place, and waits for this lock."""
 
     @classmethod
     def open(cls, path: Path | str, *, fingerprint: str | None = None) -> Self:
@@ -64,7 +92,7 @@ class StoredViews:
         path = Path(path)
         read_header(path).check_fingerprint(fingerprint, path)
         with storage(path, "opening the index"):
-            table = connect(path).open_table(NAME)
+            table = open_views(path)
             width = table.schema.field("vector").type.list_size
         header = read_header(path)  # after the table: what is prescribed counts in a later state
         if width != header.dim:
@@ -113,20 +141,28 @@ class StoredViews:
         """Return the number of views."""
         return int(self.table.count_rows())
 
+    @of_one_state
     def refresh(self) -> None:
         """See what other processes have written since."""
         with storage(self.path, "reading the index"):
-            self.table.checkout_latest()
-        self._facts.clear()
-        self.header = read_header(self.path)
+            table = open_views(self.path)
+        self._see(table, read_header(self.path))
 
+    @of_one_state
+    def _see(self, table: Any, header: IndexHeader) -> None:
+        """Read this from now on."""
+        self.table, self.header = table, header
+        self._facts.clear()
+
+    @of_one_state
     def check_recipes(self) -> None:
         """Raise InputError where the table was put back from before a remedy that is said here."""
         if any(recipe.added > self.version for recipe in self.header.recipes):
             with storage(self.path, "opening the index"):  # others may have written since
-                latest = connect(self.path).open_table(NAME).version
+                latest = open_views(self.path).version
             check_recipes(self.header.recipes, latest, self.path)
 
+    @of_one_state
     def remedies(self) -> list[RemedyViews]:
         """Return the remedies whose views are in the index, in the order in which they came."""
         rows = self._rows("remedy != ''", ["remedy", "doc_id", "text", "added"])
@@ -155,6 +191,7 @@ class StoredViews:
         """
         return served(self.views_of(doc_id))
 
+    @of_one_state
     def condition(self, as_of: str | None) -> str | None:
         """Return the SQL condition of a state, None for everything; see `state_condition`.
 
@@ -166,6 +203,7 @@ class StoredViews:
         """Return what tells whether something read of a state still holds."""
         return self.made, self.version, as_of, self.header.recipes
 
+    @of_one_state
     def recipe(self, as_of: str | None = None) -> ActiveRecipe:
         """Return how a state is searched beyond its views; errors as for `condition`."""
         key = self._state(as_of)
@@ -194,8 +232,10 @@ class StoredViews:
         recipe, kind = self.recipe(as_of), f"kind != {quoted([SENTENCE])}"
         if recipe.sentences_of:
             kind += f" OR remedy IN ({quoted(recipe.sentences_of)})"
-        return _both(self.condition(as_of), f"({kind})")
+        states: str | None = self._once(("state", as_of), lambda: self.condition(as_of))
+        return _both(states, f"({kind})")
 
+    @of_one_state
     def snapshot(self, as_of: str | None = None) -> Snapshot:
         """Read a state into memory; the last one read is kept until the index changes.
 
@@ -209,6 +249,7 @@ class StoredViews:
             self._kept = (key, self._read(condition, recipe))
         return self._kept[1]
 
+    @of_one_state
     def unsmoothed(self, as_of: str | None = None) -> Snapshot:
         """Read a state as `snapshot` does, with vectors as they were where it smooths them."""
         return self._read(self._searched(as_of), self.recipe(as_of), smooth=False)
@@ -220,23 +261,30 @@ class StoredViews:
 
         rows = self._rows(condition, COLUMNS).combine_chunks()
         rows = rows.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
-        vectors = np.empty((rows.num_rows, self.dim), np.float32)
+        vectors, filled = np.empty((rows.num_rows, self.dim), np.float32), 0
         with storage(self.path, "reading vectors"):
             for batch in self._query(condition, ["id", "vector"]).to_batches(READ_ROWS):
                 if not batch.num_rows:
                     continue
-                places = pc.index_in(batch["id"], value_set=rows["id"]).to_numpy()
+                places = pc.index_in(batch["id"], value_set=rows["id"])
+                if places.null_count:
+                    raise changed_while_read(self.path)
                 flat = pc.list_flatten(batch["vector"]).to_numpy()
-                vectors[places] = flat.reshape(-1, self.dim)
+                vectors[places.to_numpy()] = flat.reshape(-1, self.dim)
+                filled += batch.num_rows
+        if filled != rows.num_rows:
+            raise changed_while_read(self.path)
         check_read(self.path, rows["doc_id"], vectors, unit=self.header.unit)
         if smooth and recipe.numbers is not None:
             recipe.numbers.smooth(rows, vectors)
         return recipe.over(rows, vectors)
 
+    @of_one_state
     def rows(self, as_of: str | None = None) -> Any:
         """Return a state's views as an Arrow table of COLUMNS, without vectors, in no order."""
         return self._rows(self.condition(as_of), COLUMNS)
 
+    @of_one_state
     def texts(
         self, as_of: str | None = None, *, without: Sequence[str] = ()
     ) -> dict[str, list[str]]:
@@ -251,6 +299,7 @@ class StoredViews:
         rows = self._rows(condition, names)
         return {name: rows[name].to_pylist() for name in names}
 
+    @of_one_state
     def holds(self, kind: str, as_of: str | None = None) -> bool:
         """Return whether a state has any view of a kind; nothing is read into memory."""
         return self._has_rows(_both(self.condition(as_of), f"kind = {quoted([kind])}"))
@@ -264,6 +313,7 @@ class StoredViews:
         with storage(self.path, "reading the index"):
             return bool(self._once("ann", lambda: exists(self.table)))
 
+    @of_one_state
     def _once(self, fact: object, ask: Callable[[], Any]) -> Any:
         """Return a fact of this state, asked for once."""
         if fact not in self._facts:
@@ -287,16 +337,18 @@ class StoredViews:
         """
         queries = check_queries(queries, self.dim)
         check_k(k)
-        weight = self.weight(as_of) if weight is None else check_weight(weight)
-        in_memory = self._kept is not None and self._kept[0] == self._state(as_of)
-        if exact is None:
-            exact = in_memory or not self.has_ann()
-        if exact:
-            return self.snapshot(as_of).search(queries, k, weight)
+        with self.lock:
+            weight = self.weight(as_of) if weight is None else check_weight(weight)
+            in_memory = self._kept is not None and self._kept[0] == self._state(as_of)
+            if exact is None:
+                exact = in_memory or not self.has_ann()
+            snapshot = self.snapshot(as_of) if exact else None
+            if snapshot is None:
+                table, condition, recipe = self.table, self._searched(as_of), self.recipe(as_of)
+        if snapshot is not None:  # other threads search at the same time
+            return snapshot.search(queries, k, weight)
         with storage(self.path, "searching the index"):
-            return approximate_search(
-                self.table, queries, k, self._searched(as_of), weight, self.recipe(as_of)
-            )
+            return approximate_search(table, queries, k, condition, weight, recipe)
 
     def _query(self, condition: str | None, columns: Sequence[str]) -> Any:
         query = self.table.search().select(list(columns))

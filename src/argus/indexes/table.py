@@ -68,6 +68,14 @@ def connect(path: Path) -> Any:
     return import_lancedb().connect(path)
 
 
+def open_views(path: Path) -> Any:
+    """Open the table of an index at its latest version; a handle of its own, to be read or changed.
+
+    Nothing that other handles do is seen by it.
+    """
+    return connect(path).open_table(NAME)
+
+
 @naming_extras()
 def import_lancedb() -> Any:
     """Return the module `lancedb`."""
@@ -132,6 +140,13 @@ def check_read(path: Path, doc_ids: Any, vectors: FloatArray, *, unit: bool) -> 
             "index back, or delete these documents and add them again (argus index delete, argus "
             "index add)."
         )
+
+
+def changed_while_read(path: Path) -> ArgusError:
+    """Return the error for rows of which ids and vectors are not of one state."""
+    return ArgusError(
+        f"{path}: the index changed while it was read. It is whole; run the same command again."
+    )
 
 
 def first_of(ids: Sequence[str]) -> str:

@@ -42,6 +42,7 @@ from argus.indexes.table import (
     check_ids,
     check_vectors,
     connect,
+    open_views,
     quoted,
     record_batch,
     schema,
@@ -127,8 +128,8 @@ class ViewIndex(StoredViews):
             rows = Checked(self._batches(batches, remedy, added))
             reader = pa.RecordBatchReader.from_batches(schema(self.dim), rows)
             try:
-                with storage(self.path, "adding views"):
-                    self.table.add(reader)
+                with self._changing("adding views") as table:
+                    table.add(reader)
             except Exception:
                 if rows.error is not None:
                     raise rows.error from None
@@ -210,25 +211,24 @@ class ViewIndex(StoredViews):
             self._write_recipes([*there.values()])
 
     def _write_recipes(self, recipes: Sequence[Recipe]) -> None:
-        self.header = replace(self.header, recipes=tuple(recipes))
-        write_header(self.path, self.header)
+        header = replace(self.header, recipes=tuple(recipes))
+        write_header(self.path, header)
+        self._see(self.table, header)
 
     def _delete(self, condition: str) -> int:
-        before = len(self)
-        with storage(self.path, "deleting views"):
-            self.table.delete(condition)
-        self._facts.clear()
-        return before - len(self)
+        with self._changing("deleting views") as table:
+            before = table.count_rows()
+            table.delete(condition)
+            return int(before - table.count_rows())
 
     def build_ann(self) -> None:
         """Build the approximate index over all vectors, replacing an older one, and compact.
 
         Views that are added later are searched exactly beside it until it is built again.
         """
-        with self._writing(), storage(self.path, "building the approximate index"):
-            self.table.checkout_latest()
-            compact(self.table)
-            build(self.table)
+        with self._writing(), self._changing("building the approximate index") as table:
+            compact(table)
+            build(table)
 
     def compact(self, kept: timedelta = KEPT) -> None:
         """Give back the space of what was deleted or rolled back, and merge small files.
@@ -236,23 +236,32 @@ class ViewIndex(StoredViews):
         kept: who opened the index longer ago, and did not refresh it since it changed, can no
         longer read it. An approximate index is built anew, over all vectors.
         """
-        with self._writing(), storage(self.path, "compacting the index"):
-            self.table.checkout_latest()
-            compact(self.table, kept)
-            if exists(self.table):
-                build(self.table)
-                compact(self.table, kept)  # the files of the older one
+        with self._writing(), self._changing("compacting the index") as table:
+            compact(table, kept)
+            if exists(table):
+                build(table)
+                compact(table, kept)  # the files of the older one
 
     @contextmanager
     def _writing(self, *, checks: bool = True) -> Iterator[None]:
-        """Hold the lock of who writes; whatever came of it, this handle sees another state then.
+        """Hold the lock of who writes.
 
         checks: whether recipes that the table is too old for are refused.
         """
         with writing(self.path):
             if checks:
                 self.check_recipes()
+            yield
+
+    @contextmanager
+    def _changing(self, doing: str) -> Iterator[Any]:
+        """Give the table to change; whatever came of it, this handle sees the state after it.
+
+        Threads that read meanwhile go on in the state before.
+        """
+        with storage(self.path, doing):
+            table = open_views(self.path)
             try:
-                yield
+                yield table
             finally:
-                self._facts.clear()
+                self._see(table, self.header)
