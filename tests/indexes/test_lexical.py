@@ -168,3 +168,8 @@ def test_an_index_in_memory_scores_as_the_saved_one(tmp_path):
     saved = LexicalIndex.open(tmp_path / "bm25")
     for query in ("two", "one two five", "two two", "none"):
         assert np.array_equal(index.scores(query), saved.scores(query))
+
+
+def test_one_text_is_no_list_of_queries():
+    with pytest.raises(InputError, match=r"queries are the text 'cat'; .+ For one: \['cat'\]"):
+        LexicalIndex.build(["a"], ["cat"]).search("cat", 1)

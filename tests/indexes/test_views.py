@@ -74,6 +74,30 @@ def test_rollback_removes_exactly_one_remedys_views(index):
         index.snapshot("r2")
 
 
+def test_ids_are_not_taken_from_the_letters_of_one_text(index):
+    index.add([View(i, i, "original", i) for i in "12"], unit(2, 7))
+    with pytest.raises(
+        InputError, match="ids are the text '12'; expected a list of ids"
+    ):
+        index.delete_documents("12")
+    with pytest.raises(InputError, match="ids are the text"):
+        index.views_of_all("12")
+    with pytest.raises(InputError, match="ids are the text"):
+        index.snapshot().ranks(unit(2), "12")
+    assert len(index) == 22 and index.delete_documents(iter(["1", "2"])) == 2
+
+
+def test_views_may_come_one_after_another(index):
+    assert index.add((view for view in originals(2, start=20)), unit(2, 7)) == 2
+    assert index.add(iter(()), unit(0)) == 0
+
+
+@pytest.mark.parametrize("k", [0, 1.0, "3", None, True])
+def test_k_is_a_whole_number(index, k):
+    with pytest.raises(InputError, match=f"k={k!r}; expected a whole number from 1"):
+        index.search(unit(1), k)
+
+
 def test_a_deleted_document_leaves_with_all_its_views(index):
     index.add(expansions(3, "r1"), unit(3, 1), remedy="r1")
     assert index.delete_documents(["d000", "d019"]) == 3

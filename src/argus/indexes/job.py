@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 from argus.corpora.names import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.corpora.stored import StoredCorpus
+from argus.data.arguments import listed
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
@@ -204,11 +205,7 @@ def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult[Delet
     A deletion that was killed is finished by the same call. One text alone is refused.
     """
     there = ViewIndex.open(index_folder(index))
-    if isinstance(ids, str):
-        raise InputError(
-            f"ids are the text {ids!r}", expected="a list of ids", fix=f"For one: [{ids!r}]."
-        )
-    ids = list(ids)
+    ids = listed(ids)
     if not ids:
         raise InputError(
             "no document id", expected="at least one", fix="Give ids, or a file of them."

@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from argus.data.arguments import listed
 from argus.data.arrays import UNREADABLE, damage
 from argus.data.parquet import read_table, write_table
 from argus.data.provenance import content_hash
@@ -241,7 +242,7 @@ class LexicalIndex:
         """Return the k best documents of each query text; ties by id."""
         check_k(k)
         hits = Hits([], [], [])
-        for query in queries:
+        for query in listed(queries, "queries"):
             tokens = self._tokens(query)
             scores = self._scores(tokens)
             rows = _best(scores, k)

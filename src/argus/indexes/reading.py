@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
+from argus.data.arguments import listed
 from argus.data.types import FloatArray, View
 from argus.encoders.store import stored_fingerprint
 from argus.errors import FingerprintMismatch, InputError
@@ -178,7 +179,7 @@ class StoredViews:
     def views_of_all(self, doc_ids: Iterable[str]) -> dict[str, list[View]]:
         """Return the views of several documents, read at once; those that are not there are not."""
         views: dict[str, list[View]] = {}
-        if ids := sorted(set(doc_ids)):
+        if ids := sorted(set(listed(doc_ids))):
             rows = self._rows(f"doc_id IN ({quoted(ids)})", COLUMNS)
             for view in rows_to_views(rows):
                 views.setdefault(view.doc_id, []).append(view)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.arguments import check_unique
+from argus.data.arguments import check_unique, listed
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.spread import on_engine
@@ -164,7 +164,7 @@ class IndexRetriever:
     def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
         """Return dense results with the views that won."""
         check_k(k)
-        return self.nearest(self._encode(texts), k)
+        return self.nearest(self._encode(listed(texts, "texts")), k)
 
     def _encode(self, texts: Sequence[str]) -> FloatArray:
         return np.asarray(self.encoder.encode_queries(texts), np.float32)

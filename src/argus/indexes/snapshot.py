@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.arguments import listed
 from argus.data.types import FloatArray, IntArray, View
 from argus.encoders.scoring import reach_of
 from argus.errors import InputError
@@ -134,7 +136,7 @@ class Snapshot:
 
     def positions(self, doc_ids: Iterable[str]) -> IntArray:
         """Return the position of each document in `doc_ids`; InputError names unknown ones."""
-        ids = list(doc_ids)
+        ids = listed(doc_ids)
         unknown = sorted({d for d in ids if d not in self._position})
         if unknown:
             raise unknown_documents(unknown)
@@ -287,9 +289,9 @@ def check_queries(queries: FloatArray, dim: int) -> FloatArray:
 
 
 def check_k(k: int) -> None:
-    """Raise InputError unless k is at least 1."""
-    if k < 1:
-        raise InputError(f"k={k}", expected="a whole number from 1", fix="For example 10.")
+    """Raise InputError unless k is a whole number from 1."""
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+        raise InputError(f"k={k!r:.60}", expected="a whole number from 1", fix="For example 10.")
 
 
 def unknown_documents(ids: Sequence[str]) -> InputError:

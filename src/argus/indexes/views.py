@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+from argus.data.arguments import listed
 from argus.data.locks import replaced
 from argus.data.types import FloatArray, View
 from argus.encoders.config import COSINE
@@ -104,7 +105,7 @@ class ViewIndex(StoredViews):
             write_header(path, header)
         return cls(path, header, table)
 
-    def add(self, views: Sequence[View], vectors: FloatArray, remedy: str = "") -> int:
+    def add(self, views: Iterable[View], vectors: FloatArray, remedy: str = "") -> int:
         """Add views with their vectors in one commit; return how many.
 
         vectors: (n_views, dim) float32, unit rows where the encoder ranks by cosine. remedy: the id
@@ -112,7 +113,8 @@ class ViewIndex(StoredViews):
         index. Raises InputError, and changes nothing, for taken ids, wrong vectors, unknown
         documents, a malformed remedy id.
         """
-        return self.add_batches([(views, vectors)] if len(views) else [], remedy)
+        views = list(views)
+        return self.add_batches([(views, vectors)] if views else [], remedy)
 
     def add_batches(self, batches: Iterable[Batch], remedy: str = "") -> int:
         """Add any number of (views, vectors) batches in one commit, one batch in memory at a time.
@@ -153,9 +155,10 @@ class ViewIndex(StoredViews):
     def delete_documents(self, ids: Iterable[str]) -> int:
         """Remove all views of these documents in one commit; return how many views.
 
-        They leave every state, earlier ones too. InputError names unknown ids; nothing changes.
+        They leave every state, earlier ones too. InputError names unknown ids, and one text in
+        place of several; nothing changes then.
         """
-        doc_ids = set(ids)
+        doc_ids = set(listed(ids))
         with self._writing():
             self.refresh()
             unknown = sorted(doc_ids - set(self._column("doc_id")))
