@@ -59,3 +59,18 @@ def test_equal_documents_tie_by_row_with_a_stand_in_too():
     documents = np.repeat(half, 2, axis=0)  # 250 pairs of equal documents
     found = known_item_search(documents, documents, np.arange(500), 5, target_vectors=documents)
     assert found.rank.tolist() == [1, 2] * 250
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int8])
+def test_rows_of_few_bits_rank_as_the_same_numbers_of_32(dtype):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        documents = (rng.normal(size=(30, 4)) * (20 if dtype is np.int8 else 1)).astype(dtype)
+        targets = rng.integers(0, 30, 5)
+        wide = documents.astype(np.float32)
+        found = known_item_search(documents[:5], documents, targets, 3)
+        expected = known_item_search(wide[:5], wide, targets, 3)
+        assert np.array_equal(found.rank, expected.rank)
+        assert np.array_equal(found.top.rows, expected.top.rows)
+        scores = search(documents[:5], documents, 3).scores
+        assert np.array_equal(scores, search(wide[:5], wide, 3).scores)

@@ -76,9 +76,7 @@ def test_rollback_removes_exactly_one_remedys_views(index):
 
 def test_ids_are_not_taken_from_the_letters_of_one_text(index):
     index.add([View(i, i, "original", i) for i in "12"], unit(2, 7))
-    with pytest.raises(
-        InputError, match="ids are the text '12'; expected a list of ids"
-    ):
+    with pytest.raises(InputError, match="ids are the text '12'; expected a list of ids"):
         index.delete_documents("12")
     with pytest.raises(InputError, match="ids are the text"):
         index.views_of_all("12")

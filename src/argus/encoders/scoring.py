@@ -49,7 +49,14 @@ class Scoring(Protocol[R]):
 def scoring_of(documents: R) -> Scoring[R]:
     """Return what compares queries with documents, by the kind of their rows."""
     kinds: Any = {SparseRows: SparseScoring, TokenRows: TokenScoring}
-    return cast(Scoring[R], kinds.get(type(documents), DenseScoring)(documents))
+    return cast(Scoring[R], kinds.get(type(documents), DenseScoring)(widened(documents)))
+
+
+def widened(rows: R) -> R:
+    """Return rows of 32 bits at least: products of half as many are coarser than any bound here."""
+    if isinstance(rows, np.ndarray):
+        return cast(R, rows.astype(np.result_type(rows, np.float32), copy=False))
+    return rows
 
 
 def reach_of(vectors: FloatArray) -> float:

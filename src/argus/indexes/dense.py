@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.rows import Rows, SparseRows, TokenRows
-from argus.encoders.scoring import Scoring, scoring_of
+from argus.encoders.scoring import Scoring, scoring_of, widened
 from argus.indexes.groups import Groups, KnownItems, RowLists, group_ranks
 
 Documents = Rows | Scoring[Any]
@@ -49,7 +49,7 @@ def search(queries: Rows, documents: Documents, k: int) -> TopK:
     product. k is cut to n_documents. Equal scores rank by row: keep documents ordered by id and
     ties break by id.
     """
-    scoring = _scoring(documents)
+    queries, scoring = widened(queries), _scoring(documents)
     parts = [_best(scores, k) for _, scores in _score_blocks(queries, scoring)]
     return TopK(
         np.concatenate([rows for rows, _ in parts]), np.concatenate([scores for _, scores in parts])
@@ -77,11 +77,11 @@ def known_item_search(
     that are in no group for a query; its target always is in one.
     """
     ranks, aboves, tops, of_groups = [], [], [], []
-    scoring = _scoring(documents)
+    queries, scoring = widened(queries), _scoring(documents)
     for block, scores in _score_blocks(queries, scoring):
         target = targets[block]
         stand_in = scoring.documents[target] if target_vectors is None else target_vectors[block]
-        own = scoring.pairs(queries[block], stand_in)
+        own = scoring.pairs(queries[block], stand_in)  # in float64, however many bits they have
         scores[np.arange(len(target)), target] = own
         rank, above = _ranks(scores, own, target, queries[block], scoring)
         ranks.append(rank)
