@@ -345,3 +345,11 @@ def test_a_crowded_scope_of_two_times_is_walked(monkeypatch):
     by_publication = Rule("court", "note", "k", order=Order.PUBLISHED, name="published later")
     authority = Authority([*records, court], [LATER_NOTE, by_publication])
     assert set(authority.controlling(["d0"])) == {"d3", "court"}
+
+
+def test_one_text_is_no_list_of_records():
+    authority = Authority(chain_of(2), [LATER_NOTE])
+    for ask in (authority.controlling, authority.frontier, authority.closure, authority.among,
+                authority.below):  # fmt: skip
+        with pytest.raises(InputError, match="ids are the text 'd0'; expected a list of ids"):
+            ask("d0")

@@ -39,6 +39,13 @@ def test_every_record_is_read_once_with_its_vector(store, filled):
     assert not any(page.broken for page in pages)
 
 
+def test_one_text_is_no_list_of_ids_to_remove(store, filled):
+    before = store.describe().records
+    with pytest.raises(InputError, match="ids are the text '12'; expected a list of ids"):
+        store.delete("12")
+    assert store.describe().records == before
+
+
 def test_payloads_come_with_the_records(store, filled):
     if filled.spec.startswith("faiss"):
         return  # it holds none

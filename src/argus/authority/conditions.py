@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from argus.authority.links import Link, chain_to
 from argus.authority.places import Place
 from argus.authority.relation import Authority
+from argus.data.arguments import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def check_conditions(
     are not in force at the time of a view, are left out: nothing is known that supersedes them.
     Raises InputError for an unknown anchor.
     """
-    served = dict.fromkeys(i for i in retrieved if i in authority and authority.in_force(i))
+    served = dict.fromkeys(i for i in listed(retrieved) if i in authority and authority.in_force(i))
     reached = {id_: authority.heads([id_]) for id_ in served}
     active: dict[str, bool] = {}
 
@@ -66,7 +67,7 @@ def check_conditions(
         return active[id_]
 
     missing: dict[str, Missing] = {}
-    for anchor in served if anchors is None else anchors:
+    for anchor in served if anchors is None else listed(anchors, "anchors"):
         above = reached.get(anchor) or authority.heads([anchor])
         for id_ in above:
             if id_ not in served and is_active(id_):

@@ -16,6 +16,7 @@ from argus.authority.rules import Edge, Order, Rule
 from argus.authority.scopes import ScopeIndex
 from argus.authority.ties import all_ties, has_ties, tie_edges
 from argus.authority.times import FOREVER, Moment, parse_moment
+from argus.data.arguments import listed
 from argus.errors import InputError
 
 __all__ = ["Authority", "Calls", "Link", "chain_to"]
@@ -171,7 +172,7 @@ class Authority:
     def below(self, ids: Iterable[str], relation: str | None = None) -> set[str]:
         """Return all that one of these records supersedes, by chains of one relation or any."""
         below: set[str] = set()
-        queue = deque(filter(self.at.in_force, ids))
+        queue = deque(filter(self.at.in_force, listed(ids)))
         covered: dict[Place, int] = {}
         while queue:
             for older in self.older(queue.popleft(), relation, covered):
@@ -185,7 +186,7 @@ class Authority:
 
         Chains through other records are none in it.
         """
-        records = [self.record(id_) for id_ in dict.fromkeys(ids)]
+        records = [self.record(id_) for id_ in dict.fromkeys(listed(ids))]
         explicit = (edge for record in records for edge in self.edges.get(record.id, ()))
         inside = {record.id for record in records}
         edges = [edge for edge in explicit if edge.superseder in inside]
@@ -205,7 +206,9 @@ class Authority:
         not followed (Def. 9). Raises InputError for an unknown id.
         """
         covered: dict[Place, int] = {}
-        return reach(filter(self.at.in_force, ids), lambda id_: self.links(id_, covered, theta))
+        return reach(
+            filter(self.at.in_force, listed(ids)), lambda id_: self.links(id_, covered, theta)
+        )
 
     def closure(self, ids: Iterable[str], theta: float = 0.0) -> list[str]:
         """Return cl(ids): them and all that supersedes one of them (Def. 3), nearest first."""
@@ -217,7 +220,7 @@ class Authority:
         A superseder counts though the chain to it leads through records that are not among `ids`.
         With several relations, what is maximal under every one of them (Def. 10).
         """
-        members = list(dict.fromkeys(filter(self.at.in_force, ids)))
+        members = list(dict.fromkeys(filter(self.at.in_force, listed(ids))))
         dominated: set[str] = set()
         for relation in self.relations:
             dominated |= self.below(members, relation)
@@ -241,7 +244,9 @@ class Authority:
         with the least end of this part per place where it can be superseded.
         """
         covered = {} if covered is None else covered
-        return reach(filter(self.at.in_force, ids), lambda id_: self._ahead(id_, covered, theta))
+        return reach(
+            filter(self.at.in_force, listed(ids)), lambda id_: self._ahead(id_, covered, theta)
+        )
 
     def controlling_chains(
         self, ids: Iterable[str], theta: float = 0.0

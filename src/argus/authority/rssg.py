@@ -15,6 +15,7 @@ from argus.authority.links import Link
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule
+from argus.data.arguments import listed
 from argus.errors import InputError
 
 
@@ -39,7 +40,7 @@ class SupersessionGraph:
 
         Raises InputError for an anchor that is none of the documents.
         """
-        reached = dict.fromkeys(anchors)
+        reached = dict.fromkeys(listed(anchors, "anchors"))
         known = set(self.documents)
         for id_ in reached:
             if id_ not in known:

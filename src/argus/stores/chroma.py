@@ -11,6 +11,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 import numpy as np
 
+from argus.data.arguments import listed
 from argus.data.types import FloatArray
 from argus.stores.errors import no_collection, no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
@@ -115,7 +116,7 @@ class ChromaStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Remove records."""
         with reported(self.name, self._hidden):
-            self._collection.delete(ids=list(ids))
+            self._collection.delete(ids=listed(ids))
 
     def record_id(self, name: str) -> str:
         """Return the name: ids are texts."""

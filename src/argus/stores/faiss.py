@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from argus.data.arguments import listed
 from argus.data.rows import read_lines
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
@@ -126,7 +127,7 @@ class FaissStore:
         """Remove vectors; the file is written."""
         if not self._has_ids:
             raise self._fixed()
-        gone = np.array([int(id_) for id_ in ids if id_.lstrip("-").isdecimal()], np.int64)
+        gone = np.array([int(id_) for id_ in listed(ids) if id_.lstrip("-").isdecimal()], np.int64)
         with reported(self.name):
             self._index.remove_ids(gone)
         self._write()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from argus.data.arguments import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.columns import check_keys, id_column, vector_field
@@ -139,9 +140,9 @@ class LanceStore:
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
-        listed = ", ".join(_literal(self._native(id_)) for id_ in ids)
+        gone = ", ".join(_literal(self._native(id_)) for id_ in listed(ids))
         with reported(self.name, self._hidden):
-            self._table.delete(f"{self._paths[self._id][0]} IN ({listed})")
+            self._table.delete(f"{self._paths[self._id][0]} IN ({gone})")
 
     @property
     def columns(self) -> Sequence[str] | None:

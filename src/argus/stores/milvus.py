@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from argus.data.arguments import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.columns import column_of, native_id, vector_field
@@ -175,7 +176,7 @@ class MilvusStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Remove entities."""
         with reported(self.name, self._hidden):
-            self._client.delete(self.collection, ids=[self._native(id_) for id_ in ids])
+            self._client.delete(self.collection, ids=[self._native(id_) for id_ in listed(ids)])
 
     @property
     def columns(self) -> Sequence[str] | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from argus.data.arguments import listed
 from argus.data.types import FloatArray
 from argus.stores.columns import column_of, id_column, quoted, vector_field
 from argus.stores.errors import closed_on_error, no_collection, reported
@@ -245,7 +246,7 @@ class PgVectorStore:
         """Remove rows."""
         column = _quoted(self._id) + ("" if self._kinds[self._id] in _ID_TEXTS else "::text")
         with reported(self.name, self._hidden), self._db.transaction():
-            self._db.execute(f"DELETE FROM {self._table} WHERE {column} = ANY(%s)", [list(ids)])
+            self._db.execute(f"DELETE FROM {self._table} WHERE {column} = ANY(%s)", [listed(ids)])
 
     @property
     def columns(self) -> Sequence[str] | None:

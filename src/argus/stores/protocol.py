@@ -95,7 +95,7 @@ class Store(Protocol):
         """Write records, those with known ids in the place of what is there."""
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Remove records; one that is not there is no error."""
+        """Remove records; one that is not there is no error, one text in place of ids is."""
 
     def close(self) -> None:
         """Let go of files and connections."""

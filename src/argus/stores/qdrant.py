@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from argus.data.arguments import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.columns import vector_field
@@ -137,7 +138,9 @@ class QdrantStore:
 
         with reported(self.name, self._hidden):
             self._client.delete(
-                self.collection, models.PointIdsList(points=[_native(i) for i in ids]), wait=True
+                self.collection,
+                models.PointIdsList(points=[_native(i) for i in listed(ids)]),
+                wait=True,
             )
 
     def record_id(self, name: str) -> str:

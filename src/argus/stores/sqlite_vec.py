@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from argus.data.arguments import listed
 from argus.data.types import FloatArray
 from argus.errors import ArgusError
 from argus.stores.columns import check_keys, native_id, quoted, vector_field
@@ -158,7 +159,7 @@ class SqliteVecStore:
         """Remove rows."""
         statement = f"DELETE FROM {quoted(self.collection)} WHERE {quoted(self._key)} = ?"
         with _reported(self.name), self._db:
-            self._db.executemany(statement, [(self._native(id_),) for id_ in ids])
+            self._db.executemany(statement, [(self._native(id_),) for id_ in listed(ids)])
 
     @property
     def columns(self) -> Sequence[str] | None:
