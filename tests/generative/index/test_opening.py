@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -48,6 +49,23 @@ def test_an_array_of_another_index_is_refused(built, index, name):
 
 def _rolled(array):
     return np.roll(array, 7)
+
+
+def _shuffled_within_tokens(index):
+    """Return the suffixes with those that begin with one token in another order."""
+    folder = index / "segments/0001"
+    suffixes, first = np.load(folder / "suffixes.npy"), np.load(folder / "first.npy")
+    rng = np.random.default_rng(0)
+    for begin, end in pairwise(first.tolist()):
+        rng.shuffle(suffixes[begin:end])
+    return suffixes
+
+
+def test_suffixes_in_another_order_are_refused(index):
+    shuffled = _shuffled_within_tokens(index)
+    np.save(index / "segments/0001/suffixes.npy", shuffled)
+    with pytest.raises(InputError, match=r"suffixes\.npy: suffixes .* not in their order"):
+        NgramIndex.open(index)
 
 
 @pytest.mark.parametrize(
