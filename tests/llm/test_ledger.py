@@ -182,6 +182,28 @@ def test_an_answer_of_an_unknown_state_is_refused(ledger):
             use()
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("answer", b"\xff\x00"),
+        ("prompt", b"p"),
+        ("tokens_in", "abc"),
+        ("tokens_out", 1.5),
+        ("seconds", "long"),
+        ("unanswered", "no"),
+    ],
+)
+def test_a_value_of_another_type_is_refused_with_its_row(ledger, column, value):
+    ledger.put(entry("whole"))
+    ledger.put(entry("key of it"))
+    with sqlite3.connect(ledger.path) as other:
+        other.execute(f"UPDATE answers SET {column} = ? WHERE key = 'key of it'", (value,))
+    other.close()
+    assert ledger.get("whole").state is OK
+    with pytest.raises(ArgusError, match=rf"cannot be used .*'key of it' has .* its {column}"):
+        ledger.get("key of it")
+
+
 def test_a_folder_in_its_place_is_refused(tmp_path):
     with pytest.raises(ArgusError, match=r"the ledger cannot be used .*unable to open"):
         Ledger(tmp_path)

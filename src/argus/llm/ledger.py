@@ -91,8 +91,26 @@ def _state(stored: str) -> State:
         raise sqlite3.DatabaseError(f"an answer has the state {stored!r}") from error
 
 
+_NAMES = _COLUMNS.split(", ")
+_INTEGERS = frozenset({"tokens_in", "tokens_out", "unanswered"})
+
+
+def _check_types(row: Sequence[Any]) -> None:
+    """Raise DatabaseError for a value of another type than its column's: SQLite keeps any."""
+    for name, value in zip(_NAMES, row, strict=True):
+        if value is None and name in ("tokens_in", "tokens_out"):
+            continue
+        kind = int if name in _INTEGERS else float if name == "seconds" else str
+        if not isinstance(value, kind):
+            raise sqlite3.DatabaseError(
+                f"the answer {row[0]!r} has {repr(value)[:60]} as its {name}: where the row is "
+                "deleted, it is asked for again"
+            )
+
+
 def _entry(row: Sequence[Any]) -> Entry:  # SQLite gives values without types
-    """Return a row of _COLUMNS."""
+    """Return a row of _COLUMNS; DatabaseError for a damaged one."""
+    _check_types(row)
     key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, no_answer = row
     return Entry(
         key, model, prompt, _state(state), answer, reason, tokens_in, tokens_out, seconds, time,
