@@ -163,6 +163,23 @@ def test_votes_that_cannot_be_read_fail_a_question_and_are_no_zero(tmp_path):
     assert result.summary["judged"]["failed"] == 24 and result.summary["estimates"] == []
 
 
+def test_truth_values_of_a_model_are_no_grades(tmp_path):
+    endpoint = Endpoint()
+    endpoint.behave = lambda text, n: {"text": '{"reason": "it is", "grade": true}'}
+    with serving(endpoint) as url:
+        model = ChatConfig(model="m", base_url=url)
+        result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO, model=model)
+    judged = result.summary["judged"]
+    assert judged["failed"] == 24 and result.summary["graded"] == 0
+    assert all("a truth value is no grade" in why for why in judged["reasons"])
+
+
+def test_a_least_grade_that_no_document_can_have_is_refused():
+    assert JudgingConfig(relevant_from=3).relevant_from == 3
+    with pytest.raises(InputError, match="from 1 to 3"):
+        JudgingConfig(relevant_from=4)
+
+
 def test_risk_is_predicted_where_the_log_has_none(tmp_path):
     bare = [ServedQuestion(q.id, f"text of {i % 12}", q.documents) for i, q in enumerate(log())]
     result = judge_traffic(bare, corpus=DOCUMENTS, out=tmp_path, config=TWO)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from argus.data.provenance import content_hash
 from argus.llm import LanguageModel, Prompt, State
@@ -25,11 +25,20 @@ SCALE = (
 )
 
 
+def _no_truth_value(value: object) -> object:
+    """Refuse true and false, which Python takes for 1 and 0: a model that says so gave no grade."""
+    if isinstance(value, bool):
+        raise ValueError("a truth value is no grade from 0 to 3")
+    return value
+
+
 class Judgement(BaseModel):
     """One grade. reason: first, so that the grade follows from it."""
 
     reason: str = Field(description="Why, in one sentence.")
-    grade: Literal[0, 1, 2, 3] = Field(description="How far the document answers the question.")
+    grade: Annotated[Literal[0, 1, 2, 3], BeforeValidator(_no_truth_value)] = Field(
+        description="How far the document answers the question."
+    )
 
 
 def judging_prompts(rows: Sequence[ToGrade], votes: int) -> list[Prompt]:
