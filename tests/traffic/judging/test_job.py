@@ -12,6 +12,7 @@ from argus.errors import InputError, NothingMeasured
 from argus.llm import ChatConfig
 from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.job import judge_traffic
+from argus.traffic.judging.live import LiveJudging
 from argus.traffic.judging.questions import ServedQuestion
 from tests.conftest import Endpoint, serving
 
@@ -104,6 +105,49 @@ def test_another_log_in_the_same_folder_is_refused(tmp_path):
         judge_traffic(log(59), corpus=DOCUMENTS, out=tmp_path, config=TWO)
     again = judge_traffic(log(59), corpus=DOCUMENTS, out=tmp_path, config=TWO, fresh=True)
     assert again.summary["questions"] == 59
+
+
+def test_another_seed_of_what_is_drawn_is_told(tmp_path):
+    first = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    again = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    assert first.summary["notes"] == again.summary["notes"] == []
+    other = JudgingConfig(budget=24, k=3, seed=7)
+    told = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=other)
+    assert told.to_judge.read_bytes() == first.to_judge.read_bytes()
+    assert any("--seed 7 changed nothing" in line for line in told.headline())
+    assert "--seed 7 changed nothing" in told.report.read_text(encoding="utf-8")
+    fresh = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=other, fresh=True)
+    assert fresh.summary["notes"] == []
+
+
+def change_draw(tmp_path, change):
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    grade(drawn.to_judge, fails)
+    path = tmp_path / "draw.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    change(record["strata"])
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return drawn.to_judge.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda strata: strata[0]["order"].__setitem__(0, "ghost"), "'ghost' is not among"),
+        (lambda strata: strata[0]["order"].pop(), "is in no stratum"),
+        (lambda strata: strata[0]["order"].append(strata[0]["order"][0]), "stands 2 times"),
+        (lambda strata: strata[0].__setitem__("judged", 10**6), "1000000 of"),
+        (lambda strata: strata[0].__setitem__("judged", -1), "-1 of"),
+    ],
+)
+def test_a_damaged_draw_is_refused_and_grades_stay(tmp_path, change, said):
+    table = change_draw(tmp_path, change)
+    with pytest.raises(InputError, match=said) as refused:
+        judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    assert refused.value.where == tmp_path / "draw.json"
+    with pytest.raises(InputError, match=said):
+        LiveJudging.of(tmp_path)
+    assert (tmp_path / "to_judge.tsv").read_bytes() == table
 
 
 def test_two_people_judge_and_agreement_is_told(tmp_path):

@@ -38,6 +38,8 @@ class Draw:
     strata: Sequence[Stratum]
     rows: Sequence[ToGrade]
     by_id: Mapping[str, ServedQuestion]
+    notes: Sequence[str] = ()
+    """What a reader should know of how it was drawn."""
 
     @property
     def drawn(self) -> list[str]:
@@ -82,6 +84,7 @@ def judging_summary(
         "estimates": estimate_failures(draw.questions, draw.strata, verdicts),
         "agreement": _agreement(judged, config.relevant_from),
         "table": str(table),
+        "notes": list(draw.notes),
     }
 
 

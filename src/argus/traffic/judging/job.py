@@ -24,8 +24,8 @@ from argus.reports import write_report
 from argus.traffic.judging.asking import ask_grades, one_grade
 from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.figures import Draw, Judged, judging_summary, judging_table
-from argus.traffic.judging.picking import extended, pick_to_judge
-from argus.traffic.judging.plan import read_plan, write_plan
+from argus.traffic.judging.picking import extended, is_drawn_with, pick_to_judge
+from argus.traffic.judging.plan import PLAN, check_plan, read_plan, write_plan
 from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
 from argus.traffic.judging.risk import predicted, worth_of_log
 from argus.traffic.judging.summary import JudgingSummary, headline
@@ -35,6 +35,10 @@ JOB = "judging"
 TABLE = "to_judge.tsv"
 LEDGER = "judgements.sqlite"
 PEOPLE = "people"
+OTHER_SEED = (
+    "--seed {} changed nothing: what was drawn before, with another seed, stays drawn. For another "
+    "draw give another --out, or begin anew with --fresh, which forgets the grades."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,9 +151,13 @@ def _draw(
     earlier = None if folder.fresh else read_plan(folder, digest(questions, config.k))
     times = {id_: q.times for id_, q in served.items()}
     risk = {id_: q.risk for id_, q in served.items()}
+    notes = []
     if earlier is None:
         strata = pick_to_judge(risk, config.budget, times=times, seed=config.seed)
     else:
+        check_plan(earlier, served, folder / PLAN)
+        if not is_drawn_with(earlier, config.seed):
+            notes.append(OTHER_SEED.format(config.seed))
         strata = extended(earlier, risk, config.budget, times=times)
     order = _interleaved([stratum.drawn for stratum in strata])
     shown = {doc for id_ in order for doc in by_id[id_].documents[: config.k]}
@@ -159,7 +167,7 @@ def _draw(
         for id_ in order
         for rank, doc in enumerate(by_id[id_].documents[: config.k], 1)
     ]
-    return Draw(questions, strata, rows, by_id)
+    return Draw(questions, strata, rows, by_id, notes)
 
 
 def _interleaved(blocks: Sequence[Sequence[str]]) -> list[str]:

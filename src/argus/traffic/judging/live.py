@@ -19,7 +19,7 @@ from argus.traffic.judging.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.figures import Draw, Judged, judging_summary
 from argus.traffic.judging.job import JOB, PEOPLE, TABLE
 from argus.traffic.judging.picking import Stratum
-from argus.traffic.judging.plan import read_plan
+from argus.traffic.judging.plan import PLAN, check_plan, read_plan
 from argus.traffic.judging.questions import ServedQuestion
 from argus.traffic.judging.summary import JudgingSummary
 from argus.traffic.judging.table import (
@@ -56,7 +56,9 @@ class LiveJudging:
             return None
         rows = read_rows_to_grade(table)
         questions = _questions(folder / f"{JOB}.parquet", rows)
-        draw = Draw(questions, _of_rows(strata, rows), rows, {q.id: q for q in questions})
+        check_plan(strata, {q.id for q in questions if q.documents}, folder / PLAN)
+        by_id = {q.id: q for q in questions}
+        draw = Draw(questions, _of_rows(strata, rows), rows, by_id, began.get("notes", ()))
         grades = read_table(table, {row.pair: row for row in rows})
         return cls(folder, draw, grades, began)
 

@@ -95,6 +95,11 @@ def extended(
     )
 
 
+def is_drawn_with(strata: Sequence[Stratum], seed: int) -> bool:
+    """Return whether questions stand in the order in which this seed draws them."""
+    return all(stratum.order == _order(stratum.order, seed) for stratum in strata)
+
+
 def allocate(weights: Floats, spread: Floats, sizes: Ints, budget: int, before: Ints) -> Ints:
     """Return how many to draw of each stratum, no fewer than `before`.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+from pathlib import Path
 
 from typing_extensions import TypedDict
 
@@ -73,3 +75,25 @@ def read_plan(folder: ArtifactFolder, log: str | None = None) -> tuple[Stratum, 
         )
         for one in record["strata"]
     )
+
+
+def check_plan(strata: Sequence[Stratum], served: Collection[str], path: Path) -> None:
+    """Raise InputError unless a draw has each served question once, and numbers that can be."""
+    ids = Counter(id_ for stratum in strata for id_ in stratum.order)
+    damage = [
+        *(f"question {id_!r} is not among those that were served a document" for id_ in ids
+          if id_ not in served),
+        *(f"question {id_!r}, which was served a document, is in no stratum" for id_ in served
+          if id_ not in ids),
+        *(f"question {id_!r} stands {n} times" for id_, n in ids.items() if n > 1),
+        *(f"{one.judged} of {len(one.order)} questions of a stratum are to be judged"
+          for one in strata if not 0 <= one.judged <= len(one.order)),
+    ]  # fmt: skip
+    if damage:
+        raise InputError(
+            damage[0],
+            expected="the draw as Argus wrote it, with the questions of its log",
+            fix="Put back the file as it was, give another --out, or begin anew with --fresh; "
+            "grades in to_judge.tsv are of this draw.",
+            where=path,
+        )

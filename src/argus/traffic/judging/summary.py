@@ -114,6 +114,7 @@ class JudgingSummary(TypedDict):
     strata: questions by predicted risk.
     estimates: figures over all that was asked.
     table: file that is filled in.
+    notes: what a reader should know of how questions were drawn.
     """
 
     questions: int
@@ -133,6 +134,7 @@ class JudgingSummary(TypedDict):
     estimates: list[TrafficEstimate]
     agreement: GradeAgreement
     table: str
+    notes: NotRequired[list[str]]
 
 
 def headline(summary: JudgingSummary) -> Iterator[str]:
@@ -143,6 +145,7 @@ def headline(summary: JudgingSummary) -> Iterator[str]:
         f"{judged:,} judged by {summary['judge']} ({summary['graded']:,} of "
         f"{summary['documents']:,} documents graded)"
     )
+    yield from summary.get("notes", [])
     if summary["unknown"]:
         yield f"not in any figure: {summary['unknown']:,} questions with unknown results"
     yield from _predictor(summary["predictor"], summary["questions"])
