@@ -107,6 +107,29 @@ def test_another_log_in_the_same_folder_is_refused(tmp_path):
     assert again.summary["questions"] == 59
 
 
+def test_columns_of_a_person_and_odd_ids_outlast_runs_and_the_page(tmp_path):
+    ids = [" x", "x", "x\u00a0", "a\tb", "a\nb", "a\rb", "\u2028"]
+    documents = [Document(id_, f"text of {i}") for i, id_ in enumerate(ids)]
+    questions = [ServedQuestion(f"q{i}\t", f"question {i}", tuple(ids)) for i in range(6)]
+    config = JudgingConfig(budget=6)
+    drawn = judge_traffic(questions, corpus=documents, out=tmp_path, config=config)
+    first, *lines = drawn.to_judge.read_text(encoding="utf-8-sig").split("\n")[:-1]
+    assert len(lines) == 6 * len(ids)
+    cells = [line.split("\t") for line in lines]
+    noted = ["\t".join([*c[:3], str(i % 4), f"note {i}", *c[4:]]) for i, c in enumerate(cells)]
+    header = first.replace("grade\t", "grade\tnotes\t")
+    drawn.to_judge.write_text("\n".join([header, *noted]) + "\n", encoding="utf-8")
+    before = drawn.to_judge.read_text(encoding="utf-8")
+    result = judge_traffic(questions, corpus=documents, out=tmp_path, config=config)
+    assert result.summary["graded"] == len(lines)
+    live = LiveJudging.of(tmp_path)
+    assert [row.document_id for row in live.rows_of(live.draw.drawn[0])] == ids
+    assert live.grades[live.draw.rows[1].pair] == 1
+    live.graded({live.draw.rows[0].pair: 3})
+    after = drawn.to_judge.read_text(encoding="utf-8-sig")
+    assert after == before.replace("\t0\tnote 0\t", "\t3\tnote 0\t")
+
+
 def test_another_seed_of_what_is_drawn_is_told(tmp_path):
     first = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
     again = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)

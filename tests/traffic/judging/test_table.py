@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 
 from argus.errors import InputError
 from argus.traffic.judging.table import (
     ToGrade,
+    read_filled,
     read_rows_to_grade,
     read_table,
     read_tables,
@@ -99,3 +102,91 @@ def test_two_people_disagree_and_both_are_kept(table, tmp_path):
     other = tmp_path / "other.tsv"
     write_table(other, ROWS, {("q1", "d1"): 0})
     assert read_tables([table, other], BELONGING) == {("q1", "d1"): (3, 0), ("q1", "d2"): (0,)}
+
+
+ODD_IDS = [
+    "x", " x", "x ", "\u00a0x", "x\u3000", "\u2003", "a\tb", "a\nb", "a\rb", "\tx", "a\u2028b",
+    "a\x00b", "a\u0085", "␛9;", "␛", "'x", "'=x", "=x", "'\t=x", '"', '"x"', 'x"y', "a  b",
+    "C:\\new\\table",
+]  # fmt: skip
+
+
+def odd_rows():
+    return [ToGrade(f"q{id_}", "why?", i, id_, "text") for i, id_ in enumerate(ODD_IDS)]
+
+
+@pytest.mark.parametrize("quote_all", [False, True])
+def test_any_id_survives_also_a_spreadsheet_that_trims_and_quotes(tmp_path, quote_all):
+    rows, path = odd_rows(), tmp_path / "to_judge.tsv"
+    belonging = {row.pair: row for row in rows}
+    grades = {row.pair: i % 4 for i, row in enumerate(rows)}
+    write_table(path, rows, grades)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        cells = list(csv.reader(file, delimiter="\t"))
+    assert len(cells) == 1 + len(rows)
+    quoting = csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL
+    with path.open("w", encoding="utf-8", newline="") as file:
+        write = csv.writer(file, delimiter="\t", quoting=quoting).writerow
+        for line in cells:
+            write([cell.strip() for cell in line])
+    assert read_table(path, belonging) == grades
+    assert read_rows_to_grade(path) == rows
+
+
+def test_ids_of_a_table_that_was_written_before_are_read(tmp_path):
+    rows = [ToGrade("q", "why?", i, id_, "t") for i, id_ in enumerate(["x", " x", "x\u00a0", "y "])]
+    path = tmp_path / "to_judge.tsv"
+    path.write_text(
+        "question_id\trank\tdocument_id\tgrade\tquestion\tdocument\n"
+        + "".join(f"q\t{row.rank}\t{row.document_id}\t{row.rank}\twhy?\tt\n" for row in rows),
+        encoding="utf-8",
+    )
+    assert read_table(path, {row.pair: row for row in rows}) == {r.pair: r.rank for r in rows}
+    assert read_rows_to_grade(path) == rows
+    fourth = {("q", "y"): rows[3]}  # white space that a person typed
+    only = tmp_path / "one.tsv"
+    only.write_text("question_id\tdocument_id\tgrade\n q \ty \t2\n", encoding="utf-8")
+    assert read_table(only, fourth) == {("q", "y"): 2}
+
+
+def add_column(path, name, cells, at):
+    lines = path.read_text(encoding="utf-8-sig").splitlines()
+    rows = [line.split("\t") for line in lines]
+    for row, cell in zip(rows, [name, *cells], strict=True):
+        row.insert(at, cell)
+    path.write_text("\n".join("\t".join(row) for row in rows) + "\n", encoding="utf-8")
+
+
+def test_columns_that_a_person_adds_stay_in_place(table):
+    add_column(table, "notes", ["=see d2", 'so "good"'], at=4)
+    add_column(table, "who", ["", "Ann"], at=0)
+    before = table.read_text(encoding="utf-8")
+    kept = read_filled(table, BELONGING)
+    write_table(table, ROWS, kept.grades, kept=kept)
+    assert table.read_text(encoding="utf-8-sig") == before
+    write_table(table, ROWS, {ROWS[1].pair: 3}, kept=kept)
+    assert '\td2\t3\tso "good"\t' in table.read_text(encoding="utf-8")
+
+
+def test_two_lines_of_a_document_with_other_notes_are_refused(table):
+    add_column(table, "notes", ["one", ""], at=4)
+    again = table.read_text(encoding="utf-8").splitlines()[1]
+    with table.open("a", encoding="utf-8") as file:
+        file.write(again + "\n")
+    assert read_filled(table, BELONGING).others[ROWS[0].pair] == {"notes": "one"}
+    with table.open("a", encoding="utf-8") as file:
+        file.write(again.replace("one\t", "two\t", 1) + "\n")
+    with pytest.raises(InputError, match="'two', and 'one' in another line"):
+        read_filled(table, BELONGING)
+
+
+def test_a_table_whose_columns_were_taken_out_or_moved_is_written_whole(table):
+    table.write_text("grade\tdocument_id\tquestion_id\n2\td2\tq1\n", encoding="utf-8")
+    kept = read_filled(table, BELONGING)
+    write_table(table, ROWS, kept.grades, kept=kept)
+    lines = table.read_text(encoding="utf-8-sig").splitlines()
+    assert lines[0].split("\t") == [
+        "grade", "document_id", "question_id", "rank", "question", "document",
+    ]  # fmt: skip
+    assert lines[2].startswith("2\td2\tq1\t2\t")
+    assert [row.pair for row in read_rows_to_grade(table)] == [row.pair for row in ROWS]

@@ -29,7 +29,14 @@ from argus.traffic.judging.plan import PLAN, check_plan, read_plan, write_plan
 from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
 from argus.traffic.judging.risk import predicted, worth_of_log
 from argus.traffic.judging.summary import JudgingSummary, headline
-from argus.traffic.judging.table import ToGrade, changing_table, read_tables, write_table
+from argus.traffic.judging.table import (
+    Filled,
+    ToGrade,
+    changing_table,
+    read_filled,
+    read_tables,
+    write_table,
+)
 
 JOB = "judging"
 TABLE = "to_judge.tsv"
@@ -127,11 +134,12 @@ def _write_own(folder: ArtifactFolder, draw: Draw, judged: Judged, *, by_people:
     """Write the table, with grades that people put into it meanwhile; return what is in it."""
     path = folder.own(TABLE, goes_on=True)
     with changing_table(path):
+        belonging = {row.pair: row for row in draw.rows}
+        kept = read_filled(path, belonging) if _own_table(folder) else Filled()
         if by_people:
-            belonging = {row.pair: row for row in draw.rows}
-            judged = replace(judged, grades=read_tables(_own_table(folder), belonging))
+            judged = replace(judged, grades={pair: (g,) for pair, g in kept.grades.items()})
         grades = {pair: one_grade(votes) for pair, votes in judged.grades.items()}
-        write_table(path, draw.rows, grades)
+        write_table(path, draw.rows, grades, kept=kept)
     return judged
 
 

@@ -26,6 +26,7 @@ from argus.traffic.judging.table import (
     Pair,
     ToGrade,
     changing_table,
+    read_filled,
     read_rows_to_grade,
     read_table,
     write_table,
@@ -101,10 +102,10 @@ class LiveJudging:
         table = self.folder / TABLE
         with changing_table(table):
             rows = read_rows_to_grade(table)
-            now = read_table(table, {row.pair: row for row in rows})
-            changed = {**now, **grades}
+            kept = read_filled(table, {row.pair: row for row in rows})
+            changed = {**kept.grades, **grades}
             whole = {pair: grade for pair, grade in changed.items() if grade is not None}
-            write_table(table, rows, whole)
+            write_table(table, rows, whole, kept=kept)
         return replace(self, grades=whole)
 
     def summary(self) -> JudgingSummary:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from io import StringIO
+from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 from argus.data.artifacts import write_whole
-from argus.data.csv_cells import as_written, harmless
+from argus.data.csv_cells import as_written
 from argus.data.locks import waiting_for
 from argus.data.rows import Row, read_rows
 from argus.data.whole_numbers import whole_number
 from argus.errors import InputError
+from argus.traffic.judging.cells import id_cell, id_in, quoted, text_cell, unquoted
 from argus.traffic.judging.config import HIGHEST
 
 COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document")
@@ -41,21 +41,49 @@ class ToGrade:
         return self.question_id, self.document_id
 
 
-def write_table(path: Path, rows: Iterable[ToGrade], grades: Mapping[Pair, int]) -> None:
+@dataclass(frozen=True)
+class Filled:
+    """What a table holds. grades: of each document that has one.
+
+    header: its columns as they stand. others: cells of columns that people added, by document.
+    """
+
+    grades: Mapping[Pair, int] = field(default_factory=dict)
+    header: Sequence[str] = ()
+    others: Mapping[Pair, Mapping[str, str]] = field(default_factory=dict)
+
+
+def write_table(
+    path: Path,
+    rows: Iterable[ToGrade],
+    grades: Mapping[Pair, int],
+    *,
+    kept: Filled | None = None,
+) -> None:
     """Write the table, tabs between columns, with the grades that there are; whole or not at all.
 
-    A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula.
+    A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula. kept: what
+    it held before; columns that people added stay where they are, with what they hold.
     """
-    out = StringIO()
-    write = csv.writer(out, delimiter="\t", lineterminator="\n").writerow
-    write(COLUMNS)
+    kept = kept or Filled()
+    header = [*kept.header, *(name for name in COLUMNS if name not in kept.header)]
+    lines = ["\t".join(map(quoted, header))]
     for row in rows:
-        text = _NOT_THERE if row.text is None else _one_line(row.text)
-        grade = grades.get(row.pair, "")
-        question = _one_line(row.question)
-        question_id, document_id = harmless(row.question_id), harmless(row.document_id)
-        write([question_id, row.rank, document_id, grade, question, text])
-    write_whole(path, "\ufeff" + out.getvalue())
+        cells = {name: quoted(cell) for name, cell in _cells(row, grades).items()}
+        cells |= kept.others.get(row.pair, {})
+        lines.append("\t".join(cells.get(name, "") for name in header))
+    write_whole(path, "\ufeff" + "\n".join(lines) + "\n")
+
+
+def _cells(row: ToGrade, grades: Mapping[Pair, int]) -> dict[str, str]:
+    return {
+        "question_id": id_cell(row.question_id),
+        "rank": str(row.rank),
+        "document_id": id_cell(row.document_id),
+        "grade": str(grades.get(row.pair, "")),
+        "question": text_cell(row.question),
+        "document": _NOT_THERE if row.text is None else text_cell(row.text),
+    }
 
 
 def changing_table(path: Path) -> AbstractContextManager[None]:
@@ -73,8 +101,9 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
     Texts are as the table has them: on one line, cut to what a judge was shown.
     """
     rows = []
-    for row in read_rows(path):
+    for row in _rows(path):
         values = {name: as_written(_cell(row, name)) for name in COLUMNS}
+        values |= {name: id_in(_cell(row, name)) for name in KEY}
         rank = whole_number(values["rank"])
         if rank is None or rank < 0 or not all(values[name] for name in KEY):
             raise InputError(
@@ -92,15 +121,24 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
 
 
 def read_table(path: Path, belonging: Mapping[Pair, ToGrade]) -> dict[Pair, int]:
-    """Read the grades of a filled table; a row without one is left out.
+    """Return the grades of a filled table; a row without one is left out. See `read_filled`."""
+    return dict(read_filled(path, belonging).grades)
+
+
+def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
+    """Return what a filled table holds.
 
     Grades are 0 to 3, or yes and no. Raises InputError, with the line, for a document that was not
     to be judged for that question, one that is graded twice and differently, and any other grade.
     """
     grades: dict[Pair, int] = {}
     lines: dict[Pair, Row] = {}
-    for row in read_rows(path):
+    others: dict[Pair, dict[str, str]] = {}
+    header: Sequence[str] = ()
+    for row in _rows(path):
         pair = _pair(row, belonging)
+        header = header or tuple(row.values)
+        _add_others(others.setdefault(pair, {}), row)
         grade = _grade(row)
         if grade is None:
             continue
@@ -113,7 +151,28 @@ def read_table(path: Path, belonging: Mapping[Pair, ToGrade]) -> dict[Pair, int]
                 where=row.at("grade"),
             )
         grades[pair], lines[pair] = grade, row
-    return grades
+    return Filled(grades, header, others)
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a table, whether or not the names of its columns were quoted."""
+    for row in read_rows(path):
+        values = {unquoted(name): value for name, value in row.values.items()}
+        yield Row(values if len(values) == len(row.values) else row.values, row.file, row.line)
+
+
+def _add_others(others: dict[str, str], row: Row) -> None:
+    """Add what a row has in columns that people added; it may stand twice, with the same."""
+    for name, value in row.values.items():
+        if name in COLUMNS or not value:
+            continue
+        if others.setdefault(name, str(value)) != str(value):
+            raise InputError(
+                f"{value!r}, and {others[name]!r} in another line of this document",
+                expected="one line of each document and question",
+                fix="Take one of the two lines out.",
+                where=row.at(name),
+            )
 
 
 def read_tables(
@@ -137,27 +196,34 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
             fix="Save it with tabs between columns (.tsv), its first line as it was.",
             where=row.at(),
         )
-    question, document = (as_written(_cell(row, name).strip()) for name in KEY)
-    if (question, document) not in belonging:
-        raise InputError(
-            f"document {document!r} for question {question!r}",
-            expected="a row of the table that was drawn from this log",
-            fix="Take the row out, or give the log that the table was drawn from.",
-            where=row.at(KEY[1]),
-        )
-    return question, document
+    questions, documents = (_readings(_cell(row, name)) for name in KEY)
+    for pair in product(questions, documents):
+        if pair in belonging:
+            return pair
+    raise InputError(
+        f"document {documents[0]!r} for question {questions[0]!r}",
+        expected="a row of the table that was drawn from this log",
+        fix="Take the row out, or give the log that the table was drawn from.",
+        where=row.at(KEY[1]),
+    )
+
+
+def _readings(cell: str) -> tuple[str, ...]:
+    """Return the ids that a cell may stand for, the likeliest first.
+
+    As it is written today; as it was before, or with --raw-csv; with white space around it that
+    somebody typed.
+    """
+    return id_in(cell), cell, id_in(cell.strip())
 
 
 def _cell(row: Row, name: str) -> str:
-    """Return a cell as it was before it was quoted: other files with tabs know no quotes."""
-    text = str(row.values.get(name) or "")
-    quoted = len(text) > 1 and text.startswith('"') and text.endswith('"')
-    return text[1:-1].replace('""', '"') if quoted else text
+    return unquoted(str(row.values.get(name) or ""))
 
 
 def _grade(row: Row) -> int | None:
     value = row.values["grade"]
-    text = "" if value is None else str(value).strip().casefold()
+    text = "" if value is None else unquoted(str(value)).strip().casefold()
     if text in _WORDS:
         return _WORDS[text]
     grade = whole_number(text.removesuffix(".0"))  # as spreadsheets save whole numbers
@@ -169,7 +235,3 @@ def _grade(row: Row) -> int | None:
         fix="Correct it.",
         where=row.at("grade"),
     )
-
-
-def _one_line(text: str) -> str:
-    return harmless(" ".join(text.split()))
