@@ -190,3 +190,17 @@ def test_a_table_whose_columns_were_taken_out_or_moved_is_written_whole(table):
     ]  # fmt: skip
     assert lines[2].startswith("2\td2\tq1\t2\t")
     assert [row.pair for row in read_rows_to_grade(table)] == [row.pair for row in ROWS]
+
+
+def test_a_table_that_is_given_twice_is_no_second_person(table, tmp_path):
+    other = tmp_path / "other.tsv"
+    other.write_bytes(table.read_bytes())
+    assert read_tables([table, table, other], BELONGING) == {}  # nobody has judged yet
+    fill(table, "3", "0")
+    other.write_bytes(table.read_bytes())
+    for second in (table, other, tmp_path / "." / table.name):
+        with pytest.raises(InputError, match=r"holds the same as .*to_judge\.tsv") as refused:
+            read_tables([table, second], BELONGING)
+        assert refused.value.where == second
+    add_column(other, "name", ["Ann", "Ann"], at=6)
+    assert read_tables([table, other], BELONGING)[ROWS[0].pair] == (3, 3)

@@ -11,6 +11,7 @@ from pathlib import Path
 from argus.data.artifacts import write_whole
 from argus.data.csv_cells import as_written
 from argus.data.locks import waiting_for
+from argus.data.provenance import file_hash
 from argus.data.rows import Row, read_rows
 from argus.data.whole_numbers import whole_number
 from argus.errors import InputError
@@ -178,10 +179,25 @@ def _add_others(others: dict[str, str], row: Row) -> None:
 def read_tables(
     paths: Sequence[Path], belonging: Mapping[Pair, ToGrade]
 ) -> dict[Pair, tuple[int, ...]]:
-    """Return all grades of each document, a person's table after the other."""
+    """Return all grades of each document, a person's table after the other.
+
+    Raises InputError for a table that is given twice, or is a copy of another one.
+    """
     grades: dict[Pair, tuple[int, ...]] = {}
+    contents: dict[str, Path] = {}
     for path in paths:
-        for pair, grade in read_table(path, belonging).items():
+        own = read_table(path, belonging)
+        content = file_hash(path)
+        if own and content in contents:
+            raise InputError(
+                f"holds the same as {contents[content]}",
+                expected="a table of each person: their agreement is told",
+                fix="Give each table once. Of two people who judged alike in everything, put a "
+                "name into one table, in a column of its own.",
+                where=path,
+            )
+        contents[content] = path
+        for pair, grade in own.items():
             grades[pair] = (*grades.get(pair, ()), grade)
     return grades
 
