@@ -221,6 +221,84 @@ def test_a_model_judges_and_is_not_asked_twice(tmp_path):
     assert first.summary["judged"]["measured"] == 12
 
 
+def judged_by_model(out, config=TWO, **settings):
+    endpoint = Endpoint()
+    endpoint.behave = answer
+    with serving(endpoint) as url:
+        model = ChatConfig(model="m", base_url=url)
+        result = judge_traffic(
+            log(), corpus=DOCUMENTS, out=out, config=config, model=model, **settings
+        )
+    return result, len(endpoint.requests)
+
+
+def test_grades_of_people_outlast_a_model_which_is_asked_for_the_rest(tmp_path):
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    grade(drawn.to_judge, lambda cell: 3, keep=lambda cell: cell[1] != "1")
+    result, asked = judged_by_model(tmp_path)
+    assert asked == 24 and result.summary["graded"] == 72
+    assert sorted(result.summary["judges"].values()) == [24, 48]
+    assert result.summary["judges"]["people"] == 48
+    assert result.summary["judge"].startswith("people (48 documents) and m")
+    rows = [line.split("\t") for line in drawn.to_judge.read_text("utf-8-sig").splitlines()]
+    assert rows[0][-2:] == ["model_grade", "model_name"]
+    assert all(row[3] == ("" if row[1] == "1" else "3") for row in rows[1:])
+    assert all((row[-2] != "") == (row[1] == "1") for row in rows[1:])
+    grade(drawn.to_judge, lambda cell: 2, keep=lambda cell: cell[1] == "1")
+    again, asked = judged_by_model(tmp_path)
+    assert asked == 0 and again.summary["judges"] == {"people": 72}
+    assert again.summary["judge"] == "people"
+
+
+def test_who_graded_is_told_without_the_model_too(tmp_path):
+    by_model, _ = judged_by_model(tmp_path)
+    name = by_model.summary["judge"]
+    assert name.startswith("m") and by_model.summary["judges"] == {name: 72}
+    again = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    assert any(f"24 judged by {name} (72 of 72" in line for line in again.headline())
+    assert again.summary["estimates"] == by_model.summary["estimates"]
+    live = LiveJudging.of(tmp_path)
+    assert live.summary() == again.summary and live.next_after("") is None
+    pair = live.draw.rows[0].pair
+    live = live.graded({pair: 2})
+    assert live.grades[pair] == 2 and live.summary()["judges"] == {"people": 1, name: 71}
+    live = live.graded({pair: None})
+    assert live.summary() == again.summary
+
+
+def test_a_model_grades_what_filled_copies_left_open(tmp_path):
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path / "out", config=TWO)
+    copy = tmp_path / "one.tsv"
+    copy.write_bytes(drawn.to_judge.read_bytes())
+    grade(copy, lambda cell: 1, keep=lambda cell: cell[1] == "1")
+    before = copy.read_bytes()
+    result, asked = judged_by_model(tmp_path / "out", answers=[copy])
+    assert asked == 48 and result.summary["judges"]["people"] == 24
+    assert result.summary["judged"]["measured"] == 24 and copy.read_bytes() == before
+
+
+def test_grades_of_a_model_among_those_of_people_as_earlier_versions_wrote_them(tmp_path):
+    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    grade(drawn.to_judge, fails)
+    path = tmp_path / "summary.json"
+    summary = json.loads(path.read_text(encoding="utf-8"))
+    del summary["judging"]["judges"]
+    summary["judging"]["judge"] = "old"
+    path.write_text(json.dumps(summary), encoding="utf-8")
+    said = {"old, or people after it": 72}
+    live = LiveJudging.of(tmp_path)
+    assert live.summary()["judges"] == said
+    pair = live.draw.rows[0].pair
+    live.graded({pair: 3})
+    mixed = {"people": 1, "old, or people after it": 71}
+    for _ in range(2):
+        result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+        assert result.summary["judges"] == mixed == LiveJudging.of(tmp_path).summary()["judges"]
+    result, asked = judged_by_model(tmp_path)
+    assert asked == 0 and result.summary["judges"] == mixed
+    assert LiveJudging.of(tmp_path).grades[pair] == 3
+
+
 def test_votes_that_cannot_be_read_fail_a_question_and_are_no_zero(tmp_path):
     endpoint = Endpoint()
     endpoint.behave = lambda text, n: {"text": "no idea"}

@@ -15,6 +15,7 @@ from argus.measures.rater_agreement import nominal_alpha
 from argus.traffic.judging.asking import one_grade
 from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures, verdict
+from argus.traffic.judging.judges import Judged
 from argus.traffic.judging.picking import Stratum
 from argus.traffic.judging.questions import ServedQuestion
 from argus.traffic.judging.summary import (
@@ -23,7 +24,7 @@ from argus.traffic.judging.summary import (
     Predictor,
     StratumFigures,
 )
-from argus.traffic.judging.table import Pair, ToGrade
+from argus.traffic.judging.table import ToGrade
 from argus.traffic.risk.calibration import corrected_risk
 
 NO_GRADE = "a document of it has no grade"
@@ -45,15 +46,6 @@ class Draw:
     def drawn(self) -> list[str]:
         """Questions to judge, in their order."""
         return list(dict.fromkeys(row.question_id for row in self.rows))
-
-
-@dataclass(frozen=True)
-class Judged:
-    """Who judged, all grades of each document, and why others have none."""
-
-    judge: str
-    grades: Mapping[Pair, tuple[int, ...]]
-    failed: Mapping[Pair, str]
 
 
 def judging_summary(
@@ -78,6 +70,7 @@ def judging_summary(
         "documents": len(draw.rows),
         "graded": len(judged.grades),
         "judge": judged.judge,
+        "judges": dict(judged.judges),
         "judged": _counts(draw, verdicts, failed),
         "skipped": _skipped(draw.strata, verdicts),
         "strata": [_stratum(stratum, draw, verdicts) for stratum in draw.strata],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -21,9 +21,10 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
 from argus.reports import write_report
-from argus.traffic.judging.asking import ask_grades, one_grade
+from argus.traffic.judging.asking import ask_grades
 from argus.traffic.judging.config import JudgingConfig
-from argus.traffic.judging.figures import Draw, Judged, judging_summary, judging_table
+from argus.traffic.judging.figures import Draw, judging_summary, judging_table
+from argus.traffic.judging.judges import Asked, Judged, as_votes, judged_by, read_kept, with_asked
 from argus.traffic.judging.picking import extended, is_drawn_with, pick_to_judge
 from argus.traffic.judging.plan import PLAN, check_plan, read_plan, write_plan
 from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
@@ -31,9 +32,9 @@ from argus.traffic.judging.risk import predicted, worth_of_log
 from argus.traffic.judging.summary import JudgingSummary, headline
 from argus.traffic.judging.table import (
     Filled,
+    Pair,
     ToGrade,
     changing_table,
-    read_filled,
     read_tables,
     write_table,
 )
@@ -41,7 +42,6 @@ from argus.traffic.judging.table import (
 JOB = "judging"
 TABLE = "to_judge.tsv"
 LEDGER = "judgements.sqlite"
-PEOPLE = "people"
 OTHER_SEED = (
     "--seed {} changed nothing: what was drawn before, with another seed, stays drawn. For another "
     "draw give another --out, or begin anew with --fresh, which forgets the grades."
@@ -84,11 +84,11 @@ def judge_traffic(
 
     traffic: the folder of `argus traffic`, a table of questions, or questions; see `read_served`.
     run: what was served, where that is not in it. Where no risk is in it, the risk is predicted; an
-    `encoder` makes that better. Grades are read from `out`/to_judge.tsv, from `answers` (filled
-    copies of it, one per person), or asked of `model`. Run again, it goes on: the same questions
-    stay drawn, grades in the table stay, and a larger budget adds to them. Raises InputError for a
-    folder with another log's draw and for a table that is not of this one, NothingMeasured where
-    nothing was served.
+    `encoder` makes that better. Grades of people are read from `out`/to_judge.tsv, or from
+    `answers` (filled copies of it, one per person); `model` grades what they left open, in columns
+    of its own. Run again, it goes on: the same questions stay drawn, grades in the table stay, and
+    a larger budget adds to them. Raises InputError for a folder with another log's draw and for a
+    table that is not of this one, NothingMeasured where nothing was served.
     """
     config = config or JudgingConfig()
     log, source = _read(traffic, run)
@@ -105,14 +105,16 @@ def judge_traffic(
     predictor = worth_of_log(predictor, source)
     draw = _draw(questions, config, folder, documents)
     belonging = {row.pair: row for row in draw.rows}
-    paths = [Path(answer) for answer in answers] or _own_table(folder)
-    judged = Judged(PEOPLE, read_tables(paths, belonging) if model is None else {}, {})
+    people = read_tables([Path(answer) for answer in answers], belonging)
+    if not answers:
+        people = as_votes(_own_table(folder, belonging).grades)
     record.open(folder)
     write_plan(folder, draw.strata, digest(questions, config.k))
-    if model is not None:
-        judged = _ask(model, draw.rows, config, folder)
-    if not answers:
-        judged = _write_own(folder, draw, judged, by_people=model is None)
+    asked = _ask(model, [row for row in draw.rows if row.pair not in people], config, folder)
+    if answers:
+        judged = judged_by(people, with_asked({}, asked), asked)
+    else:
+        judged = _write_own(folder, draw, asked)
     summary = judging_summary(draw, config, judged, log.unknown, predictor, folder / TABLE)
     table = judging_table(draw, config, judged)
     folder.write_table(JOB, table, csv=True)
@@ -130,22 +132,21 @@ def _read(
     return ServedLog(list(traffic)), None
 
 
-def _write_own(folder: ArtifactFolder, draw: Draw, judged: Judged, *, by_people: bool) -> Judged:
+def _write_own(folder: ArtifactFolder, draw: Draw, asked: Asked | None) -> Judged:
     """Write the table, with grades that people put into it meanwhile; return what is in it."""
     path = folder.own(TABLE, goes_on=True)
     with changing_table(path):
-        belonging = {row.pair: row for row in draw.rows}
-        kept = read_filled(path, belonging) if _own_table(folder) else Filled()
-        if by_people:
-            judged = replace(judged, grades={pair: (g,) for pair, g in kept.grades.items()})
-        grades = {pair: one_grade(votes) for pair, votes in judged.grades.items()}
-        write_table(path, draw.rows, grades, kept=kept)
-    return judged
+        kept = _own_table(folder, {row.pair: row for row in draw.rows})
+        kept = replace(kept, by_model=with_asked(kept.by_model, asked))
+        write_table(path, draw.rows, kept.grades, kept=kept)
+    return judged_by(as_votes(kept.grades), kept.by_model, asked)
 
 
-def _own_table(folder: ArtifactFolder) -> list[Path]:
+def _own_table(folder: ArtifactFolder, belonging: Mapping[Pair, ToGrade]) -> Filled:
     path = folder / TABLE
-    return [path] if path.is_file() and not folder.fresh else []
+    if folder.fresh or not path.is_file():
+        return Filled()
+    return read_kept(path, belonging, JOB)
 
 
 def _draw(
@@ -193,13 +194,16 @@ def _shown(text: str, most: int) -> str:
 
 
 def _ask(
-    model: ChatConfig | LocalConfig,
+    model: ChatConfig | LocalConfig | None,
     rows: Sequence[ToGrade],
     config: JudgingConfig,
     folder: ArtifactFolder,
-) -> Judged:
+) -> Asked | None:
+    """Have a model grade what people left open; None without a model, and where that is nothing."""
+    if model is None or not rows:
+        return None
     with Ledger(folder.own(LEDGER, goes_on=True)) as ledger:
         recorded = RecordedModel(open_model(model, ledger))
         grades, failed = ask_grades(recorded, rows, config.votes)
         require_answers(recorded, accept=True)
-        return Judged(recorded.name, grades, failed)
+        return Asked(recorded.name, {row.pair for row in rows}, grades, failed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from argus.data import parquet
@@ -16,19 +16,19 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.manifest import read_section
 from argus.errors import InputError
 from argus.traffic.judging.config import HIGHEST, JudgingConfig
-from argus.traffic.judging.figures import Draw, Judged, judging_summary
-from argus.traffic.judging.job import JOB, PEOPLE, TABLE
+from argus.traffic.judging.figures import Draw, judging_summary
+from argus.traffic.judging.job import JOB, TABLE
+from argus.traffic.judging.judges import as_votes, judged_by, read_kept
 from argus.traffic.judging.picking import Stratum
 from argus.traffic.judging.plan import PLAN, check_plan, read_plan
 from argus.traffic.judging.questions import ServedQuestion
 from argus.traffic.judging.summary import JudgingSummary
 from argus.traffic.judging.table import (
+    Filled,
     Pair,
     ToGrade,
     changing_table,
-    read_filled,
     read_rows_to_grade,
-    read_table,
     write_table,
 )
 
@@ -39,13 +39,21 @@ TABLES_KEPT = 4
 
 @dataclass(frozen=True)
 class LiveJudging:
-    """What is judged in a folder, as it stands. grades: of each document that has one."""
+    """What is judged in a folder, as it stands."""
 
     folder: Path
     draw: Draw
-    grades: Mapping[Pair, int]
+    filled: Filled
+    """What the table holds."""
     began: JudgingSummary
     """As the job wrote it last."""
+
+    @cached_property
+    def grades(self) -> Mapping[Pair, int]:
+        """The grade of each document that has one: that of people, else a model's."""
+        by_model = self.filled.by_model.items()
+        models = {pair: one.grade for pair, one in by_model if one.grade is not None}
+        return {**models, **self.filled.grades}
 
     @classmethod
     def of(cls, folder: Path) -> LiveJudging | None:
@@ -60,8 +68,8 @@ class LiveJudging:
         check_plan(strata, {q.id for q in questions if q.documents}, folder / PLAN)
         by_id = {q.id: q for q in questions}
         draw = Draw(questions, _of_rows(strata, rows), rows, by_id, began.get("notes", ()))
-        grades = read_table(table, {row.pair: row for row in rows})
-        return cls(folder, draw, grades, began)
+        filled = read_kept(table, {row.pair: row for row in rows}, JOB)
+        return cls(folder, draw, filled, began)
 
     def rows_of(self, question: str) -> list[ToGrade]:
         """Return the documents of a question that are to be graded, best ranked first."""
@@ -80,7 +88,7 @@ class LiveJudging:
         return next(open_ones, None)
 
     def graded(self, grades: Mapping[Pair, int | None]) -> LiveJudging:
-        """Write grades into the table, None takes one out; return what is judged then.
+        """Write grades of people into the table, None takes one out; return what is judged then.
 
         Others may have written meanwhile: their grades stay. Raises InputError for a document that
         is not to be judged, and for no grade.
@@ -102,11 +110,9 @@ class LiveJudging:
         table = self.folder / TABLE
         with changing_table(table):
             rows = read_rows_to_grade(table)
-            kept = read_filled(table, {row.pair: row for row in rows})
-            changed = {**kept.grades, **grades}
-            whole = {pair: grade for pair, grade in changed.items() if grade is not None}
-            write_table(table, rows, whole, kept=kept)
-        return replace(self, grades=whole)
+            kept = _changed(read_kept(table, {row.pair: row for row in rows}, JOB), grades)
+            write_table(table, rows, kept.grades, kept=kept)
+        return replace(self, filled=kept)
 
     def summary(self) -> JudgingSummary:
         """Return what the grades come to now, as `argus traffic judge` would."""
@@ -114,10 +120,24 @@ class LiveJudging:
         config = JudgingConfig(
             budget=began["budget"], k=began["k"], relevant_from=began["relevant_from"]
         )
-        judged = Judged(PEOPLE, {pair: (grade,) for pair, grade in self.grades.items()}, {})
+        judged = judged_by(as_votes(self.filled.grades), self.filled.by_model)
         return judging_summary(
             self.draw, config, judged, began["unknown"], began["predictor"], self.folder / TABLE
         )
+
+
+def _changed(kept: Filled, grades: Mapping[Pair, int | None]) -> Filled:
+    """Return what a table holds with these grades, which are people's from now on."""
+    changed = {**kept.grades, **grades}
+    return replace(
+        kept,
+        grades={pair: grade for pair, grade in changed.items() if grade is not None},
+        by_model={
+            pair: one
+            for pair, one in kept.by_model.items()
+            if one.grade is not None or pair not in grades
+        },
+    )
 
 
 def _of_rows(strata: Sequence[Stratum], rows: Sequence[ToGrade]) -> tuple[Stratum, ...]:

@@ -108,7 +108,8 @@ class JudgingSummary(TypedDict):
     relevant_from: least grade that is relevant.
     documents: documents to grade.
     graded: pairs of question and document that have a grade.
-    judge: who judges: people, or a model.
+    judge: who judges: people, a model, or both with the number of documents.
+    judges: documents that each of them graded.
     judged: drawn questions by state.
     skipped: questions drawn before the last judged one of their stratum, and not judged.
     strata: questions by predicted risk.
@@ -128,6 +129,7 @@ class JudgingSummary(TypedDict):
     documents: int
     graded: int
     judge: str
+    judges: NotRequired[dict[str, int]]
     judged: StateCounts
     skipped: int
     strata: list[StratumFigures]

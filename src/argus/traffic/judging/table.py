@@ -11,7 +11,7 @@ from pathlib import Path
 from argus.data.artifacts import write_whole
 from argus.data.csv_cells import as_written
 from argus.data.locks import waiting_for
-from argus.data.provenance import file_hash
+from argus.data.parts import file_hash
 from argus.data.rows import Row, read_rows
 from argus.data.whole_numbers import whole_number
 from argus.errors import InputError
@@ -20,6 +20,8 @@ from argus.traffic.judging.config import HIGHEST
 
 COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document")
 KEY = ("question_id", "document_id")
+MODEL_GRADE, MODEL_NAME = "model_grade", "model_name"
+"""Columns that there are once a model has judged."""
 Pair = tuple[str, str]
 """Ids of a question and of a document."""
 _WORDS = {"": None, "?": None, "no": 0, "n": 0, "yes": HIGHEST, "y": HIGHEST}
@@ -42,14 +44,26 @@ class ToGrade:
         return self.question_id, self.document_id
 
 
+@dataclass(frozen=True, slots=True)
+class ModelGrade:
+    """What a model said of a document.
+
+    grade: None where it stands among the grades of people, and may have been changed by them.
+    """
+
+    model: str
+    grade: int | None
+
+
 @dataclass(frozen=True)
 class Filled:
-    """What a table holds. grades: of each document that has one.
+    """What a table holds. grades: by people, of each document that has one. by_model: a model's.
 
     header: its columns as they stand. others: cells of columns that people added, by document.
     """
 
     grades: Mapping[Pair, int] = field(default_factory=dict)
+    by_model: Mapping[Pair, ModelGrade] = field(default_factory=dict)
     header: Sequence[str] = ()
     others: Mapping[Pair, Mapping[str, str]] = field(default_factory=dict)
 
@@ -63,14 +77,19 @@ def write_table(
 ) -> None:
     """Write the table, tabs between columns, with the grades that there are; whole or not at all.
 
-    A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula. kept: what
-    it held before; columns that people added stay where they are, with what they hold.
+    A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula. grades: by
+    people. kept: what it holds besides: grades of a model, and columns that people added, which
+    stay where they are.
     """
     kept = kept or Filled()
-    header = [*kept.header, *(name for name in COLUMNS if name not in kept.header)]
+    columns = (*COLUMNS, MODEL_GRADE, MODEL_NAME) if kept.by_model else COLUMNS
+    header = [*kept.header, *(name for name in columns if name not in kept.header)]
     lines = ["\t".join(map(quoted, header))]
     for row in rows:
         cells = {name: quoted(cell) for name, cell in _cells(row, grades).items()}
+        if (one := kept.by_model.get(row.pair)) is not None:
+            cells[MODEL_GRADE] = "" if one.grade is None else str(one.grade)
+            cells[MODEL_NAME] = quoted(text_cell(one.model))
         cells |= kept.others.get(row.pair, {})
         lines.append("\t".join(cells.get(name, "") for name in header))
     write_whole(path, "\ufeff" + "\n".join(lines) + "\n")
@@ -132,6 +151,7 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
     Grades are 0 to 3, or yes and no. Raises InputError, with the line, for a document that was not
     to be judged for that question, one that is graded twice and differently, and any other grade.
     """
+    by_model: dict[Pair, ModelGrade] = {}
     grades: dict[Pair, int] = {}
     lines: dict[Pair, Row] = {}
     others: dict[Pair, dict[str, str]] = {}
@@ -140,6 +160,8 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
         pair = _pair(row, belonging)
         header = header or tuple(row.values)
         _add_others(others.setdefault(pair, {}), row)
+        if (model := as_written(_cell(row, MODEL_NAME))) != "":
+            by_model[pair] = ModelGrade(model, _grade(row, MODEL_GRADE))
         grade = _grade(row)
         if grade is None:
             continue
@@ -152,7 +174,7 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
                 where=row.at("grade"),
             )
         grades[pair], lines[pair] = grade, row
-    return Filled(grades, header, others)
+    return Filled(grades, by_model, header, others)
 
 
 def _rows(path: Path) -> Iterator[Row]:
@@ -165,7 +187,7 @@ def _rows(path: Path) -> Iterator[Row]:
 def _add_others(others: dict[str, str], row: Row) -> None:
     """Add what a row has in columns that people added; it may stand twice, with the same."""
     for name, value in row.values.items():
-        if name in COLUMNS or not value:
+        if name in (*COLUMNS, MODEL_GRADE, MODEL_NAME) or not value:
             continue
         if others.setdefault(name, str(value)) != str(value):
             raise InputError(
@@ -237,8 +259,8 @@ def _cell(row: Row, name: str) -> str:
     return unquoted(str(row.values.get(name) or ""))
 
 
-def _grade(row: Row) -> int | None:
-    value = row.values["grade"]
+def _grade(row: Row, column: str = "grade") -> int | None:
+    value = row.values.get(column)
     text = "" if value is None else unquoted(str(value)).strip().casefold()
     if text in _WORDS:
         return _WORDS[text]
@@ -249,5 +271,5 @@ def _grade(row: Row) -> int | None:
         repr(value),
         expected=f"a grade from 0 to {HIGHEST}, yes or no; empty where there is none",
         fix="Correct it.",
-        where=row.at("grade"),
+        where=row.at(column),
     )
