@@ -49,9 +49,10 @@ def judge(
 
     The first run draws questions by predicted risk and writes OUT/to_judge.tsv. Fill in its grades
     and run the same command again; or name a --model, which grades what people left open, in
-    columns of its own (model_grade, model_name). A larger --budget goes on. The intervals are valid whatever predictions are worth. Predicted risk has AUC 0.69 with --encoder,
-    0.68 without, on families of questions that it was not made of, and was at chance in one of six.
-    Writes judging.parquet and .csv, summary.json, manifest.json and report.html.
+    columns of its own (model_grade, model_name). A larger --budget goes on. The intervals are valid
+    whatever predictions are worth. Predicted risk has AUC 0.69 with --encoder, 0.68 without, on
+    families of questions that it was not made of, and was at chance in one of six. Writes
+    judging.parquet and .csv, summary.json, manifest.json and report.html.
     """
     from argus.traffic.judging.job import judge_traffic
 

@@ -162,9 +162,9 @@ def test_columns_that_a_person_adds_stay_in_place(table):
     add_column(table, "who", ["", "Ann"], at=0)
     before = table.read_text(encoding="utf-8")
     kept = read_filled(table, BELONGING)
-    write_table(table, ROWS, kept.grades, kept=kept)
+    write_table(table, ROWS, kept.grades, content=kept)
     assert table.read_text(encoding="utf-8-sig") == before
-    write_table(table, ROWS, {ROWS[1].pair: 3}, kept=kept)
+    write_table(table, ROWS, {ROWS[1].pair: 3}, content=kept)
     assert '\td2\t3\tso "good"\t' in table.read_text(encoding="utf-8")
 
 
@@ -183,7 +183,7 @@ def test_two_lines_of_a_document_with_other_notes_are_refused(table):
 def test_a_table_whose_columns_were_taken_out_or_moved_is_written_whole(table):
     table.write_text("grade\tdocument_id\tquestion_id\n2\td2\tq1\n", encoding="utf-8")
     kept = read_filled(table, BELONGING)
-    write_table(table, ROWS, kept.grades, kept=kept)
+    write_table(table, ROWS, kept.grades, content=kept)
     lines = table.read_text(encoding="utf-8-sig").splitlines()
     assert lines[0].split("\t") == [
         "grade", "document_id", "question_id", "rank", "question", "document",

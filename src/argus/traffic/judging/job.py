@@ -24,7 +24,7 @@ from argus.reports import write_report
 from argus.traffic.judging.asking import ask_grades
 from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.figures import Draw, judging_summary, judging_table
-from argus.traffic.judging.judges import Asked, Judged, as_votes, judged_by, read_kept, with_asked
+from argus.traffic.judging.judges import Judged, Poll, as_votes, judged_by, read_kept, with_poll
 from argus.traffic.judging.picking import extended, is_drawn_with, pick_to_judge
 from argus.traffic.judging.plan import PLAN, check_plan, read_plan, write_plan
 from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
@@ -110,11 +110,11 @@ def judge_traffic(
         people = as_votes(_own_table(folder, belonging).grades)
     record.open(folder)
     write_plan(folder, draw.strata, digest(questions, config.k))
-    asked = _ask(model, [row for row in draw.rows if row.pair not in people], config, folder)
+    poll = _ask(model, [row for row in draw.rows if row.pair not in people], config, folder)
     if answers:
-        judged = judged_by(people, with_asked({}, asked), asked)
+        judged = judged_by(people, with_poll({}, poll), poll)
     else:
-        judged = _write_own(folder, draw, asked)
+        judged = _write_own(folder, draw, poll)
     summary = judging_summary(draw, config, judged, log.unknown, predictor, folder / TABLE)
     table = judging_table(draw, config, judged)
     folder.write_table(JOB, table, csv=True)
@@ -132,14 +132,14 @@ def _read(
     return ServedLog(list(traffic)), None
 
 
-def _write_own(folder: ArtifactFolder, draw: Draw, asked: Asked | None) -> Judged:
+def _write_own(folder: ArtifactFolder, draw: Draw, poll: Poll | None) -> Judged:
     """Write the table, with grades that people put into it meanwhile; return what is in it."""
     path = folder.own(TABLE, goes_on=True)
     with changing_table(path):
-        kept = _own_table(folder, {row.pair: row for row in draw.rows})
-        kept = replace(kept, by_model=with_asked(kept.by_model, asked))
-        write_table(path, draw.rows, kept.grades, kept=kept)
-    return judged_by(as_votes(kept.grades), kept.by_model, asked)
+        content = _own_table(folder, {row.pair: row for row in draw.rows})
+        content = replace(content, by_model=with_poll(content.by_model, poll))
+        write_table(path, draw.rows, content.grades, content=content)
+    return judged_by(as_votes(content.grades), content.by_model, poll)
 
 
 def _own_table(folder: ArtifactFolder, belonging: Mapping[Pair, ToGrade]) -> Filled:
@@ -198,7 +198,7 @@ def _ask(
     rows: Sequence[ToGrade],
     config: JudgingConfig,
     folder: ArtifactFolder,
-) -> Asked | None:
+) -> Poll | None:
     """Have a model grade what people left open; None without a model, and where that is nothing."""
     if model is None or not rows:
         return None
@@ -206,4 +206,4 @@ def _ask(
         recorded = RecordedModel(open_model(model, ledger))
         grades, failed = ask_grades(recorded, rows, config.votes)
         require_answers(recorded, accept=True)
-        return Asked(recorded.name, {row.pair for row in rows}, grades, failed)
+        return Poll(recorded.name, {row.pair for row in rows}, grades, failed)

@@ -18,11 +18,8 @@ PEOPLE = "people"
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a model was asked now: its name, which documents, all votes, and why others have none.
-
-    A document with a vote too few is in neither.
-    """
+class Poll:
+    """What a model was asked now: its name, which documents, all votes, why others have none."""
 
     name: str
     pairs: Set[Pair]
@@ -49,17 +46,17 @@ class Judged:
 def judged_by(
     people: Mapping[Pair, tuple[int, ...]],
     by_model: Mapping[Pair, ModelGrade],
-    asked: Asked | None = None,
+    poll: Poll | None = None,
 ) -> Judged:
     """Return what people and models come to together. by_model: with what was asked now."""
     grades = {pair: (one.grade,) for pair, one in by_model.items() if one.grade is not None}
-    votes = {} if asked is None else asked.grades
+    votes = {} if poll is None else poll.grades
     whole = {**grades, **votes, **people}
     judges = Counter(_who(pair, people, by_model) for pair in whole)
-    if asked is not None and not judges:
-        judges[asked.name] = 0
+    if poll is not None and not judges:
+        judges[poll.name] = 0
     ordered = sorted(judges.items(), key=lambda one: (one[0] != PEOPLE, one[0]))
-    return Judged(whole, dict(ordered), {} if asked is None else asked.failed)
+    return Judged(whole, dict(ordered), {} if poll is None else poll.failed)
 
 
 def _who(
@@ -72,12 +69,12 @@ def _who(
     return PEOPLE if one is None or one.grade is not None else f"{one.model}, or people after it"
 
 
-def with_asked(by_model: Mapping[Pair, ModelGrade], asked: Asked | None) -> dict[Pair, ModelGrade]:
+def with_poll(by_model: Mapping[Pair, ModelGrade], poll: Poll | None) -> dict[Pair, ModelGrade]:
     """Return a model's grades with those of now; what it was asked again is as it says now."""
-    if asked is None:
+    if poll is None:
         return dict(by_model)
-    before = {pair: one for pair, one in by_model.items() if pair not in asked.pairs}
-    now = {pair: ModelGrade(asked.name, one_grade(votes)) for pair, votes in asked.grades.items()}
+    before = {pair: one for pair, one in by_model.items() if pair not in poll.pairs}
+    now = {pair: ModelGrade(poll.name, one_grade(votes)) for pair, votes in poll.grades.items()}
     return {**before, **now}
 
 
@@ -92,10 +89,10 @@ def read_kept(path: Path, belonging: Mapping[Pair, ToGrade], job: str) -> Filled
     Earlier versions wrote a model's grades among those of people, and into the summary that a
     model judged. Such grades stay; that they are the model's, or of people after it, is noted.
     """
-    kept = read_filled(path, belonging)
-    if MODEL_NAME in kept.header or (model := _earlier_model(path.parent, job)) is None:
-        return kept
-    return replace(kept, by_model={pair: ModelGrade(model, None) for pair in kept.grades})
+    content = read_filled(path, belonging)
+    if MODEL_NAME in content.header or (model := _earlier_model(path.parent, job)) is None:
+        return content
+    return replace(content, by_model={pair: ModelGrade(model, None) for pair in content.grades})
 
 
 def _earlier_model(folder: Path, job: str) -> str | None:

@@ -110,9 +110,9 @@ class LiveJudging:
         table = self.folder / TABLE
         with changing_table(table):
             rows = read_rows_to_grade(table)
-            kept = _changed(read_kept(table, {row.pair: row for row in rows}, JOB), grades)
-            write_table(table, rows, kept.grades, kept=kept)
-        return replace(self, filled=kept)
+            content = _changed(read_kept(table, {row.pair: row for row in rows}, JOB), grades)
+            write_table(table, rows, content.grades, content=content)
+        return replace(self, filled=content)
 
     def summary(self) -> JudgingSummary:
         """Return what the grades come to now, as `argus traffic judge` would."""
@@ -126,15 +126,15 @@ class LiveJudging:
         )
 
 
-def _changed(kept: Filled, grades: Mapping[Pair, int | None]) -> Filled:
+def _changed(content: Filled, grades: Mapping[Pair, int | None]) -> Filled:
     """Return what a table holds with these grades, which are people's from now on."""
-    changed = {**kept.grades, **grades}
+    changed = {**content.grades, **grades}
     return replace(
-        kept,
+        content,
         grades={pair: grade for pair, grade in changed.items() if grade is not None},
         by_model={
             pair: one
-            for pair, one in kept.by_model.items()
+            for pair, one in content.by_model.items()
             if one.grade is not None or pair not in grades
         },
     )

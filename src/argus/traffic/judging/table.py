@@ -73,24 +73,24 @@ def write_table(
     rows: Iterable[ToGrade],
     grades: Mapping[Pair, int],
     *,
-    kept: Filled | None = None,
+    content: Filled | None = None,
 ) -> None:
     """Write the table, tabs between columns, with the grades that there are; whole or not at all.
 
     A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula. grades: by
-    people. kept: what it holds besides: grades of a model, and columns that people added, which
+    people. content: what it holds besides: grades of a model, and columns that people added, which
     stay where they are.
     """
-    kept = kept or Filled()
-    columns = (*COLUMNS, MODEL_GRADE, MODEL_NAME) if kept.by_model else COLUMNS
-    header = [*kept.header, *(name for name in columns if name not in kept.header)]
+    content = content or Filled()
+    columns = (*COLUMNS, MODEL_GRADE, MODEL_NAME) if content.by_model else COLUMNS
+    header = [*content.header, *(name for name in columns if name not in content.header)]
     lines = ["\t".join(map(quoted, header))]
     for row in rows:
         cells = {name: quoted(cell) for name, cell in _cells(row, grades).items()}
-        if (one := kept.by_model.get(row.pair)) is not None:
+        if (one := content.by_model.get(row.pair)) is not None:
             cells[MODEL_GRADE] = "" if one.grade is None else str(one.grade)
             cells[MODEL_NAME] = quoted(text_cell(one.model))
-        cells |= kept.others.get(row.pair, {})
+        cells |= content.others.get(row.pair, {})
         lines.append("\t".join(cells.get(name, "") for name in header))
     write_whole(path, "\ufeff" + "\n".join(lines) + "\n")
 
