@@ -249,6 +249,52 @@ def test_a_spreadsheet_of_semicolons_is_read_and_utf_16_says_so(tmp_path):
         run(path, tmp_path / "out3")
 
 
+STRAY = "a line with a quote that is not closed"
+
+
+def asked(path: Path, text: str) -> tuple[list[str], dict[str, int]]:
+    path.write_text(text, encoding="utf-8")
+    reader = argus.read_traffic(path)
+    return [one.query for one in reader if isinstance(one, argus.Exchange)], reader.tally.skipped
+
+
+@pytest.mark.parametrize(
+    "line", ['2024-01-09,"5 inch disk', '"5 inch disk,9', '2024-01-09,"', '2024-01-09,"5 "" disk']
+)
+@pytest.mark.parametrize("later", ["", '2024-01-01,"a, b"\n', '2024-01-01,""\n'])
+def test_a_stray_quote_costs_its_line_alone(tmp_path, line, later):
+    rows = [f"2024-01-01,apple {i}\n" for i in range(200)]
+    text = "".join(["time,query\n", *rows[:10], f"{line}\n", *rows[10:], later, *rows[:2]])
+    queries, skipped = asked(tmp_path / "log.csv", text)
+    assert len(queries) == 202 + ("a" in later) and skipped.pop(STRAY) == 1
+    assert sum(skipped.values()) == ('""' in later)  # an empty question
+
+
+def test_two_stray_quotes_that_look_like_one_field_cost_two_lines(tmp_path):
+    rows = [f"{i},apple {i}\n" for i in range(40)]
+    text = "".join(["id,query\n", *rows[:10], '9,"5 inch\n', *rows[10:], '9,disk"\n', "9,end\n"])
+    queries, skipped = asked(tmp_path / "log.csv", text)
+    assert skipped == {STRAY: 1} and [*queries[:40], queries[-1]] == [
+        *(f"apple {i}" for i in range(40)), "end",
+    ]  # fmt: skip
+
+
+def test_fields_of_several_lines_are_whole_however_long_they_are(tmp_path):
+    long = "\n".join(f"line {i}, and more" for i in range(5_000))
+    text = f'id,query,by\n1,"a ""b"",\nc\n",x\n2,"{long}",y\n3,"q" z,w\n4,"5" disk",w\n'
+    queries, skipped = asked(tmp_path / "log.csv", text)
+    assert queries == ['a "b",\nc', long, "q z", '5 disk"'] and not skipped
+
+
+def test_a_quote_without_an_end_is_held_in_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr("argus.traffic.readers.delimited.MOST", 1_000)
+    rows = "".join(f"1,apple {i}\n" for i in range(5_000))
+    queries, skipped = asked(tmp_path / "log.csv", f'id,query\n1,"5 inch\n{rows}1,"6 inch\n1,end\n')
+    assert len(queries) == 5_001 and skipped == {STRAY: 2}
+    with pytest.raises(InputError, match=r"first line cannot be split .*a quote is not closed"):
+        asked(tmp_path / "log.csv", f'id,"query\n{rows}')
+
+
 def test_a_place_that_takes_no_table_of_the_log_is_named(tmp_path):
     table = tmp_path / "gone" / "traffic.sqlite"
     place = re.escape(str(table))

@@ -7,7 +7,6 @@ JSON may come a value a line, as one list, or as values one after the other over
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import io
 import json
@@ -23,6 +22,7 @@ from typing import Any
 from argus.data.rows import ARROW, LONGEST, read_rows
 from argus.errors import InputError
 from argus.traffic.exchange import ReadingTally
+from argus.traffic.readers.delimited import read_delimited
 
 ENDINGS = (".jsonl", ".ndjson", ".json", ".log", ".csv", ".tsv", ".parquet", ARROW)
 PACKED: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
@@ -134,37 +134,7 @@ def _delimited(path: Path, delimiter: str, tally: ReadingTally) -> Iterator[Valu
     if delimiter == "," and "," not in first and ";" in first:
         delimiter = ";"  # as spreadsheets write it where a comma is part of numbers
     lines = chain([first], every) if first else every
-    reader = (
-        csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-        if delimiter == "\t"
-        else csv.reader(lines, delimiter=delimiter)
-    )
-    header = _header(reader, path)
-    while header:
-        try:
-            fields = next(reader, None)
-        except csv.Error:
-            tally.skipped["a line that cannot be split into fields"] += 1
-            continue
-        if fields is None:
-            return
-        if len(fields) == len(header):
-            yield dict(zip(header, fields, strict=True))
-        elif fields:
-            tally.skipped["a line with another number of fields than the header"] += 1
-
-
-def _header(reader: Iterator[list[str]], path: Path) -> list[str] | None:
-    """Return the names of the columns; None for an empty file. Raises InputError for others."""
-    try:
-        return next(reader, None)
-    except csv.Error as error:
-        raise InputError(
-            f"the first line cannot be split into fields ({error})",
-            expected="the names of the columns",
-            fix="Close the quote, or remove the stray carriage return.",
-            where=path,
-        ) from error
+    yield from read_delimited(path, lines, delimiter, tally)
 
 
 def _json(path: Path, tally: ReadingTally) -> Iterator[Values]:
