@@ -221,6 +221,15 @@ def test_one_document_in_several_chunks_counts_once_and_scores_may_be_odd(tmp_pa
     assert result.documents.to_pylist()[0]["first"] == 2  # the best first, whatever the order
 
 
+def test_lists_are_kept_as_deep_as_k_asks(tmp_path):
+    rows = [{"query": f"a {i}", "results": [f"{i} {j}" for j in range(150)]} for i in range(3)]
+    path = lines(tmp_path / "log.jsonl", *rows)
+    for k, n in ((150, 450), (120, 360), (10, 30)):
+        config = argus.TrafficConfig(k=k, resamples=1_000)
+        result = argus.audit_traffic(path, out=tmp_path / f"{k}", config=config)
+        assert result.documents.num_rows == n
+
+
 def test_one_word_of_very_many_letters_costs_no_more_than_others(tmp_path):
     """Numbers in questions were looked for in time that grew with the square of a word."""
     rows = [{"query": f"{letter * 400_000} tail"} for letter in "ab"]

@@ -30,7 +30,7 @@ from argus.retrievers.results import Known
 from argus.traffic.config import LogConfig, TrafficConfig
 from argus.traffic.exchange import Exchange, Passage
 from argus.traffic.findings import Findings
-from argus.traffic.log.book import FILE, LogBook
+from argus.traffic.log.book import DEEPEST, FILE, LogBook
 from argus.traffic.log.joining import join_signals
 from argus.traffic.questions.answers import ask_missing, keep_answers
 from argus.traffic.questions.near import find_alike
@@ -100,7 +100,10 @@ def audit_traffic(
     record.encoder["fingerprint"] = NO_ENCODER
     folder_for_log = _first_question(reader, folder, record)
     source = Answerer(retriever, None, asking, cast(Encoder, encoder))
-    with LogBook(folder_for_log, reading.by, keeps_text=not reading.hash_only) as book:
+    book = LogBook(
+        folder_for_log, reading.by, not reading.hash_only, deepest=max(DEEPEST, config.k)
+    )
+    with book:
         with record.timed("reading"):
             unknown = _take_down(reader, book, documents)
         questions = draw(book, config.sample, config.seed)

@@ -24,7 +24,7 @@ AT_ONCE = 20_000
 """Rows that are written at once."""
 CACHE_KIB = 65_536
 DEEPEST = 100
-"""Results of one list that are kept."""
+"""Results of one list that are kept at least: a click further down has its rank, too."""
 LABEL = 80
 """Characters of a passage without an id that its label has."""
 _TABLES = """
@@ -45,13 +45,14 @@ LOGGED, ANSWERED = 1, 2
 class LogBook:
     """Writes a log into one file and answers questions on it in SQL. Use as a context.
 
-    keeps_text: else questions are hashes alone, and passages have no labels. Raises ArgusError
-    where the file cannot be written.
+    keeps_text: else questions are hashes alone, and passages have no labels. deepest: results of
+    one list that are kept. Raises ArgusError where the file cannot be written.
     """
 
     path: Path
     slices: Sequence[str] = ()
     keeps_text: bool = True
+    deepest: int = DEEPEST
     asks: int = 0
     backwards: int = 0
     """Records that are earlier than the one before."""
@@ -110,10 +111,10 @@ class LogBook:
         for result in results:
             id_ = result.id or self._labelled(result.text)
             pairs.setdefault(id_, result.score)
-        text = json.dumps(list(pairs.items())[:DEEPEST], ensure_ascii=False)
+        text = json.dumps(list(pairs.items())[: self.deepest], ensure_ascii=False)
         digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
         id_number = int.from_bytes(digest, "big", signed=True)
-        self._lists[id_number] = (id_number, text, min(len(pairs), DEEPEST))
+        self._lists[id_number] = (id_number, text, min(len(pairs), self.deepest))
         return id_number
 
     def _labelled(self, text: str) -> str:
