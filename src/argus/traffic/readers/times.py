@@ -9,6 +9,11 @@ from datetime import UTC, date, datetime
 PATTERNS = ("%d/%b/%Y:%H:%M:%S %z", "%Y/%m/%d %H:%M:%S", "%a, %d %b %Y %H:%M:%S %Z", "%d.%m.%Y")
 UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 """From which number on it is nano-, micro- or milliseconds, and how many make a second."""
+BASIC = {4: "", 6: "", 8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+"""Digits of ISO 8601's basic dates to how they are read; a year or a month alone is no time."""
+CENTURIES = ("19", "20")
+OLDEST = 946_684_800.0
+"""2000: a number that is earlier as seconds is read as a basic date, where it looks like one."""
 EARLIEST, LATEST = 0.0, 4_102_444_800.0
 """1970 to 2100: what lies outside is no time of a log."""
 
@@ -41,7 +46,20 @@ def _number(value: str | float) -> float | None:
         number = float(value)
     if not math.isfinite(number):
         return None
-    return next((number / unit for least, unit in UNITS if number >= least), number)
+    moment = next((number / unit for least, unit in UNITS if number >= least), number)
+    if OLDEST <= moment < LATEST or number != int(number):
+        return moment
+    digits = str(int(number))
+    is_date = len(digits) in BASIC and digits.startswith(CENTURIES)
+    return _basic(digits) if is_date else moment
+
+
+def _basic(digits: str) -> float | None:
+    """Return the time of a date such as 20240101; None for 2024, which may be seconds, or none."""
+    pattern = BASIC[len(digits)]
+    with suppress(ValueError, OverflowError):
+        return _utc(datetime.strptime(digits, pattern)) if pattern else None
+    return None
 
 
 def _written(text: str) -> float | None:
