@@ -229,6 +229,30 @@ def test_a_plain_log_is_read_in_every_file_format(tmp_path, ending):
     assert not reader.tally.skipped
 
 
+@pytest.mark.parametrize(
+    ("row", "settings", "expected"),
+    [
+        ({"query": "a", "data": [{"id": "d1"}]}, {"results_field": "data"}, [("a", ["d1"])]),
+        ({"query": "a", "data": [{"id": "d1", "text": "t"}]}, {}, [("a", None)]),
+        ({"ask": "a", "rows": [{"id": "d1"}]},
+         {"query_field": "ask", "results_field": "rows"}, [("a", ["d1"])]),
+        ({"query": "a", "hits": {"hits": [{"_id": "d1", "_source": {"text": "t"}}]}}, {},
+         [("a", ["d1"])]),
+        ({"message": "ok", "data": [{"query": "a"}, {"query": "b"}]}, {},
+         [("a", None), ("b", None)]),
+        ({"ok": 1, "rows": [{"text": "a", "hits": ["d1"]}]}, {}, [("a", ["d1"])]),
+        ({"input": "a", "spans": spans()}, {}, [("what is a span?", ["d2", "d1", "d10"])]),
+        ({"hits": {"hits": [{"_source": {"query": "a"}}]}}, {}, [("a", None)]),
+    ],
+)  # fmt: skip
+def test_a_record_with_a_question_is_not_taken_for_what_holds_records(
+    tmp_path, row, settings, expected
+):
+    exchanges, _ = read(write_lines(tmp_path / "log.jsonl", [row]), **settings)
+    got = [(one.query, ids(one)) for one in exchanges if isinstance(one, Exchange)]
+    assert got == expected
+
+
 def test_fields_are_named(tmp_path):
     row = {
         "payload": {"ask": "why?"},

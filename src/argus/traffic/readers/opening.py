@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -48,8 +49,9 @@ def exchanges(log: Path, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
     Nothing is redacted yet. tally: is filled while this is read. Raises InputError where a file is
     of no format, or lacks a field that was named.
     """
+    stays = partial(_stays, config)
     for path in log_files(log):
-        records = (one for value in values_of(path, tally) for one in records_in(value))
+        records = (one for value in values_of(path, tally) for one in records_in(value, stays))
         head = list(islice(records, PEEKED))
         if not head:
             tally.files[path.name] = "empty"
@@ -57,6 +59,25 @@ def exchanges(log: Path, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
         format_ = config.format or _format(path, head, config)
         tally.files[path.name] = format_
         yield from _read(READERS[format_], chain(head, records), config, tally)
+
+
+def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> bool:
+    """Return whether a record has a question, and a list of objects in it is what came.
+
+    Pages of an API have texts, too ("message"): whose name tells less than that of the question
+    in the records that it holds is a page. Records of a format that is no plain one are records.
+    """
+    own = plain.named_question(value, config)
+    if own is None or config.format not in (None, "plain"):
+        return False
+    if config.results_field and config.results_field.split(".")[0] == name:
+        return True
+    others = [reader.fits for format_, reader in READERS.items() if format_ != "plain"]
+    found = next((one for one in inner if isinstance(one, dict)), {})
+    if any(fits(found, config) for fits in others):
+        return False
+    theirs = plain.named_question(found, config)
+    return theirs is None or own <= theirs
 
 
 def _read(

@@ -23,8 +23,13 @@ RESULTS = (
 
 def fits(values: Values, config: LogConfig) -> bool:
     """Return whether a record has a field that may hold a question."""
+    return named_question(values, config) is not None
+
+
+def named_question(values: Values, config: LogConfig) -> int | None:
+    """Return the place of a record's question among the usual names, the most telling first."""
     names = (config.query_field,) if config.query_field else QUERY
-    return any(first_of(values, name, ()) is not None for name in names)
+    return next((i for i, n in enumerate(names) if first_of(values, n, ()) is not None), None)
 
 
 def read(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from argus.traffic.readers.streams import Values
@@ -14,22 +14,28 @@ LISTS = (
 DEEPEST = 32
 """Values in values, behind which nothing is looked for: no convention nests them as deep."""
 KINDS = ("stringValue", "intValue", "doubleValue", "boolValue")
+Stays = Callable[[Values, str, list[Values]], bool]
+"""Whether a value is a record itself, and the list of a name in it no more than what came."""
 LISTED = ("arrayValue", "kvlistValue")
 
 
-def records_in(value: Values) -> Iterator[Values]:
-    """Yield the records that a value holds: itself, where it wraps none."""
+def records_in(value: Values, stays: Stays = lambda *_: False) -> Iterator[Values]:
+    """Yield the records that a value holds: itself, where it wraps none, or `stays` says so."""
     waiting = [value]
     while waiting:  # no recursion: a log nests hits as deep as it likes
         one = waiting.pop()
         hits = one.get("hits")
         if isinstance(hits, Mapping) and isinstance(hits.get("hits"), list):
-            waiting += reversed([*_dicts(hits["hits"])])
+            inner = [*_dicts(hits["hits"])]
+            if stays(one, "hits", [hit.get("_source", hit) for hit in inner]):
+                yield one
+            else:
+                waiting += reversed(inner)
         else:
-            yield from _unwrapped(one)
+            yield from _unwrapped(one, stays)
 
 
-def _unwrapped(value: Values) -> Iterator[Values]:
+def _unwrapped(value: Values, stays: Stays) -> Iterator[Values]:
     if "resourceSpans" in value:
         yield from _otlp(value["resourceSpans"])
         return
@@ -38,9 +44,9 @@ def _unwrapped(value: Values) -> Iterator[Values]:
         yield source
         return
     for name in LISTS:
-        inner = value.get(name)
-        if len(value) <= 3 and isinstance(inner, list) and any(isinstance(i, dict) for i in inner):
-            yield from (one for one in inner if isinstance(one, dict))
+        inner = [*_dicts(value.get(name))] if len(value) <= 3 else []
+        if inner and not stays(value, name, inner):
+            yield from inner
             return
     yield value
 
