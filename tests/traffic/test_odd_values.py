@@ -174,3 +174,25 @@ def test_a_line_without_an_end_is_passed_over_in_bounded_memory(
         tracemalloc.stop()
     assert reader.tally.skipped == {TOO_LONG: 2}
     assert peak < 1 << 22
+
+
+def opened(path: Path, **fields: Any) -> tuple[str, ...]:
+    (one,), _ = read(path / "log.jsonl", json.dumps({"query": "Bern?", **fields}))
+    return one.clicks
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"clicks": 0}, ()), ({"clicks": "0"}, ()), ({"clicks": 0.0}, ()), ({"clicks": 3}, ("",)),
+        ({"clicks": False}, ()), ({"clicked": "false"}, ()), ({"clicked": True}, ("",)),
+        ({"clicked": "yes"}, ("",)), ({"clicks": []}, ()), ({"clicks": "[]"}, ()),
+        ({"clicks": "['d2']"}, ("d2",)), ({"clicks": ["d2", None, True]}, ("d2",)),
+        ({"clicked": [{"id": "d2", "rank": 2}]}, ("d2",)), ({"click": {"doc_id": 7}}, ("7",)),
+        ({"clicked": "d2,d1"}, ("d2", "d1")), ({"clicked": "d2,d9"}, ("d2,d9",)),
+        ({"clicked": "a,b"}, ("a,b",)), ({"clicked_id": 0}, ("0",)), ({"clicked": 17}, ("17",)),
+        ({"clicks": 1, "clicked_ids": ["d1"]}, ("d1",)), ({"clicks": "null"}, ()),
+    ],
+)  # fmt: skip
+def test_what_was_opened_is_a_count_a_mark_or_ids(tmp_path, fields, expected):
+    assert opened(tmp_path, results=["d1", "d2", "a,b"], **fields) == expected

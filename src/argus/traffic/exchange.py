@@ -32,7 +32,7 @@ class Exchange:
     """Signs of approval, such as a thumb up."""
     bad: int = 0
     clicks: tuple[str, ...] = ()
-    """Ids of results that were opened."""
+    """Ids of results that were opened; "" where one was that the log does not name."""
     user: str = ""
     session: str = ""
     slices: tuple[str | None, ...] = ()

@@ -175,4 +175,4 @@ def _first(one: Exchange) -> int | None:
     if not one.clicks or not one.results:
         return None
     ranks = {result.id: rank for rank, result in reversed([*enumerate(one.results, 1)])}
-    return min((ranks[id_] for id_ in one.clicks if id_ in ranks), default=None)
+    return min((ranks[id_] for id_ in one.clicks if id_ and id_ in ranks), default=None)

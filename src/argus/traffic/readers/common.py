@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, TypedDict
 
 from argus.traffic.config import LogConfig
-from argus.traffic.exchange import ReadingTally
+from argus.traffic.exchange import Passage, ReadingTally
 from argus.traffic.readers import fields as f
+from argus.traffic.readers.clicks import clicks
 from argus.traffic.readers.times import seconds
 from argus.traffic.readers.values import opinion
 
@@ -27,7 +28,12 @@ class Beside(TypedDict):
     ref: str
 
 
-def beside(values: Mapping[str, Any], config: LogConfig, tally: ReadingTally) -> Beside:
+def beside(
+    values: Mapping[str, Any],
+    config: LogConfig,
+    tally: ReadingTally,
+    results: tuple[Passage, ...] | None,
+) -> Beside:
     """Read what stands beside question and results, by the names that are given or usual."""
     stamp = f.first_of(values, config.time_field, f.TIMES)
     at = seconds(stamp)
@@ -36,23 +42,14 @@ def beside(values: Mapping[str, Any], config: LogConfig, tally: ReadingTally) ->
     good, bad = opinion(
         f.first_of(values, config.feedback_field, f.FEEDBACK), config.good_from, tally
     )
-    clicks = f.first_of(values, None, f.CLICKS)
+    name, opened = f.first_named(values, None, f.CLICKS)
     return {
         "at": at,
         "good": good,
         "bad": bad,
-        "clicks": _ids(clicks) if clicks is not None else (),
+        "clicks": clicks(name, opened, results) if name else (),
         "user": f.plain(f.first_of(values, config.user_field, f.USERS)) or "",
         "session": f.plain(f.first_of(values, config.session_field, f.SESSIONS)) or "",
         "slices": tuple(f.plain(f.at_path(values, name)) for name in config.by),
         "ref": f.plain(f.first_of(values, None, f.REFS)) or "",
     }
-
-
-def _ids(value: Any) -> tuple[str, ...]:
-    """Return the ids of what was opened; a mark that something was, which names none, has none."""
-    if isinstance(value, list | tuple):
-        return tuple(str(one) for one in value if isinstance(one, str | int))
-    if isinstance(value, bool | float | Mapping):
-        return ()
-    return (str(value),)

@@ -33,11 +33,11 @@ def read_ragas(values: Values, config: LogConfig, tally: ReadingTally) -> Iterat
     ids = passages(first_of(values, config.results_field, ("retrieved_context_ids",)), tally)
     texts = contexts(first_of(values, None, ("retrieved_contexts", "contexts")), tally)
     results = ids if ids is not None else texts
-    yield Exchange(text, results=results, **beside(values, config, tally))
+    yield Exchange(text, results=results, **beside(values, config, tally, results))
 
 
 def read_deepeval(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
     """Yield a golden's question with its retrieved texts: it knows no ids."""
     text = question(first_of(values, config.query_field, ("input",)))
     results = contexts(first_of(values, config.results_field, ("retrieval_context",)), tally)
-    yield Exchange(text, results=results, **beside(values, config, tally))
+    yield Exchange(text, results=results, **beside(values, config, tally, results))

@@ -12,7 +12,7 @@ TIMES = (
 USERS = ("user", "user_id", "userId", "client_id", "account", "user.id")
 SESSIONS = ("session", "session_id", "sessionId", "conversation_id", "thread_id", "session.id")
 FEEDBACK = ("feedback", "thumb", "thumbs", "vote", "rating", "user_feedback", "helpful", "reaction")
-CLICKS = ("clicks", "clicked", "clicked_ids", "click", "clicked_id")
+CLICKS = ("clicked_ids", "clicked_id", "clicks", "clicked", "click")
 REFS = ("query_id", "request_id", "qid", "_id", "id", "trace_id")
 
 
@@ -30,13 +30,20 @@ def at_path(values: Mapping[str, Any], name: str) -> Any:
 
 def first_of(values: Mapping[str, Any], own: str | None, usual: Sequence[str]) -> Any:
     """Return the field that was named, or else the first of the usual ones that holds anything."""
+    return first_named(values, own, usual)[1]
+
+
+def first_named(
+    values: Mapping[str, Any], own: str | None, usual: Sequence[str]
+) -> tuple[str, Any]:
+    """Return what `first_of` returns behind the field's name; the name is empty for nothing."""
     if own is not None:
-        return at_path(values, own)
+        return own, at_path(values, own)
     for name in usual:
         value = values.get(name)
         if value is not None and value != "":
-            return value
-    return None
+            return name, value
+    return "", None
 
 
 def plain(value: object) -> str | None:

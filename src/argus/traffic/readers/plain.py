@@ -36,7 +36,7 @@ def read(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
     """Yield the record's question; raises Skip where it has none."""
     text = question(first_of(values, config.query_field, QUERY))
     results = passages(_results(values, config), tally)
-    yield Exchange(text, results=results, **beside(values, config, tally))
+    yield Exchange(text, results=results, **beside(values, config, tally, results))
 
 
 def _results(values: Values, config: LogConfig) -> object:

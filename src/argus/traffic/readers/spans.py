@@ -54,7 +54,7 @@ def read(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
     if results is None:
         tally.remarks[NO_DOCUMENTS] += 1
     whole = {**attributes, **values, "trace_id": _trace(values)}
-    yield Exchange(question(text), results=results, **beside(whole, config, tally))
+    yield Exchange(question(text), results=results, **beside(whole, config, tally, results))
 
 
 def _trace(values: Values) -> str:

@@ -32,7 +32,7 @@ def read(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
         return
     text = question(values.get(config.query_field or "user_query"))
     results = passages(values.get(config.results_field or HITS), tally)
-    yield Exchange(text, results=results, **beside(values, config, tally))
+    yield Exchange(text, results=results, **beside(values, config, tally, results))
 
 
 def _event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:

@@ -32,7 +32,8 @@ BAD = {
 NO_FEEDBACK, NO_RESULTS = "feedback that is neither good nor bad", "results that cannot be read"
 MARKS = ("score", "value", "label", "rating")
 """Fields of feedback that is an object."""
-_APART = re.compile(r"[,;|\s]+")
+APART = re.compile(r"[,;|\s]+")
+"""What stands between ids in one text."""
 _NOTHING = Known()
 SCORES = frozenset((float, int, type(None)))
 WRAPPING = frozenset((*INNER, "metadata", "meta"))
@@ -58,7 +59,7 @@ def passages(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return tuple(Passage(id_) for id_ in _APART.split(value.strip()) if id_)
+        return tuple(Passage(id_) for id_ in APART.split(value.strip()) if id_)
     if type(value) is list and all(type(one) is str for one in value):
         return tuple(Passage(one) for one in value)
     if isinstance(value, Mapping) and "id" in value and "ids" not in value:
