@@ -180,6 +180,54 @@ def test_ubi_events_are_joined_to_queries(tmp_path):
     assert result.summary["log"]["skipped"] == {"events of no interest (hover)": 1}
 
 
+UBI_QUERY = {
+    "query_id": "a", "client_id": "c", "user_query": "toner",
+    "query_response_hit_ids": ["d1", "d2"],
+}  # fmt: skip
+
+
+def heard(path: Path, **event: Any) -> tuple[int, int, str] | str:
+    """Return what an event of UBI says: good, bad, what was opened; or why it is left out."""
+    event = {"action_name": "rate", "query_id": "a", **event}
+    both, reader = read(write_lines(path / "ubi.jsonl", [UBI_QUERY, event]))
+    said = [(one.good, one.bad, one.click) for one in both if isinstance(one, Feedback)]
+    return said[0] if said else next(iter(reader.tally.skipped))
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        ({"event_attributes": {"feedback": False}}, (0, 1, "")),
+        ({"event_attributes": {"feedback": True}}, (1, 0, "")),
+        ({"event_attributes": {"feedback": -1}, "action_name": "helpful"}, (0, 1, "")),
+        ({"event_attributes": {"feedback": False}, "action_name": "helpful"}, (0, 1, "")),
+        ({"event_attributes": {"thumb": "down"}, "action_name": "like"}, (0, 1, "")),
+        ({"event_attributes": '{"feedback": "down"}'}, (0, 1, "")),
+        ({"event_attributes.feedback": "false", "action_name": "like"}, (0, 1, "")),
+        ({"feedback": False, "event_attributes": {"position": 1}}, (0, 1, "")),
+        ({"action_name": "dislike"}, (0, 1, "")),
+        ({"event_attributes": {"feedback": False}, "action_name": "dislike"}, (0, 1, "")),
+        ({"event_attributes": {"feedback": True}, "action_name": "dislike"},
+         "events whose feedback contradicts their action (dislike)"),
+        ({}, "events of no interest (rate)"),
+        ({"action_name": "click", "event_attributes": '{"object": {"object_id": "d2"}}'},
+         (0, 0, "d2")),
+        ({"action_name": "click", "event_attributes": {"object": {"object_id": 0}}}, (0, 0, "0")),
+        ({"action_name": "click", "query_id": None}, "events that name no query"),
+    ],
+)  # fmt: skip
+def test_an_event_of_ubi_says_what_it_says(tmp_path, event, expected):
+    assert heard(tmp_path, **event) == expected
+
+
+def test_events_name_queries_by_numbers_too(tmp_path):
+    event = {"action_name": "click", "query_id": 7,
+             "event_attributes": {"object": {"object_id": "d2"}}}  # fmt: skip
+    path = write_lines(tmp_path / "ubi.jsonl", [{**UBI_QUERY, "query_id": 7}, event])
+    feedback = argus.audit_traffic(path, out=tmp_path / "out").summary["feedback"]
+    assert feedback is not None and (feedback["unknown"], feedback["first_click"]) == (0, 2)
+
+
 @pytest.mark.parametrize(
     ("row", "expected"),
     [

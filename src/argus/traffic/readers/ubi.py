@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Feedback, ReadingTally, Skip
 from argus.traffic.readers.common import beside
-from argus.traffic.readers.fields import at_path
+from argus.traffic.readers.fields import FEEDBACK, at_path, first_of, plain
 from argus.traffic.readers.streams import Values
-from argus.traffic.readers.values import opinion, passages, question
+from argus.traffic.readers.values import opinion, passages, question, unpacked
 
 HITS = "query_response_hit_ids"
 CLICKS = ("click", "item_click", "product_click", "result_click", "view_item", "select_content",
           "add_to_cart", "purchase", "buy")  # fmt: skip
 """Actions on a result; others that name an object, such as a hover, are none."""
+FLAT = (*FEEDBACK, *(f"event_attributes.{name}" for name in FEEDBACK))
+"""Fields of feedback beside the attributes, and of attributes that are columns."""
 
 
 def fits(values: Values, config: LogConfig) -> bool:
@@ -36,21 +38,35 @@ def read(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
 
 
 def _event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
-    action = str(values.get("action_name") or "").lower()
-    ref = values.get("query_id")
-    if not isinstance(ref, str) or not ref:
+    action = str(values.get("action_name") or "").strip().lower()
+    ref = plain(values.get("query_id"))
+    if ref is None:
         raise Skip("events that name no query")
+    inner = unpacked(values.get("event_attributes"))
+    attributes: Values = inner if isinstance(inner, dict) else {}
     if action in CLICKS:
-        return Feedback(ref, click=_object(values))
-    attributes = values.get("event_attributes")
-    inner: Mapping[str, Any] = attributes if isinstance(attributes, Mapping) else values
-    value = at_path(inner, "feedback") or at_path(inner, "thumb") or action
-    good, bad = opinion(value, config.good_from, ReadingTally())
+        return Feedback(ref, click=_object(values, attributes))
+    good, bad = opinion(action, None, ReadingTally())
+    said = _said(values, attributes, config)
+    if said is not None:
+        named, (good, bad) = bad, opinion(said, config.good_from, tally)
+        if named and good:  # {"action_name": "dislike", "feedback": true} may mean either
+            raise Skip(f"events whose feedback contradicts their action ({action})")
     if not good and not bad:
         raise Skip(f"events of no interest ({action or 'no action'})")
     return Feedback(ref, good, bad)
 
 
-def _object(values: Values) -> str:
+def _said(values: Values, attributes: Values, config: LogConfig) -> Any:
+    """Return an event's feedback, which may be false or 0; None where its action has to tell."""
+    if config.feedback_field is not None:
+        whole = {**values, "event_attributes": attributes}
+        return first_of(whole, config.feedback_field, ())
+    said = first_of(attributes, None, FEEDBACK)
+    return said if said is not None else first_of(values, None, FLAT)
+
+
+def _object(values: Values, attributes: Values) -> str:
+    whole = {**values, "event_attributes": attributes} if attributes else values
     paths = ("event_attributes.object.object_id", "object_id", "object.object_id")
-    return str(next((value for path in paths if (value := at_path(values, path))), ""))
+    return next((id_ for path in paths if (id_ := plain(at_path(whole, path)))), "")
