@@ -194,6 +194,57 @@ def test_marks_of_unknown_scale_are_told_not_guessed(tmp_path):
     assert summary["feedback"]["bad"]["share"] == pytest.approx(1 / 3)
 
 
+SCALE, UNTOLD = "a scale; they", "good or bad cannot be told; they"
+
+
+@pytest.mark.parametrize(
+    ("marks", "bad", "remark"),
+    [
+        ([1, 2, 3, 4, 5], None, f"marks in 'thumb' from 1 to 5, {SCALE}"),
+        ([1, 0, 0.5], None, f"marks in 'thumb' from 0 to 1, {SCALE}"),
+        ([1, 0, 0, "0"], (3, 4), None),
+        ([1, -1, 0, 0], (1, 2), None),
+        ([1, 1, 1], None, f"marks in 'thumb' that are all 1: {UNTOLD}"),
+        ([0, -1], None, f"marks in 'thumb' that are all -1 or 0: {UNTOLD}"),
+        (["up", False, 1, 1], (1, 2), f"marks in 'thumb' that are all 1: {UNTOLD}"),
+        ([[1, 0], 0], (1, 1), None),
+        ([{"value": 0}, {"score": 1}], (1, 2), None),
+    ],
+)
+@pytest.mark.parametrize("as_events", [False, True])
+def test_numbers_are_thumbs_or_marks_by_all_of_their_field(tmp_path, marks, bad, remark, as_events):
+    path = tmp_path / "log.jsonl"
+    if as_events:
+        queries = [{"query_id": i, "client_id": "c", "user_query": "a"} for i in range(len(marks))]
+        events = [{"query_id": i, "action_name": "rate", "event_attributes": {"thumb": mark}}
+                  for i, mark in enumerate(marks)]  # fmt: skip
+        lines(path, *events, *queries)
+    else:
+        lines(path, *({"query": "a", "thumb": mark} for mark in marks))
+    summary = run(path, tmp_path / "out")
+    share = (summary["feedback"] or {}).get("bad")
+    told = bad and (share["n"] * share["share"], share["n"])
+    assert (told or None) == bad and (bad or not share)
+    known = [f"{remark} count only with --good-from"] if remark else []
+    assert list(summary["log"]["remarks"]) == known
+    clicked = (summary["feedback"] or {}).get("clicked")
+    assert not clicked
+
+
+def test_fields_of_feedback_are_judged_each_on_its_own(tmp_path):
+    marks = [{"thumb": 1}, {"thumb": 0}, {"rating": 1}, {"rating": 5}]
+    path = lines(tmp_path / "log.jsonl", *({"query": "a", **mark} for mark in marks))
+    summary = run(path, tmp_path / "out")
+    assert summary["feedback"] is not None and summary["feedback"]["bad"] is not None
+    assert (summary["feedback"]["bad"]["n"], summary["feedback"]["bad"]["share"]) == (2, 0.5)
+    assert summary["log"]["remarks"] == {
+        f"marks in 'rating' from 1 to 5, {SCALE} count only with --good-from": 2
+    }
+    reader = argus.read_traffic(path)
+    read = [one.marks for one in reader if isinstance(one, argus.Exchange)]
+    assert [mark and reader.tally.meant(mark) for mark in read] == [(1, 0), (0, 1), (0, 0), None]
+
+
 def test_files_of_several_formats_in_one_folder(tmp_path):
     home = tmp_path / "logs"
     home.mkdir()

@@ -39,7 +39,10 @@ class LogConfig:
     ] = None
     good_from: Annotated[
         float | None,
-        Doc("Marks from here on are approval, lower ones are not; default: 1 is, -1 is not."),
+        Doc(
+            "Marks from here on are approval, lower ones are not; default: 1 is, beside 0 or -1 "
+            "alone, and marks on a scale do not count."
+        ),
         Option(panel=_PANEL),
     ] = None
     user_field: Annotated[

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from argus.traffic.marks import Marks, Scale
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -29,7 +31,7 @@ class Exchange:
     results: tuple[Passage, ...] | None = None
     """Best first; None where the log does not say, () where nothing came."""
     good: int = 0
-    """Signs of approval, such as a thumb up."""
+    """Signs of approval, such as a thumb up; numbers without `good_from` are in `marks`."""
     bad: int = 0
     clicks: tuple[str, ...] = ()
     """Ids of results that were opened; "" where one was that the log does not name."""
@@ -39,6 +41,8 @@ class Exchange:
     """What the fields hold that figures are told by, in the order in which they are named."""
     ref: str = ""
     """The log's own id of the question: later records speak of it."""
+    marks: Marks | None = None
+    """Feedback of 1, 0 or -1. Once the log is read, `ReadingTally.meant` tells what it means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class Feedback:
     bad: int = 0
     click: str = ""
     """Id of the result that was opened."""
+    marks: Marks | None = None
 
 
 class Skip(Exception):
@@ -67,3 +72,9 @@ class ReadingTally:
     """Records that are no question, by reason."""
     remarks: Counter[str] = field(default_factory=Counter)
     """What is doubtful about records that are, such as a time that is none."""
+    scales: dict[str, Scale] = field(default_factory=dict)
+    """Name of each field of feedback to the numbers in it."""
+
+    def meant(self, marks: Marks) -> tuple[int, int]:
+        """Return how often marks approve, and how often not, by all that was read so far."""
+        return self.scales[marks.field].meant(marks)

@@ -31,7 +31,7 @@ from argus.traffic.config import LogConfig, TrafficConfig
 from argus.traffic.exchange import Exchange, Passage
 from argus.traffic.findings import Findings
 from argus.traffic.log.book import DEEPEST, FILE, LogBook
-from argus.traffic.log.joining import join_signals
+from argus.traffic.log.joining import join_signals, settle_marks
 from argus.traffic.questions.answers import ask_missing, keep_answers
 from argus.traffic.questions.near import find_alike
 from argus.traffic.questions.risk import measure_risk
@@ -176,7 +176,8 @@ def _take_down(reader: TrafficReader, book: LogBook, documents: Sequence[Documen
             book.add(one)
     book.flush()
     book.do("CREATE INDEX by_question ON asks (question)")
-    return join_signals(book)
+    settle_marks(book, reader.tally)
+    return join_signals(book, reader.tally)
 
 
 def _with_ids(one: Exchange, known: Known) -> Exchange:

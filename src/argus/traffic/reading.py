@@ -62,6 +62,7 @@ class TrafficReader:
             keys.of_person(exchange.session),
             tuple(one and clean(whole(one)) for one in slices) if slices else slices,
             keys.of_person(exchange.ref),
+            exchange.marks,
         )
 
     def _clean_feedback(self, feedback: Feedback) -> Feedback:

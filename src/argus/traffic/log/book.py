@@ -34,7 +34,13 @@ CREATE TABLE asks (
     question INTEGER NOT NULL, at REAL, list INTEGER, good INTEGER NOT NULL, bad INTEGER NOT NULL,
     clicks INTEGER NOT NULL, first INTEGER, person TEXT, ref TEXT, source INTEGER NOT NULL {slices}
 );
-CREATE TABLE signals (ref TEXT, good INTEGER, bad INTEGER, click TEXT);
+CREATE TABLE signals (
+    ref TEXT, good INTEGER, bad INTEGER, click TEXT,
+    field TEXT, ones INTEGER, zeros INTEGER, minuses INTEGER
+);
+CREATE TABLE marks (
+    ask INTEGER, field TEXT NOT NULL, ones INTEGER, zeros INTEGER, minuses INTEGER
+);
 CREATE TABLE labels (id TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
 LOGGED, ANSWERED = 1, 2
@@ -60,7 +66,8 @@ class LogBook:
     _questions: dict[int, list[Any]] = field(default_factory=dict)
     _lists: dict[int, tuple[int, str, int]] = field(default_factory=dict)
     _asks: list[tuple[Any, ...]] = field(default_factory=list)
-    _signals: list[tuple[str, int, int, str]] = field(default_factory=list)
+    _marks: list[tuple[Any, ...]] = field(default_factory=list)
+    _signals: list[tuple[Any, ...]] = field(default_factory=list)
     _labels: dict[str, str] = field(default_factory=dict)
 
     def __enter__(self) -> LogBook:
@@ -82,7 +89,7 @@ class LogBook:
     def add(self, one: Exchange | Feedback, key: bytes = b"") -> None:
         """Take down a question, or what was made of one. key: of the question, 8 bytes or more."""
         if isinstance(one, Feedback):
-            self._signals.append((one.ref, one.good, one.bad, one.click))
+            self._signals.append((one.ref, one.good, one.bad, one.click, *_marks(one)))
         else:
             self._add(one, int.from_bytes(key[:8], "big", signed=True))
         if len(self._asks) + len(self._signals) >= AT_ONCE:
@@ -100,6 +107,8 @@ class LogBook:
             self._last = one.at
         list_ = None if one.results is None else self.put_list(one.results)
         self.asks += 1
+        if one.marks is not None:
+            self._marks.append((self.asks, *_marks(one)))
         self._asks.append(
             (id_, one.at, list_, one.good, one.bad, len(one.clicks), _first(one), one.user
              or one.session, one.ref, LOGGED if list_ is not None else 0, *one.slices)
@@ -134,11 +143,14 @@ class LogBook:
         )
         self.do_all("INSERT OR IGNORE INTO lists VALUES (?,?,?)", sorted(self._lists.values()))
         self.do_all(f"INSERT INTO asks VALUES ({marks})", self._asks)
-        self.do_all("INSERT INTO signals VALUES (?,?,?,?)", self._signals)
+        self.do_all("INSERT INTO signals VALUES (?,?,?,?,?,?,?,?)", self._signals)
+        self.do_all("INSERT INTO marks VALUES (?,?,?,?,?)", self._marks)
         self.do_all("INSERT OR IGNORE INTO labels VALUES (?,?)", self._labels.items())
         self.do("COMMIT")
-        for waiting in (self._questions, self._lists, self._asks, self._signals, self._labels):
-            waiting.clear()
+        for rows in (self._asks, self._marks, self._signals):
+            rows.clear()
+        for by_key in (self._questions, self._lists, self._labels):
+            by_key.clear()
 
     def do(self, statement: str, values: Sequence[object] = ()) -> None:
         """Carry out a statement."""
@@ -168,6 +180,12 @@ class LogBook:
                 f"{self.path}: the log cannot be taken down there ({error}). See that there is "
                 "space and that the folder can be written."
             ) from error
+
+
+def _marks(one: Exchange | Feedback) -> tuple[str | None, int, int, int]:
+    """Return the marks of a record as columns; the field is None where it has none."""
+    marks = one.marks
+    return (marks.field, marks.ones, marks.zeros, marks.minuses) if marks else (None, 0, 0, 0)
 
 
 def _first(one: Exchange) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Passage, ReadingTally
+from argus.traffic.marks import Marks
 from argus.traffic.readers import fields as f
 from argus.traffic.readers.clicks import clicks
 from argus.traffic.readers.times import seconds
@@ -26,6 +27,7 @@ class Beside(TypedDict):
     session: str
     slices: tuple[str | None, ...]
     ref: str
+    marks: Marks | None
 
 
 def beside(
@@ -39,9 +41,8 @@ def beside(
     at = seconds(stamp)
     if at is None and stamp not in (None, ""):
         tally.remarks[NO_TIME] += 1
-    good, bad = opinion(
-        f.first_of(values, config.feedback_field, f.FEEDBACK), config.good_from, tally
-    )
+    field, given = f.first_named(values, config.feedback_field, f.FEEDBACK)
+    good, bad, marks = opinion(given, config.good_from, tally, field)
     name, opened = f.first_named(values, None, f.CLICKS)
     return {
         "at": at,
@@ -52,4 +53,5 @@ def beside(
         "session": f.plain(f.first_of(values, config.session_field, f.SESSIONS)) or "",
         "slices": tuple(f.plain(f.at_path(values, name)) for name in config.by),
         "ref": f.plain(f.first_of(values, None, f.REFS)) or "",
+        "marks": marks,
     }

@@ -59,6 +59,9 @@ def exchanges(log: Path, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
         format_ = config.format or _format(path, head, config)
         tally.files[path.name] = format_
         yield from _read(READERS[format_], chain(head, records), config, tally)
+    for field, scale in tally.scales.items():
+        if remark := scale.remark(field):
+            tally.remarks[remark] = scale.n
 
 
 def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> bool:

@@ -8,9 +8,17 @@ from typing import Any
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Feedback, ReadingTally, Skip
 from argus.traffic.readers.common import beside
-from argus.traffic.readers.fields import FEEDBACK, at_path, first_of, plain
+from argus.traffic.readers.fields import FEEDBACK, at_path, first_named, plain
 from argus.traffic.readers.streams import Values
-from argus.traffic.readers.values import opinion, passages, question, unpacked
+from argus.traffic.readers.values import (
+    BAD,
+    GOOD,
+    NO_OPINION,
+    opinion,
+    passages,
+    question,
+    unpacked,
+)
 
 HITS = "query_response_hit_ids"
 CLICKS = ("click", "item_click", "product_click", "result_click", "view_item", "select_content",
@@ -46,24 +54,28 @@ def _event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
     attributes: Values = inner if isinstance(inner, dict) else {}
     if action in CLICKS:
         return Feedback(ref, click=_object(values, attributes))
-    good, bad = opinion(action, None, ReadingTally())
-    said = _said(values, attributes, config)
-    if said is not None:
-        named, (good, bad) = bad, opinion(said, config.good_from, tally)
-        if named and good:  # {"action_name": "dislike", "feedback": true} may mean either
+    by_name = opinion(action, None, ReadingTally()) if action in GOOD or action in BAD else None
+    field, value = _said(values, attributes, config)
+    if value is None:
+        said = by_name or NO_OPINION
+    elif by_name is None:
+        said = opinion(value, config.good_from, tally, field)
+    else:  # of a "helpful" with 1 or 0 it is known what they mean
+        said = opinion(value, 1 if config.good_from is None else config.good_from, tally)
+        if by_name.bad and said.good:  # "dislike" with true may mean either
             raise Skip(f"events whose feedback contradicts their action ({action})")
-    if not good and not bad:
+    if said == NO_OPINION:
         raise Skip(f"events of no interest ({action or 'no action'})")
-    return Feedback(ref, good, bad)
+    return Feedback(ref, said.good, said.bad, marks=said.marks)
 
 
-def _said(values: Values, attributes: Values, config: LogConfig) -> Any:
-    """Return an event's feedback, which may be false or 0; None where its action has to tell."""
+def _said(values: Values, attributes: Values, config: LogConfig) -> tuple[str, Any]:
+    """Return an event's feedback, which may be false or 0, behind its field; None for none."""
     if config.feedback_field is not None:
         whole = {**values, "event_attributes": attributes}
-        return first_of(whole, config.feedback_field, ())
-    said = first_of(attributes, None, FEEDBACK)
-    return said if said is not None else first_of(values, None, FLAT)
+        return first_named(whole, config.feedback_field, ())
+    inner = first_named(attributes, None, FEEDBACK)
+    return inner if inner[0] else first_named(values, None, FLAT)
 
 
 def _object(values: Values, attributes: Values) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from argus.data.normal_forms import stream_safe
 from argus.retrievers.protocol import RetrievalError
@@ -20,6 +21,7 @@ from argus.retrievers.results import (
     items_of,
 )
 from argus.traffic.exchange import Passage, ReadingTally, Skip
+from argus.traffic.marks import Marks, Scale
 
 GOOD = {
     "up", "good", "positive", "yes", "true", "like", "liked", "helpful", "thumbs_up", "thumbsup",
@@ -147,29 +149,49 @@ def as_number(value: Any) -> float | None:
     return None
 
 
-def opinion(value: Any, good_from: float | None, tally: ReadingTally) -> tuple[int, int]:
-    """Return how often a value approves, and how often it does not; a list may do both."""
-    good, bad, waiting = 0, 0, [value]
+class Opinion(NamedTuple):
+    """How often a value approves, and how often it does not; marks: what numbers in it may mean."""
+
+    good: int
+    bad: int
+    marks: Marks | None = None
+
+
+NO_OPINION = Opinion(0, 0)
+
+
+def opinion(value: Any, good_from: float | None, tally: ReadingTally, field: str = "") -> Opinion:
+    """Return what a value of feedback says; a list may approve and disapprove.
+
+    field: whose numbers are judged together, where `good_from` does not tell what they mean.
+    """
+    if value is None:
+        return NO_OPINION
+    good, bad, waiting, thumbs = 0, 0, [value], []
     while waiting:  # no recursion: a log nests lists as deep as it likes
         one = unpacked(waiting.pop())
+        number = None if isinstance(one, bool) else as_number(one)
         if isinstance(one, list | tuple):
             waiting += one
         elif isinstance(one, Mapping):
             waiting.append(next((one[name] for name in MARKS if name in one), None))
+        elif number is not None and math.isfinite(number) and good_from is None:
+            if tally.scales.setdefault(field, Scale()).add(number):
+                thumbs.append(number)
         elif one is not None and one != "":
-            approves, disapproves = _one_opinion(one, good_from, tally)
+            approves, disapproves = _one_opinion(one, number, good_from, tally)
             good, bad = good + approves, bad + disapproves
-    return good, bad
+    marks = Marks(field, *map(thumbs.count, (1, 0, -1))) if thumbs else None
+    return Opinion(good, bad, marks)
 
 
-def _one_opinion(value: Any, good_from: float | None, tally: ReadingTally) -> tuple[int, int]:
+def _one_opinion(
+    value: Any, number: float | None, good_from: float | None, tally: ReadingTally
+) -> tuple[int, int]:
     if isinstance(value, bool):
         return int(value), int(not value)
-    number = as_number(value)
     if number is not None and good_from is not None and number == number:
         return int(number >= good_from), int(number < good_from)
-    if number in (1, -1, 0):
-        return int(number == 1), int(number == -1)
     text = value if isinstance(value, str) else ""
     word = text.strip().lower().replace(" ", "_").replace("-", "_").strip("_")
     if word in GOOD or word in BAD:
