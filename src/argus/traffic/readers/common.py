@@ -43,12 +43,12 @@ def beside(
         tally.remarks[NO_TIME] += 1
     field, given = f.first_named(values, config.feedback_field, f.FEEDBACK)
     good, bad, marks = opinion(given, config.good_from, tally, field)
-    name, opened = f.first_named(values, None, f.CLICKS)
+    name, value = f.first_named(values, None, f.CLICKS)
     return {
         "at": at,
         "good": good,
         "bad": bad,
-        "clicks": clicks(name, opened, results) if name else (),
+        "clicks": clicks(name, value, results) if name else (),
         "user": f.plain(f.first_of(values, config.user_field, f.USERS)) or "",
         "session": f.plain(f.first_of(values, config.session_field, f.SESSIONS)) or "",
         "slices": tuple(f.plain(f.at_path(values, name)) for name in config.by),

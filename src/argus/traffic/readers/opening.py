@@ -76,10 +76,10 @@ def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> 
     if config.results_field and config.results_field.split(".")[0] == name:
         return True
     others = [reader.fits for format_, reader in READERS.items() if format_ != "plain"]
-    found = next((one for one in inner if isinstance(one, dict)), {})
-    if any(fits(found, config) for fits in others):
+    first = next((one for one in inner if isinstance(one, dict)), {})
+    if any(fits(first, config) for fits in others):
         return False
-    theirs = plain.named_question(found, config)
+    theirs = plain.named_question(first, config)
     return theirs is None or own <= theirs
 
 

@@ -11,9 +11,8 @@ from argus.traffic.readers.common import beside
 from argus.traffic.readers.fields import FEEDBACK, at_path, first_named, plain
 from argus.traffic.readers.streams import Values
 from argus.traffic.readers.values import (
-    BAD,
-    GOOD,
     NO_OPINION,
+    Opinion,
     opinion,
     passages,
     question,
@@ -54,22 +53,22 @@ def _event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
     attributes: Values = inner if isinstance(inner, dict) else {}
     if action in CLICKS:
         return Feedback(ref, click=_object(values, attributes))
-    by_name = opinion(action, None, ReadingTally()) if action in GOOD or action in BAD else None
-    field, value = _said(values, attributes, config)
+    by_name = opinion(action, None, ReadingTally())
+    field, value = _feedback(values, attributes, config)
     if value is None:
-        said = by_name or NO_OPINION
-    elif by_name is None:
-        said = opinion(value, config.good_from, tally, field)
+        voice = Opinion(by_name.good, by_name.bad)
+    elif not by_name.good and not by_name.bad:
+        voice = opinion(value, config.good_from, tally, field)
     else:  # of a "helpful" with 1 or 0 it is known what they mean
-        said = opinion(value, 1 if config.good_from is None else config.good_from, tally)
-        if by_name.bad and said.good:  # "dislike" with true may mean either
+        voice = opinion(value, 1 if config.good_from is None else config.good_from, tally)
+        if by_name.bad and voice.good:  # "dislike" with true may mean either
             raise Skip(f"events whose feedback contradicts their action ({action})")
-    if said == NO_OPINION:
+    if voice == NO_OPINION:
         raise Skip(f"events of no interest ({action or 'no action'})")
-    return Feedback(ref, said.good, said.bad, marks=said.marks)
+    return Feedback(ref, voice.good, voice.bad, marks=voice.marks)
 
 
-def _said(values: Values, attributes: Values, config: LogConfig) -> tuple[str, Any]:
+def _feedback(values: Values, attributes: Values, config: LogConfig) -> tuple[str, Any]:
     """Return an event's feedback, which may be false or 0, behind its field; None for none."""
     if config.feedback_field is not None:
         whole = {**values, "event_attributes": attributes}
