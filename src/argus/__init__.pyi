@@ -640,6 +640,10 @@ from .traffic.exchange import (
     Passage as Passage,
     ReadingTally as ReadingTally,
 )
+from .traffic.marks import (
+    FeedbackMarks as FeedbackMarks,
+    FeedbackScale as FeedbackScale,
+)
 from .traffic.job import (
     TrafficResult as TrafficResult,
     audit_traffic as audit_traffic,

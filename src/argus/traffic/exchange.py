@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from argus.traffic.marks import Marks, Scale
+from argus.traffic.marks import FeedbackMarks, FeedbackScale
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Exchange:
     """What the fields hold that figures are told by, in the order in which they are named."""
     ref: str = ""
     """The log's own id of the question: later records speak of it."""
-    marks: Marks | None = None
+    marks: FeedbackMarks | None = None
     """Feedback of 1, 0 or -1. Once the log is read, `ReadingTally.meant` tells what it means."""
 
 
@@ -54,7 +54,7 @@ class Feedback:
     bad: int = 0
     click: str = ""
     """Id of the result that was opened."""
-    marks: Marks | None = None
+    marks: FeedbackMarks | None = None
 
 
 class Skip(Exception):
@@ -72,9 +72,9 @@ class ReadingTally:
     """Records that are no question, by reason."""
     remarks: Counter[str] = field(default_factory=Counter)
     """What is doubtful about records that are, such as a time that is none."""
-    scales: dict[str, Scale] = field(default_factory=dict)
+    scales: dict[str, FeedbackScale] = field(default_factory=dict)
     """Name of each field of feedback to the numbers in it."""
 
-    def meant(self, marks: Marks) -> tuple[int, int]:
+    def meant(self, marks: FeedbackMarks) -> tuple[int, int]:
         """Return how often marks approve, and how often not, by all that was read so far."""
         return self.scales[marks.field].meant(marks)

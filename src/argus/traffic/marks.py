@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class FeedbackMarks:
     """How often 1, 0 and -1 stand in a record's field: what they mean is known at the log's end."""
 
     field: str
@@ -21,7 +21,7 @@ class Marks:
 
 
 @dataclass(slots=True)
-class Scale:
+class FeedbackScale:
     """Which numbers a field of feedback holds in all of a log."""
 
     n: int = 0
@@ -46,7 +46,7 @@ class Scale:
         thumbs = self.ones + self.zeros + self.minuses
         return thumbs == self.n and self.ones > 0 and bool(self.zeros or self.minuses)
 
-    def meant(self, marks: Marks) -> tuple[int, int]:
+    def meant(self, marks: FeedbackMarks) -> tuple[int, int]:
         """Return how often a record's marks approve, and how often not; 0 is neither beside -1."""
         if not self.is_thumbs:
             return 0, 0

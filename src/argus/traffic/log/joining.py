@@ -6,7 +6,7 @@ import json
 
 from argus.traffic.exchange import ReadingTally
 from argus.traffic.log.book import LogBook
-from argus.traffic.marks import Marks
+from argus.traffic.marks import FeedbackMarks
 
 
 def settle_marks(book: LogBook, tally: ReadingTally) -> None:
@@ -17,7 +17,7 @@ def settle_marks(book: LogBook, tally: ReadingTally) -> None:
     book.do("BEGIN")
     book.do_all(
         "UPDATE asks SET good = good + ?, bad = bad + ? WHERE rowid = ?",
-        ((*tally.meant(Marks(*marks)), ask) for ask, *marks in rows),
+        ((*tally.meant(FeedbackMarks(*marks)), ask) for ask, *marks in rows),
     )
     book.do("COMMIT")
 
@@ -38,7 +38,7 @@ def join_signals(book: LogBook, tally: ReadingTally) -> int:
             unknown += 1
             continue
         if marks[0] is not None:
-            by_marks = tally.meant(Marks(*marks))
+            by_marks = tally.meant(FeedbackMarks(*marks))
             good, bad = good + by_marks[0], bad + by_marks[1]
         is_click = marks[0] is None and not good and not bad
         rank = _rank(book, ask[1], click) if click else None

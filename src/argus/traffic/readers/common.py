@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Passage, ReadingTally
-from argus.traffic.marks import Marks
+from argus.traffic.marks import FeedbackMarks
 from argus.traffic.readers import fields as f
 from argus.traffic.readers.clicks import clicks
 from argus.traffic.readers.times import seconds
@@ -27,7 +27,7 @@ class Beside(TypedDict):
     session: str
     slices: tuple[str | None, ...]
     ref: str
-    marks: Marks | None
+    marks: FeedbackMarks | None
 
 
 def beside(

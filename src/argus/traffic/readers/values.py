@@ -21,7 +21,7 @@ from argus.retrievers.results import (
     items_of,
 )
 from argus.traffic.exchange import Passage, ReadingTally, Skip
-from argus.traffic.marks import Marks, Scale
+from argus.traffic.marks import FeedbackMarks, FeedbackScale
 
 GOOD = {
     "up", "good", "positive", "yes", "true", "like", "liked", "helpful", "thumbs_up", "thumbsup",
@@ -154,7 +154,7 @@ class Opinion(NamedTuple):
 
     good: int
     bad: int
-    marks: Marks | None = None
+    marks: FeedbackMarks | None = None
 
 
 NO_OPINION = Opinion(0, 0)
@@ -176,12 +176,12 @@ def opinion(value: Any, good_from: float | None, tally: ReadingTally, field: str
         elif isinstance(one, Mapping):
             waiting.append(next((one[name] for name in MARKS if name in one), None))
         elif number is not None and math.isfinite(number) and good_from is None:
-            if tally.scales.setdefault(field, Scale()).add(number):
+            if tally.scales.setdefault(field, FeedbackScale()).add(number):
                 thumbs.append(number)
         elif one is not None and one != "":
             approves, disapproves = _one_opinion(one, number, good_from, tally)
             good, bad = good + approves, bad + disapproves
-    marks = Marks(field, *map(thumbs.count, (1, 0, -1))) if thumbs else None
+    marks = FeedbackMarks(field, *map(thumbs.count, (1, 0, -1))) if thumbs else None
     return Opinion(good, bad, marks)
 
 
