@@ -33,11 +33,15 @@ class Model:
     """The records and edges that a stream should hold, and the plain reference over them."""
 
     def __init__(self, rules):
+        """edges: all that were ever given; those hold of which both records are there."""
         self.rules, self.records, self.edges = rules, {}, []
         self.naive = Naive((), rules)
 
     def with_(self, records, edges) -> Naive:
-        return Naive(records.values(), self.rules, edges)
+        return Naive(records.values(), self.rules, self.holding(records, edges))
+
+    def holding(self, records, edges) -> list[Edge]:
+        return [e for e in edges if {e.superseder, e.superseded} <= records.keys()]
 
     def take(self, records, edges) -> None:
         self.records, self.edges = records, edges
@@ -79,7 +83,7 @@ def steps(draw):
 def asked_of(stream: Stream, model: Model, kind, what, extra) -> Change | None:
     """Make one change of both; None where both refuse it, or it is none."""
     if kind == "insert":
-        edges = [e for e in extra if {e.superseder, e.superseded} <= {*model.records, what.id}]
+        edges = model.holding(model.records | {what.id: what}, extra)
         if what.id in model.records:
             with pytest.raises(InputError, match="there already"):
                 stream.insert(what)
@@ -90,7 +94,7 @@ def asked_of(stream: Stream, model: Model, kind, what, extra) -> Change | None:
         return None
     elif kind == "delete":
         records = {id_: r for id_, r in model.records.items() if id_ != what}
-        all_edges = [e for e in model.edges if what not in (e.superseder, e.superseded)]
+        all_edges = model.edges
         change = lambda: stream.delete(what)  # noqa: E731
     else:
         new = dataclasses.replace(model.records[what], **extra)
@@ -108,7 +112,8 @@ def asked_of(stream: Stream, model: Model, kind, what, extra) -> Change | None:
 def same_state(stream: Stream, model: Model) -> None:
     """The stream's relation equals the reference, and one that is built from scratch."""
     streamed = stream.authority
-    rebuilt = Authority(model.records.values(), model.rules, model.edges)
+    edges = model.holding(model.records, model.edges)
+    rebuilt = Authority(model.records.values(), model.rules, edges)
     assert set(streamed.records) == set(model.records)
     for id_ in model.records:
         active = model.naive.is_active(id_)
@@ -221,6 +226,28 @@ def test_an_insertion_retires_many_and_its_deletion_none():
     assert stream.insert(Record("c2", "court", None, {"k": "x"})).superseded == ()
     assert stream.delete("c").reactivated == ()
     assert stream.delete("c2") == Change("c2", (), notes, ())
+
+
+def test_given_edges_hold_again_when_a_record_comes_back():
+    edges = [Edge("new", "old", confidence=0.5), Edge("newest", "new")]
+    stream = Stream(Authority([note(id_, None) for id_ in ("old", "new", "newest")], [], edges))
+    stream.watch("q", ["old"])
+    stream.delete("newest")
+    assert stream.delete("new").reactivated == ("old",)
+    assert stream.insert(note("newest", None)).superseded == ()  # new is not there yet
+    assert stream.result("q").frontier == ("old",)
+    assert stream.insert(note("new", None)) == Change("new", ("old",), (), ("q",))
+    assert stream.result("q").frontier == ("newest",)
+    assert stream.authority.edges == {"old": edges[:1], "new": edges[1:]}
+
+
+def test_a_record_that_comes_back_into_a_cycle_with_its_edges_is_refused():
+    stream = Stream(Authority([note("a", 0), note("b", 1)], [LATER], [Edge("b", "a")]))
+    stream.delete("a")
+    with pytest.raises(InputError, match=r"a cycle of 2: 'a', superseded by 'b' \(given\)"):
+        stream.insert(note("a", 2))
+    assert stream.insert(note("a", 0)) == Change("a")
+    assert not stream.authority.is_active("a")
 
 
 def test_a_corrected_time_moves_a_record_and_keeps_its_edges():

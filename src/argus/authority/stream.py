@@ -71,8 +71,10 @@ class _Watch:
 class Stream:
     """An authority relation that changes, and the results cached of it.
 
-    The stream owns the authority: change it by these methods alone. An insertion costs a search in
-    each bucket of the record, and what it names. Raises InputError for a view of an earlier time.
+    The stream owns the authority: change it by these methods alone. Explicit edges are of ids, not
+    of texts: those of a deleted record hold again as soon as both of its records are there, as if
+    the relation had been built anew. An insertion costs a search in each bucket of the record, and
+    what it names. Raises InputError for a view of an earlier time.
     """
 
     def __init__(self, authority: Authority) -> None:
@@ -88,6 +90,8 @@ class Stream:
         """Keys of the results among whose heads or anchors a document is."""
         self._least: dict[Place, SortedList] = {}
         """(least end, key) of the watched closures per bucket."""
+        self._waiting: dict[str, dict[Edge, None]] = {}
+        """Explicit edges that hold no more, by a deleted record that they wait for."""
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -95,17 +99,28 @@ class Stream:
         return tuple(self._watches)
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
-        """Add a record with explicit edges of it; InputError as `Authority.insert`, no change."""
-        added = [*edges, *self.authority.ties(record)]
+        """Add a record with explicit edges of it; InputError as `Authority.insert`, no change.
+
+        Edges that it had before it was deleted hold again.
+        """
+        waiting = self._waiting.get(record.id, {})
+        there = [edge for edge in waiting if _other(edge, record.id) in self.authority]
+        added = [*edges, *there, *self.authority.ties(record)]
         superseded = self._active_below(record, added)
         self.authority.insert(record, added)
+        for edge in self._waiting.pop(record.id, {}):
+            if edge not in there:
+                self._waiting.setdefault(_other(edge, record.id), {})[edge] = None
         keys = self._resting_on(record, added)
         return Change(record.id, tuple(sorted(superseded)), (), self._invalidate(keys))
 
     def delete(self, id_: str) -> Change:
-        """Remove a record with its explicit edges; InputError for an unknown id."""
+        """Remove a record; its explicit edges wait for it. InputError for an unknown id."""
         edges = self._edges(id_)
+        explicit = dict.fromkeys(edge for edge in edges if edge not in self.authority.tied)
         record = self.authority.delete(id_)
+        if explicit:
+            self._waiting[id_] = explicit
         reactivated = self._active_below(record, edges)
         keys = self._holding(record)
         return Change(id_, (), tuple(sorted(reactivated)), self._invalidate(keys))
@@ -267,3 +282,8 @@ class Stream:
                     del self._least[place]
             watch.result, watch.heads, watch.least_ends = None, (), {}
         return tuple(sorted(keys))
+
+
+def _other(edge: Edge, id_: str) -> str:
+    """Return the other record of an edge."""
+    return edge.superseded if edge.superseder == id_ else edge.superseder

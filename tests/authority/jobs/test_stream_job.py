@@ -57,6 +57,17 @@ def test_a_correction_moves_a_record_in_time(story):
     assert set(stale["controlling"]) == {"fix-1", "flaw-2", "fix-3"}
 
 
+def test_a_text_is_changed_by_a_deletion_and_an_insertion_and_given_edges_stay(story):
+    edges = story / "edges.jsonl"
+    edges.write_text(json.dumps({"superseder": "fix-3", "superseded": "flaw-2"}))
+    again = {**ROWS[-1], "text": "Secrets come from a device now."}
+    summary = make(story, {"op": "delete", "_id": "fix-3"}, again, edges=edges)
+    assert summary["changes"][0]["reactivated"] == ["flaw-2", "flaw-3"]
+    assert summary["changes"][1]["superseded"] == ["flaw-2", "flaw-3"]
+    now = {answer["query_id"]: answer["controlling"] for answer in summary["stale"]}
+    assert now["parser"] == ["fix-3"]
+
+
 def test_the_end_is_the_relation_made_of_all_records(story):
     summary = make(story, FIX_2, {"op": "delete", "_id": "fix-1b"})
     rows = [row for row in [*ROWS, FIX_2] if row["_id"] != "fix-1b"]

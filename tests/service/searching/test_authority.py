@@ -49,6 +49,24 @@ def test_what_came_is_there_after_a_restart(folder):
     assert controlling(again, "flaw-3") == ["flaw-3"]
 
 
+def test_given_edges_hold_again_when_a_record_comes_back(folder):
+    edges = folder / "edges.jsonl"
+    edges.write_text(json.dumps({"superseder": "fix-3", "superseded": "flaw-2"}))
+    authority = opened(folder, edges=edges)
+    deletion = {"op": "delete", "_id": "fix-3"}
+    again = {**FIX_2, "_id": "fix-3", "text": "As it should read."}
+    with pytest.raises(InputError, match="nobody"):
+        authority.take([deletion, again, {"op": "delete", "_id": "nobody"}])
+    assert controlling(authority, "flaw-2") == ["fix-3"]
+    authority.take([deletion])
+    assert controlling(authority, "flaw-2") == ["flaw-2"]
+    with pytest.raises(InputError, match="nobody"):
+        authority.take([again, {"op": "delete", "_id": "nobody"}])
+    authority.take([again])
+    assert controlling(authority, "flaw-2") == ["fix-3"]
+    assert controlling(opened(folder, edges=edges), "flaw-2") == ["fix-3"]
+
+
 def test_all_rows_count_or_none(folder):
     authority = opened(folder)
     authority.watch("parser", ["flaw-2"])

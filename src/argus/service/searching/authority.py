@@ -184,19 +184,18 @@ class UndoableStream(Stream):
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
         """As `Stream.insert`."""
+        waiting = dict(self._waiting.get(record.id, {}))
         change = super().insert(record, edges)
         if (document := _document(record)) is not None:
             self.versions.setdefault(record.id, set()).add(content_hash(document.content))
-        self._undo.append(partial(super().delete, record.id))
+        self._undo.append(partial(self._uninsert, record.id, waiting))
         return change
 
     def delete(self, id_: str) -> Change:
         """As `Stream.delete`."""
         record = self.authority.record(id_)
-        both = (*self.authority.edges.get(id_, ()), *self.authority.reverse.get(id_, ()))
-        explicit = [edge for edge in both if edge not in self.authority.tied]
         change = super().delete(id_)
-        self._undo.append(partial(super().insert, record, explicit))
+        self._undo.append(partial(super().insert, record))
         return change
 
     def correct(
@@ -210,6 +209,12 @@ class UndoableStream(Stream):
         old = self.authority.record(id_)
         change = super().correct(id_, time=time, published=published)
         self._undo.append(partial(super().correct, id_, time=old.time, published=old.published))
+        return change
+
+    def _uninsert(self, id_: str, waiting: dict[Edge, None]) -> Change:
+        """Take a record out, and the edges that came with it; those that waited for it do again."""
+        change = super().delete(id_)
+        self._waiting[id_] = waiting
         return change
 
     @contextmanager
