@@ -86,6 +86,9 @@ def test_the_end_is_the_relation_made_of_all_records(story):
         ({"op": "delete"}, 1, "_id"),
         ({"op": "correct", "_id": "fix-1"}, 1, "op"),
         ({"op": "correct", "_id": "fix-1", "timestamp": "soon"}, 1, "timestamp"),
+        ({"op": "correct", "_id": "fix-1", "timestamp": "2025", "text": "Other."}, 1, "text"),
+        ({"op": "correct", "_id": "fix-1", "published": "2025", "timestmp": "2025"}, 1, "timestmp"),
+        ({"op": "correct", "_id": "fix-1", "published": "2025", "id": "fix-3"}, 1, "id"),
         (ROWS[0], 1, None),
         ({"_id": "new"}, 1, None),
     ],
@@ -94,6 +97,14 @@ def test_changes_that_cannot_be_made_name_their_row(story, row, line, field):
     with pytest.raises(InputError) as error:
         make(story, row)
     assert (error.value.where.line, error.value.where.field) == (line, field)
+
+
+def test_a_correction_of_something_else_says_what_to_do(story):
+    with pytest.raises(InputError, match=r"a correction of 'text'; expected timestamp or publ.*"
+                       r"delete the record and insert it again"):  # fmt: skip
+        make(story, {"op": "correct", "_id": "fix-1", "timestamp": "2025", "text": "Other."})
+    blank = {"op": "correct", "_id": "fix-1b", "timestamp": "2024-01-20", "text": "", "type": None}
+    assert make(story, blank)["changes"][0]["stale"] == ["archive"]
 
 
 def test_an_earlier_time_does_not_change(story):

@@ -25,6 +25,11 @@ OPERATION = "op"
 INSERT, DELETE, CORRECT = "insert", "delete", "correct"
 TIMES = ("timestamp", "published")
 """What a correction may say: when a record takes effect, and when it became known."""
+OTHERWISE = (
+    "To change anything else, delete the record and insert it again as it should be: its given "
+    "edges hold again."
+)
+"""What to do where a correction cannot."""
 
 
 class StreamChange(TypedDict):
@@ -94,11 +99,12 @@ class Changes:
             ) from error
 
     def _correct(self, source: Source) -> Change:
+        _require_times_alone(source)
         if not any(name in source.values for name in TIMES):
             raise InputError(
                 "a correction of nothing",
                 expected=f"{' or '.join(TIMES)}: the time as it should be",
-                fix="Name it, or delete the record and insert it again.",
+                fix=f"Name it. {OTHERWISE}",
                 where=source.at(OPERATION),
             )
         time, published = (self._time(source, name) for name in TIMES)
@@ -166,8 +172,25 @@ def _without_operation(source: Source) -> Source:
     return Source(rest, source.file, source.line, source.place)
 
 
+def _require_times_alone(source: Source) -> None:
+    """Raise InputError for a correction that says anything but times; empty cells say nothing."""
+    known = {OPERATION, _id_field(source), *TIMES}
+    for name, value in source.values.items():
+        if name not in known and value is not None and value != "":
+            raise InputError(
+                f"a correction of {name!r}",
+                expected=f"{' or '.join(TIMES)}, and nothing else",
+                fix=OTHERWISE,
+                where=source.at(name),
+            )
+
+
+def _id_field(source: Source) -> str:
+    return next((name for name in ID_FIELDS if name in source.values), ID_FIELDS[0])
+
+
 def _id(source: Source) -> str:
-    name = next((name for name in ID_FIELDS if name in source.values), ID_FIELDS[0])
+    name = _id_field(source)
     value = source.values.get(name)
     if not isinstance(value, str) or not value:
         raise InputError(
