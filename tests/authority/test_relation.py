@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import assume, given, settings
@@ -353,3 +354,83 @@ def test_one_text_is_no_list_of_records():
                 authority.below):  # fmt: skip
         with pytest.raises(InputError, match="ids are the text 'd0'; expected a list of ids"):
             ask("d0")
+
+
+@pytest.mark.parametrize("theta", [float("nan"), 2, 80, -0.1, "0.5", None])
+def test_a_theta_that_is_no_confidence_is_refused_everywhere(theta):
+    authority = Authority([Record("a", "t"), Record("b", "t")], edges=[Edge("b", "a")])
+    for ask in (
+        authority.controlling, authority.closure, authority.reach, authority.heads,
+        authority.controlling_chains,
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=r"theta=.*expected a confidence from 0 to 1"):
+            ask(["a"], theta)
+    with pytest.raises(InputError, match="theta="):
+        authority.is_active("a", theta)
+    with pytest.raises(InputError, match="theta="):
+        list(authority.links("a", theta=theta))
+
+
+@pytest.mark.parametrize("confidence", ["0.5", float("nan"), 0, 1.5, None])
+def test_a_confidence_that_is_none_is_refused(confidence):
+    with pytest.raises(InputError, match=r"'b' supersedes 'a' with confidence .*at most 1"):
+        Edge("b", "a", confidence=confidence)
+    with pytest.raises(InputError, match=r"rule 't > u': confidence .*at most 1"):
+        Rule("t", "u", confidence=confidence)
+
+
+def test_scopes_may_come_one_by_one_and_are_kept():
+    old = Record.of("a", "t", {"s": (c for c in ["x", "y"])}, time="2020")
+    new = Record.of("b", "t", {"s": {"y"}}, time="2021")
+    assert Authority([old, new], [Rule("t", "t", "s")]).controlling(["a"]) == ["b"]
+    assert (old.values("s"), new.values("s")) == (("x", "y"), ("y",))
+    assert old.entities == {("s", "x"), ("s", "y")}
+
+
+@pytest.mark.parametrize("values", [1, None, [1, 2], ["x", None], b"x", {"x": "y"}])
+def test_values_of_a_scope_that_are_no_text_are_refused(values):
+    with pytest.raises(InputError, match=r"as 's' in the scope of 'a'; expected a text"):
+        Record("a", "t", None, {"s": values})
+
+
+def test_ids_and_types_that_are_no_text_are_refused():
+    with pytest.raises(InputError, match="id=1 of 1; expected text"):
+        Record.of(1, "t", {})
+    with pytest.raises(InputError, match="type=None of 'a'; expected text"):
+        Record.of("a", None, {})
+
+
+def test_an_earlier_time_is_read_as_those_of_records():
+    times_of = {"a": "2020", "b": "2021"}
+    records = [Record.of(id_, "note", {"k": "x"}, time=time) for id_, time in times_of.items()]
+    authority = Authority(records, [Rule("note", "note", "k")])
+    for before in ("2021-01", date(2020, 12, 31), datetime(2021, 6, 1, tzinfo=UTC)):
+        assert authority.as_of(before).controlling(["a"]) == ["a"]
+        assert authority.as_of(None, before).controlling(["a"]) == ["a"]
+    assert authority.as_of(date(2022, 1, 1)).controlling(["a"]) == ["b"]
+    with pytest.raises(InputError, match="as_of, known: 2020 is a number"):
+        authority.as_of(None, 2020)
+
+
+@pytest.mark.parametrize(
+    ("given_", "message"),
+    [
+        ({"rules": Rule("t", "t")}, r"a single Rule, .*expected a list of Rules.*brackets"),
+        ({"edges": Edge("b", "a")}, r"a single Edge, .*expected a list of Edges"),
+        ({"edges": [("b", "a")]}, r"\('b', 'a'\) among Edges; expected Edges alone"),
+        ({"edges": 3}, r"3; expected a list of Edges"),
+        ({"records": {"a": Record("a", "t")}}, r"'a' among Records"),
+    ],
+)
+def test_what_is_given_is_of_its_kind(given_, message):
+    with pytest.raises(InputError, match=message):
+        Authority(**{"records": [Record("a", "t"), Record("b", "t")], **given_})
+
+
+def test_rules_and_edges_of_words_unknown_are_refused():
+    with pytest.raises(InputError, match=r"order='x'; expected 'effective' or 'published'"):
+        Rule("t", "t", "s", order="x")
+    with pytest.raises(InputError, match="ties='x'"):
+        Rule("t", "t", "s", ties="x")
+    with pytest.raises(InputError, match="1 as an end of an edge"):
+        Edge("a", 1)

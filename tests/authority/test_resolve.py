@@ -1,5 +1,6 @@
 import math
 from datetime import date
+from fractions import Fraction
 from types import MappingProxyType
 
 import pytest
@@ -291,3 +292,26 @@ class TestOneChainPerScope:
         records = [Record.of(f"v{i}", "v", {"of": "x"}, time=f"200{i}") for i in range(3)]
         found = trace({"v0": 2.0, "v1": 1.0}, Authority(records, [rule]), chains=Chains.FIRST)
         assert [hit.id for hit in found.hits] == ["v2"] and not found.passed_over
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        {1: 1.0, "new": 0.5}, {b"old": 1.0}, {"a": 10**400}, {"a": Fraction(10**400)},
+        {"a": float("nan")}, [1, 2],
+    ],
+)  # fmt: skip
+def test_rankings_that_are_none_are_refused(run):
+    authority = Authority([Record("1", "t"), Record("new", "t")], edges=[Edge("new", "1")])
+    with pytest.raises(InputError, match="run: "):
+        resolve({"q": run}, authority)
+    with pytest.raises(InputError, match="run: a run that is a list"):
+        resolve([run], authority)
+
+
+@pytest.mark.parametrize("option", [{"k": 1.5}, {"k": "3"}, {"k": True}, {"k": 0},
+                                    {"anchors": "2"}, {"theta": "0.5"}])  # fmt: skip
+def test_options_of_another_kind_are_refused(option):
+    ((name, value),) = option.items()
+    with pytest.raises(InputError, match=f"{name}={value!r}; expected a"):
+        resolve({"q": {"a": 1.0}}, Authority([Record("a", "t")]), **option)

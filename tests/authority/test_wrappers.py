@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import numpy as np
 import pytest
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
@@ -13,7 +14,7 @@ from llama_index.core.schema import NodeWithScore, TextNode
 from argus.authority.corpus_rows import corpus_of
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Rule
+from argus.authority.rules import Edge, Rule
 from argus.authority.times import parse_moment
 from argus.authority.wrappers import AuthorityRetriever
 from argus.errors import InputError
@@ -90,7 +91,8 @@ def test_what_controls_takes_its_place_though_retrieved_itself(
 def test_documents_without_record_are_returned_as_they_are(authority):
     strange = [document("no id"), document("no id"), document("x", id="elsewhere")]
     known = document("y", id="other")
-    found = AuthorityRetriever(Chain(found=[*strange, known]), authority).invoke("q")
+    with pytest.warns(UserWarning, match="no record of 3 of the 4 retrieved items"):
+        found = AuthorityRetriever(Chain(found=[*strange, known]), authority).invoke("q")
     assert found == [*strange, known]
     with pytest.warns(UserWarning, match="none of the 3 retrieved items has a record"):
         assert AuthorityRetriever(Chain(found=strange), authority).invoke("q") == strange
@@ -186,7 +188,8 @@ def test_functions_pairs_and_unknown_ids_pass(authority):
     def ids(query, corpus, k):
         return ["elsewhere", "open"]
 
-    assert AuthorityRetriever(ids, authority).retrieve("q", [], 5) == ["elsewhere", "fixed"]
+    with pytest.warns(UserWarning, match="no record of 1 of the 2 retrieved items"):
+        assert AuthorityRetriever(ids, authority).retrieve("q", [], 5) == ["elsewhere", "fixed"]
     pairs = AuthorityRetriever(lambda query: [("open", 0.9), ("other", 0.2)], authority)
     assert pairs.invoke("q") == [("fixed", 0.9), ("other", 0.2)]
     assert pairs.batch(["q", "r"]) == [[("fixed", 0.9), ("other", 0.2)]] * 2
@@ -203,3 +206,33 @@ def test_a_class_that_needs_more_than_the_corpus_is_refused(authority):
         AuthorityRetriever(Needy, authority)
     with pytest.raises(InputError, match="needs user"):
         AuthorityRetriever(lambda query, user: [], authority)
+
+
+def test_ids_that_are_whole_numbers_are_compared_as_their_text():
+    records = [Record(id_, "note", text=f"Text {id_}.") for id_ in ("1", "2")]
+    numbered = Authority(records, edges=[Edge("2", "1")])
+    chain = Chain(found=[document("old", id=1)])
+    (found,) = AuthorityRetriever(chain, numbered).invoke("q")
+    assert (found.id, found.page_content) == ("2", "Text 2.")
+    for ids in ([1], np.array([1]), np.array(["1"])):
+        assert AuthorityRetriever(lambda query, ids=ids: ids, numbered).invoke("q") == ["2"]
+    pairs = AuthorityRetriever(lambda query: [(1, 0.9)], numbered)
+    assert pairs.invoke("q") == [("2", 0.9)]
+
+
+def test_what_comes_one_by_one_is_taken(authority):
+    def ids(query):
+        yield "open"
+        yield "other"
+
+    class Lazy:
+        def invoke(self, query, config=None):
+            return (document("x", id=id_) for id_ in ids(query))
+
+    assert AuthorityRetriever(ids, authority).invoke("q") == ["fixed", "other"]
+    found = AuthorityRetriever(Lazy(), authority).invoke("q")
+    assert [d.metadata["id"] for d in found] == ["fixed", "other"]
+    with pytest.raises(InputError, match="None from the retriever; expected a list"):
+        AuthorityRetriever(lambda query: None, authority).invoke("q")
+    with pytest.raises(InputError, match=r"k=0; expected a whole number from 1"):
+        AuthorityRetriever(ids, authority, k=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -19,9 +19,10 @@ OWN_ID = "_id"
 class Record:
     """One document as the authority relation sees it.
 
-    scope: sigma(d), a set of entities as key -> value, or values where it has several. time: when
-    it takes effect; published: when it became known, None where that is the same. Rules say which
-    of the two orders.
+    scope: sigma(d), a set of entities as key -> value, or values where it has several, which are
+    kept as a tuple. time: when it takes effect; published: when it became known, None where that is
+    the same. Rules say which of the two orders. Raises InputError for an id, a type or a value of
+    the scope that is no text, and for a time that is no Moment.
     """
 
     id: str
@@ -34,11 +35,31 @@ class Record:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for name, text in (("id", self.id), ("type", self.type)):
+            if not isinstance(text, str):
+                raise self._unfit(name, text, "text")
         for name, value in (("time", self.time), ("published", self.published)):
             if value is not None and not isinstance(value, Moment):
                 raise self._unfit(name, value, "a Moment")
         if not isinstance(self.scope, dict | Mapping):
             raise self._unfit("scope", self.scope, "a mapping from key to values")
+        if any(type(values) is not str for values in self.scope.values()):
+            scope = {key: self._texts(key, values) for key, values in self.scope.items()}
+            object.__setattr__(self, "scope", scope)
+
+    def _texts(self, key: str, values: object) -> Values:
+        """Return the values of a scope key as one text or a tuple of texts."""
+        if isinstance(values, str):
+            return values
+        if isinstance(values, Iterable) and not isinstance(values, Mapping):
+            texts = tuple(sorted(values, key=str) if isinstance(values, Set) else values)
+            if all(isinstance(text, str) for text in texts):
+                return texts
+        raise InputError(
+            f"{values!r:.80} as {key!r} in the scope of {self.id!r}",
+            expected="a text, or a list of texts",
+            fix="Give numbers as text, and leave out a key that has no value.",
+        )
 
     def _unfit(self, name: str, value: object, expected: str) -> InputError:
         return InputError(

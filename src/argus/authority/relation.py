@@ -6,9 +6,12 @@ import copy
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from argus.authority.as_of import AsOf
+from argus.authority.confidence import require_theta
 from argus.authority.cycles import can_cycle, cyclic_records, require_no_cycle
+from argus.authority.given import all_of
 from argus.authority.links import Link, chain_to, reach
 from argus.authority.places import Place, is_crowded
 from argus.authority.records import Record, find_record
@@ -18,6 +21,9 @@ from argus.authority.ties import all_ties, has_ties, tie_edges
 from argus.authority.times import FOREVER, Moment, parse_moment
 from argus.data.arguments import listed
 from argus.errors import InputError
+
+Time = Moment | str | date | None
+"""A time, or what is read as one."""
 
 __all__ = ["Authority", "Calls", "Link", "chain_to"]
 
@@ -43,7 +49,7 @@ class Authority:
         self, records: Iterable[Record], rules: Sequence[Rule] = (), edges: Iterable[Edge] = ()
     ) -> None:
         self.records: dict[str, Record] = {}
-        for record in records:
+        for record in all_of(Record, records):
             if record.id in self.records:
                 raise InputError(
                     f"two records have the id {record.id!r}",
@@ -51,7 +57,7 @@ class Authority:
                     fix="Remove or rename one of the two.",
                 )
             self.records[record.id] = record
-        self.index = ScopeIndex(rules)
+        self.index = ScopeIndex(tuple(all_of(Rule, rules)))
         self.index.fill(self.records.values())
         self.edges: dict[str, list[Edge]] = {}
         """Explicit edges by superseded id."""
@@ -59,7 +65,7 @@ class Authority:
         """Explicit edges by superseder."""
         self.tied = all_ties(self.index, self.records)
         """Of the edges those between records of equal times, decided by id."""
-        for edge in dict.fromkeys((*edges, *self.tied)):
+        for edge in dict.fromkeys((*all_of(Edge, edges), *self.tied)):
             self._put(edge)
         self.calls = Calls()
         self.at = AsOf(self.records)
@@ -90,17 +96,19 @@ class Authority:
         """Return a record; InputError where there is none."""
         return find_record(self.records, id_)
 
-    def as_of(self, effective: Moment | str | None, known: Moment | str | None = None) -> Authority:
+    def as_of(self, effective: Time, known: Time = None) -> Authority:
         """Return the relation as it was: a view on the same records and index, not to be changed.
 
         effective: only what had certainly taken effect by then counts; a record that has only a
         publication is taken to have effect from then on. known: only what had certainly been
         published by then; None lets in what became known later. A record without any time counts.
         What is not in force takes no part: it neither supersedes nor is superseded, it is in no
-        closure and no frontier, and it is not active.
+        closure and no frontier, and it is not active. Times are read as those of `Record.of`;
+        raises InputError for anything else.
         """
         view = copy.copy(self)
-        view.at, view.calls = AsOf(self.records, _moment(effective), _moment(known)), Calls()
+        times = (_moment(effective, "effective"), _moment(known, "known"))
+        view.at, view.calls = AsOf(self.records, *times), Calls()
         return view
 
     @property
@@ -122,8 +130,10 @@ class Authority:
         """Yield what directly supersedes a record, by edges of confidence `theta` or more.
 
         covered: per bucket from where on it has been read; what lies there is not yielded again,
-        and the mark moves down. It makes a closure linear in its size.
+        and the mark moves down. It makes a closure linear in its size. Raises InputError for an
+        unknown id, and for a theta outside of 0 to 1, as whatever takes one does.
         """
+        require_theta(theta)
         record = self.record(id_)
         self.calls.lookups += 1
         if not self.at.in_force(id_):
@@ -197,6 +207,7 @@ class Authority:
 
         What is not in force at the time of a view is not active then.
         """
+        require_theta(theta)
         return self.at.in_force(id_) and next(self.links(id_, theta=theta), None) is None
 
     def reach(self, ids: Iterable[str], theta: float = 0.0) -> dict[str, Link | None]:
@@ -205,6 +216,7 @@ class Authority:
         The given ids that are in force come first, with None. theta: edges of less confidence are
         not followed (Def. 9). Raises InputError for an unknown id.
         """
+        require_theta(theta)
         covered: dict[Place, int] = {}
         return reach(
             filter(self.at.in_force, listed(ids)), lambda id_: self.links(id_, covered, theta)
@@ -243,6 +255,7 @@ class Authority:
         if a rule orders by another time than the view asks for, or it asks for two. covered: filled
         with the least end of this part per place where it can be superseded.
         """
+        require_theta(theta)
         covered = {} if covered is None else covered
         return reach(
             filter(self.at.in_force, listed(ids)), lambda id_: self._ahead(id_, covered, theta)
@@ -268,7 +281,7 @@ class Authority:
                 expected="a new id",
                 fix="Correct it, or delete it first.",
             )
-        added = list(edges)
+        added = list(all_of(Edge, edges))
         for edge in added:
             if record.id not in (edge.superseder, edge.superseded):
                 raise InputError(
@@ -364,5 +377,5 @@ def _drop(edges: dict[str, list[Edge]], id_: str, edge: Edge) -> None:
         del edges[id_]
 
 
-def _moment(value: Moment | str | None) -> Moment | None:
-    return parse_moment(value) if isinstance(value, str) else value
+def _moment(value: Time, name: str) -> Moment | None:
+    return value if isinstance(value, Moment) else parse_moment(value, where=f"as_of, {name}")

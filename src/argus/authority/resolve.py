@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import islice
 from numbers import Real
-from typing import TypeVar
 
+from argus.authority.confidence import require_theta
+from argus.authority.given import one_of, require_count
 from argus.authority.links import Link
 from argus.authority.records import Record
 from argus.authority.relation import Authority
@@ -21,8 +21,6 @@ from argus.authority.serving import CHAINS, PLACES, Chains, Places
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
-
-Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +75,11 @@ def resolve(
     anchors: how many of each ranking are looked at (all). Both None: everything. places, chains:
     see there. theta: edges of less confidence are not followed (Def. 9). Errors as for `trace`.
     """
+    if not isinstance(run, Mapping):
+        raise InputError(
+            f"a run that is a {type(run).__name__}", expected="{query: {document: score}}",
+            fix="Give a ranking for each query.", where="run",
+        )  # fmt: skip
     return {
         query: trace(
             scores, authority, k=k, anchors=anchors, places=places, chains=chains, theta=theta
@@ -98,18 +101,13 @@ def trace(
     """Resolve one ranking and say what led to every hit; parameters as for `resolve`.
 
     scores: by document, or documents, best first. Raises InputError for a score that is no finite
-    number, for a list of anything but different ids, and for a parameter that is none of its kind.
+    number, for an id that is no text, since none of a record would be like it, for a list of
+    anything but different ids, and for a parameter that is none of its kind.
     """
-    places, chains = _choice(Places, places), _choice(Chains, chains)
-    if not 0 <= theta <= 1:
-        raise InputError(
-            f"theta={theta}", expected="a confidence from 0 to 1", fix="0 follows every edge."
-        )
+    places, chains = one_of(Places, places), one_of(Chains, chains)
+    require_theta(theta)
     for name, value in (("k", k), ("anchors", anchors)):
-        if value is not None and value < 1:
-            raise InputError(
-                f"{name}={value}", expected="a whole number from 1", fix="Leave it out for all."
-            )
+        require_count(name, value)
     scores = _finite(scores)
     retrieved = ranking(scores)[:anchors]
     unknown = tuple(id_ for id_ in retrieved if id_ not in authority)
@@ -136,21 +134,15 @@ def trace(
     return Resolution(tuple(retrieved), ranked_hits(ordered, k), retired, unknown, passed_over)
 
 
-def _choice(kind: type[Choice], value: Choice | str) -> Choice:
-    try:
-        return kind(value)
-    except ValueError as error:
-        names = " or ".join(repr(str(one)) for one in kind)
-        raise InputError(
-            f"{kind.__name__.lower()}={value!r:.80}",
-            expected=names,
-            fix="Leave it out for the first.",
-        ) from error
-
-
 def _finite(scores: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
     """Return a ranking as finite scores by document; a list of ids has falling ones."""
     if isinstance(scores, Mapping):
+        for id_ in scores:
+            if not isinstance(id_, str):
+                raise InputError(
+                    f"{id_!r:.80} as a document", expected="its id, as text",
+                    fix="Give ids as the records have them, such as str(id).", where="run",
+                )  # fmt: skip
         wrong: object = next((s for s in scores.values() if not _is_finite(s)), None)
         if wrong is None and None not in scores.values():
             return dict(scores)
@@ -168,7 +160,10 @@ def _finite(scores: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
 
 
 def _is_finite(score: object) -> bool:
-    return isinstance(score, Real) and math.isfinite(score)
+    try:
+        return isinstance(score, Real) and math.isfinite(score)
+    except OverflowError:  # a whole number or a fraction beyond all floats
+        return False
 
 
 class _Leading:

@@ -9,6 +9,8 @@ from enum import StrEnum
 from itertools import product
 from math import prod
 
+from argus.authority.confidence import require_confidence
+from argus.authority.given import one_of
 from argus.authority.records import Record
 from argus.authority.times import Moment
 from argus.errors import InputError
@@ -82,8 +84,8 @@ class Rule:
         put(self, "superseding", _strings(self.superseding))
         put(self, "superseded", _strings(self.superseded))
         put(self, "scope", tuple(_scope_key(key) for key in _items(self.scope)))
-        put(self, "order", Order(self.order))
-        put(self, "ties", Ties(self.ties))
+        put(self, "order", one_of(Order, self.order))
+        put(self, "ties", one_of(Ties, self.ties))
         put(self, "condition", {k: _strings(v) for k, v in self.condition.items()})
         if not self.name:
             put(self, "name", f"{'|'.join(self.superseding)} > {'|'.join(self.superseded)}")
@@ -112,12 +114,7 @@ class Rule:
                 expected="order: effective or published beside it",
                 fix="Leave `ties` out: no time is looked at.",
             )
-        if not 0 < self.confidence <= 1:
-            raise InputError(
-                f"rule {self.name!r}: confidence {self.confidence}",
-                expected="more than 0, at most 1",
-                fix="Leave it out for a certain rule.",
-            )
+        require_confidence(self.confidence, f"rule {self.name!r}:")
         for name in self.condition:
             side, dot, rest = name.partition(".")
             if side not in ("superseding", "superseded") or not dot or not rest:
@@ -223,19 +220,20 @@ class Edge:
     relation: str = SUPERSEDES
 
     def __post_init__(self) -> None:
+        for id_ in (self.superseder, self.superseded):
+            if not isinstance(id_, str):
+                raise InputError(
+                    f"{id_!r:.80} as an end of an edge", expected="the id of a document, as text",
+                    fix="Give Edge(superseder, superseded) two ids.",
+                )  # fmt: skip
         if self.superseder == self.superseded:
             raise InputError(
                 f"{self.superseder!r} supersedes itself",
                 expected="two documents",
                 fix="Remove the edge, or mend one of its ids.",
             )
-        if not 0 < self.confidence <= 1:
-            raise InputError(
-                f"{self.superseder!r} supersedes {self.superseded!r} with confidence "
-                f"{self.confidence}",
-                expected="more than 0, at most 1",
-                fix="Leave it out for a certain edge.",
-            )
+        of = f"{self.superseder!r} supersedes {self.superseded!r} with"
+        require_confidence(self.confidence, of)
 
 
 def id_order(id_: str) -> tuple[tuple[int, int, str], ...]:

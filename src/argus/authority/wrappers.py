@@ -12,10 +12,12 @@ from __future__ import annotations
 import asyncio
 import inspect
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 from argus.authority.corpus_rows import CorpusDocument, corpus_of
+from argus.authority.given import require_count
 from argus.authority.links import Link
 from argus.authority.records import Record
 from argus.authority.relation import Authority
@@ -38,10 +40,10 @@ class AuthorityRetriever:
     `retrieve(query, corpus, k)` that returns ids; a function of that signature does as well, and a
     class, which is made with the records as its corpus if it takes one. k: items to return at most.
     id_of: an item's record id; by default a plain id itself, else the metadata's id, its own `id`,
-    or the node's `ref_doc_id` or `node_id`, whichever is a record. Items of which there is no
-    record are returned as they are, with a warning where none has one. Chunks of a superseded
-    document make room for one item of what controls it, with the whole text of that record. Raises
-    InputError for a retriever of another shape.
+    or the node's `ref_doc_id` or `node_id`, whichever is a record; whole numbers count as their
+    text. Items of which there is no record are returned as they are, with a warning. Chunks of a
+    superseded document make room for one item of what controls it, with the whole text of that
+    record. Raises InputError for a retriever of another shape.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class AuthorityRetriever:
                 "(retrieve(query, corpus, k))",
                 fix="For anything else call argus.resolve on its run.",
             )
+        require_count("k", k)
         self.retriever, self.authority, self.k = retriever, authority, k
         self.id_of = id_of or self._find_id
         self.name = f"authority({getattr(retriever, 'name', None) or type(retriever).__name__})"
@@ -117,16 +120,24 @@ class AuthorityRetriever:
             self._corpus = corpus_of(self.authority.records.values())
         return self._corpus
 
-    def resolve(self, items: Sequence[Any]) -> list[Any]:
-        """Return items with every superseded one replaced by what controls it, in its place."""
+    def resolve(self, items: Iterable[Any]) -> list[Any]:
+        """Return items with every superseded one replaced by what controls it, in its place.
+
+        items: of any kind that can be gone through. Raises InputError for what cannot.
+        """
+        items = _listed(items)
         ids = [self._id(item) for item in items]
         retrieved: dict[str, list[Any]] = {}
         for id_, item in zip(ids, items, strict=True):
             retrieved.setdefault(id_, []).append(item)
-        if items and not any(id_ in self.authority for id_ in retrieved):
+        without = sum(id_ not in self.authority for id_ in ids)
+        if without:
+            of_all = f"of the {len(items)} retrieved items"
+            some = f"no record of {without} {of_all}"
+            said = f"none {of_all} has a record" if without == len(items) else some
             warnings.warn(
-                f"none of the {len(items)} retrieved items has a record: they are returned as they "
-                "are; if their ids are elsewhere, say so with id_of",
+                f"{said}: they are returned as they are; if their ids are elsewhere, say so with "
+                "id_of",
                 stacklevel=3,
             )
         served: list[Any] = []
@@ -145,24 +156,22 @@ class AuthorityRetriever:
         return served[: self.k]
 
     def _id(self, item: Any) -> str:
-        id_ = self.id_of(item)
+        id_ = _id_text(self.id_of(item))
         return id_ if id_ is not None else f"{id(item)} without id"
 
     def _find_id(self, item: Any) -> str | None:
-        if isinstance(item, str):
-            return item
-        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
-            return item[0]
+        first = item[0] if isinstance(item, tuple) and len(item) == 2 else item
+        if (plain := _id_text(first)) is not None:
+            return plain
         inner = getattr(item, "node", item)
         metadata = getattr(inner, "metadata", None) or {}
         values = [metadata.get(key) for key in ID_KEYS]
         values += [getattr(inner, name, None) for name in ("ref_doc_id", "node_id", "id")]
-        texts = (value for value in values if isinstance(value, str))
-        return next((text for text in texts if text in self.authority), None)
+        return next((text for text in map(_id_text, values) if text in self.authority), None)
 
     def _like(self, item: Any, id_: str, chain: Sequence[Link]) -> Any:
         """Return an item of the class of `item` for a record that was not retrieved."""
-        if isinstance(item, str):
+        if _id_text(item) is not None:
             return id_
         if isinstance(item, tuple):
             return (id_, *item[1:])
@@ -176,6 +185,22 @@ class AuthorityRetriever:
                 score=getattr(item, "score", None),
             )
         return type(item)(page_content=text, metadata=metadata, id=id_)
+
+
+def _id_text(value: object) -> str | None:
+    """Return an id as the records have them; None where it is none."""
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+def _listed(items: object) -> list[Any]:
+    if isinstance(items, Iterable) and not isinstance(items, str | bytes):
+        return list(items)
+    raise InputError(
+        f"{items!r:.80} from the retriever", expected="a list of what it retrieved",
+        fix="Let it return a list, empty where it found nothing.",
+    )  # fmt: skip
 
 
 def _retrieve_call(retriever: Any) -> Call | None:
