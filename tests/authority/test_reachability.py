@@ -1,10 +1,18 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
-from argus.authority.reachability import reach, supersessions
+from argus.authority import places
+from argus.authority.reachability import LINKS, reach, supersessions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
-from argus.authority.rules import Edge, Rule
+from argus.authority.rules import Edge, Order, Rule
+from argus.errors import InputError
+from tests.support.draws import examples
+from tests.support.relations import relations
 
 
 def test_superseded_documents_are_paired_with_what_controls_now():
@@ -21,6 +29,36 @@ def test_a_chain_is_followed_to_its_end_under_its_first_rule():
     (one, two) = supersessions(Authority(records, edges=edges))
     assert (one.superseded, one.controlling, len(one.chain), one.rule) == ("a", "c", 2, "first")
     assert (two.superseded, two.controlling, two.rule) == ("b", "c", "second")
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(relations(tuple(Order), ("supersedes", "overrides")), st.sampled_from([0, 1, 64]))
+def test_what_chains_share_is_what_each_of_them_finds(relation, crowded):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(places, "CROWDED", crowded)
+        try:
+            authority = Authority(relation.records, relation.rules, relation.edges)
+        except InputError:
+            assume(False)
+        found = {(s.superseded, s.controlling): (s.chain, s.hops) for s in supersessions(authority)}
+        plain = {
+            (id_, end): (chain, len(chain))
+            for id_ in sorted(authority.records)
+            for end, chain in authority.controlling_chains([id_]).items()
+            if chain
+        }
+        assert list(found.items()) == list(plain.items())
+
+
+def test_the_chains_of_a_long_past_take_seconds_and_are_cut():
+    ids = [f"d{i:05}" for i in range(20_000)]
+    edges = [Edge(newer, older) for older, newer in pairwise(ids)]
+    authority = Authority([Record(id_, "doc") for id_ in ids], edges=edges)
+    found = list(supersessions(authority))
+    assert authority.calls.lookups == len(ids)
+    assert [s.hops for s in found] == list(range(len(ids) - 1, 0, -1))
+    assert {s.controlling for s in found} == {ids[-1]}
+    assert found[0].chain == tuple(authority.chain(ids[0], ids[LINKS]))
 
 
 def test_a_document_may_be_controlled_by_several():

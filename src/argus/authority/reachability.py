@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
+from argus.authority.endings import Endings
 from argus.authority.links import Link
 from argus.authority.relation import Authority
 from argus.data.types import FloatArray, IntArray
@@ -21,6 +21,8 @@ from argus.indexes.dense import known_item_search
 BATCH = 4096
 MOST = 16
 """Controlling documents of one superseded document that are asked for."""
+LINKS = 20
+"""Links of a chain that are told, from the superseded document on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,9 @@ class Supersession:
     superseded: str
     controlling: str
     chain: tuple[Link, ...]
-    """From the one to the other, oldest first; one link where they are neighbours."""
+    """From the one to the other, oldest first, its first LINKS links."""
+    hops: int
+    """Links of the whole chain; 1 where they are neighbours."""
 
     @property
     def rule(self) -> str:
@@ -43,13 +47,15 @@ def supersessions(authority: Authority) -> Iterator[Supersession]:
 
     Chains are followed to their ends: of d1, d2, d3 it yields (d1, d3) and (d2, d3). Of more than
     MOST that control a document, those by the shortest chains: so there are as many as superseded
-    documents, times MOST at worst, and never as many as pairs of a scope.
+    documents, times MOST at worst, and never as many as pairs of a scope. What chains share is
+    looked at once for all of them.
     """
+    endings = Endings(authority, MOST, LINKS)
     for id_ in sorted(authority.records):
-        if authority.in_force(id_) and not authority.is_active(id_):
-            controlling = authority.controlling_chains([id_])
-            for newer, chain in islice(controlling.items(), MOST):
-                yield Supersession(id_, newer, chain)
+        if authority.in_force(id_):
+            for end in endings.of(id_):
+                if end.hops:
+                    yield Supersession(id_, end.id, end.chain, end.hops)
 
 
 @dataclass(frozen=True)

@@ -258,8 +258,36 @@ class Authority:
         require_theta(theta)
         covered = {} if covered is None else covered
         return reach(
-            filter(self.at.in_force, listed(ids)), lambda id_: self._ahead(id_, covered, theta)
+            filter(self.at.in_force, listed(ids)), lambda id_: self.ahead(id_, covered, theta)
         )
+
+    def ahead(
+        self, id_: str, covered: dict[Place, int] | None = None, theta: float = 0.0
+    ) -> Iterator[Link]:
+        """Yield of what supersedes a record what may be active, or leads the furthest.
+
+        covered: as in `links`.
+        """
+        covered = {} if covered is None else covered
+        record = self.record(id_)
+        self.calls.lookups += 1
+        for place, moment in self.index.superseded_places(record):
+            bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
+            read = covered.get(place, FOREVER)
+            if bucket is None or rule.confidence < theta or read <= moment.end:
+                continue
+            covered[place] = moment.end
+            horizon = self.at.horizon(rule.order)
+            if horizon is not None and is_crowded(len(bucket.superseding)):
+                heads = self.index.heads(place, self.records, self.edges)
+                newer = heads.ahead(self.at, moment.end, read, theta)
+            else:
+                newer = bucket.newer(moment, (min(read, horizon or FOREVER), ""))
+            for superseder in filter(self.at.in_force, newer):
+                self.calls.edges += 1
+                yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
+        if id_ in self.edges:
+            yield from self._linked(id_, theta)
 
     def controlling_chains(
         self, ids: Iterable[str], theta: float = 0.0
@@ -321,28 +349,6 @@ class Authority:
             _drop(self.edges, edge.superseded, edge)
         del self.records[id_]
         return record
-
-    def _ahead(self, id_: str, covered: dict[Place, int], theta: float) -> Iterator[Link]:
-        """Yield of what supersedes a record what may be active, or leads the furthest."""
-        record = self.record(id_)
-        self.calls.lookups += 1
-        for place, moment in self.index.superseded_places(record):
-            bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
-            read = covered.get(place, FOREVER)
-            if bucket is None or rule.confidence < theta or read <= moment.end:
-                continue
-            covered[place] = moment.end
-            horizon = self.at.horizon(rule.order)
-            if horizon is not None and is_crowded(len(bucket.superseding)):
-                heads = self.index.heads(place, self.records, self.edges)
-                newer = heads.ahead(self.at, moment.end, read, theta)
-            else:
-                newer = bucket.newer(moment, (min(read, horizon or FOREVER), ""))
-            for superseder in filter(self.at.in_force, newer):
-                self.calls.edges += 1
-                yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
-        if id_ in self.edges:
-            yield from self._linked(id_, theta)
 
     def _linked(self, id_: str, theta: float) -> Iterator[Link]:
         """Yield what supersedes a record by explicit edges."""

@@ -14,7 +14,7 @@ from argus.errors import ArgusError, InputError
 from argus.jobs.workspace import NO_ENCODER, Record, keep_input, require_some
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.retrievers.kept import FILE as ANSWERS
-from argus.retrievers.names import input_path
+from argus.retrievers.names import check_named, input_path
 from argus.retrievers.opening import OpenRetriever, opened
 from argus.retrievers.protocol import Answers
 from argus.retrievers.run_file import run_answers
@@ -27,13 +27,18 @@ if TYPE_CHECKING:
 class Answerer:
     """What answers the queries of a job: a retriever, or the run that it made of them elsewhere.
 
-    asking, encoder: as for `opened`.
+    asking, encoder: as for `opened`. Raises InputError for a name that is none of a retriever, so
+    that a job says so before it has worked.
     """
 
     retriever: Any = None
     run: Path | Run | None = None
     asking: AskingConfig | None = None
     encoder: Encoder | EncoderConfig | str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.retriever, str | Path):
+            check_named(str(self.retriever))
 
     @property
     def is_named(self) -> bool:

@@ -1,9 +1,15 @@
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from argus.authority.jobs.audit import audit_authority
+from argus.authority.jobs.audit_findings import pair_table
+from argus.authority.reachability import supersessions
+from argus.authority.records import Record
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge
 from argus.errors import ArgusError, EncodingError, InputError
 from tests.support.results import shown, sizes
 from tests.support.superseding import ROWS, story_source, write_story
@@ -115,3 +121,19 @@ def test_an_audit_shows_its_figures(story, tmp_path, minilm, monkeypatch):
     result = audit_authority(story_source(story), out=tmp_path / "out", encoder=minilm, k=2)
     assert shown(result)[0].startswith(f"records: {len(ROWS)}; ")
     assert sizes(result, monkeypatch) == {"table": result.table.num_rows}
+
+
+def test_a_name_of_no_retriever_is_refused_before_anything_is_read(tmp_path):
+    with pytest.raises(InputError, match="'bm25' names no retriever"):
+        audit_authority(story_source(tmp_path / "absent"), out=tmp_path / "out", retriever="bm25")
+
+
+def test_long_chains_are_told_by_their_first_links(tmp_path):
+    ids = [f"d{i}" for i in range(25)]
+    records = [Record(id_, "doc", text=f"Text of {id_}.", title=id_) for id_ in ids]
+    authority = Authority(records, edges=[Edge(b, a) for a, b in pairwise(ids)])
+    table = pair_table(list(supersessions(authority)), {}, authority, 10)
+    told = dict(zip(table["superseded"].to_pylist(), table["chain"].to_pylist(), strict=True))
+    assert told["d0"].endswith("superseded by 'd20' (given), and by 4 more up to 'd24'")
+    assert told["d4"].endswith("superseded by 'd24' (given)")
+    assert table["hops"].to_pylist()[0] == 24

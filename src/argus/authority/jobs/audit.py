@@ -76,11 +76,11 @@ def audit_authority(
     """
     if k < 1:
         raise InputError(f"{k}", expected="a whole number from 1", fix="Try 10.", where="--k")
+    source_of_answers = Answerer(retriever, None, asking, encoder)
     opened = source if isinstance(source, OpenedAuthority) else open_authority(source)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     times = {"as_of": opened.source.as_of, "known_by": opened.source.known_by}
     record = Record("authority", {"k": k, **times}, opened.inputs)
-    source_of_answers = Answerer(retriever, None, asking, encoder)
     if source_of_answers.is_named:
         pairs = _pairs(opened.authority)
         with record.timed("asking"):

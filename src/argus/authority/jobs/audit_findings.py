@@ -44,7 +44,7 @@ superseded, controlling: id of the document.
 superseded_title, controlling_title: its title; empty without one.
 types: their types, older → newer.
 hops: supersessions from one to the other.
-chain: these, in words.
+chain: these, in words; of more than 20 the first.
 state: measured where one of the two proxies could ask.
 title_rank, text_rank: rank of the controlling one, asked with this; null beyond a list's end.
 title_n_plus, text_n_plus: documents that score strictly above it (N+).
@@ -107,8 +107,8 @@ def pair_table(
         "controlling_title": [record.title for record in newer],
         "types": [f"{a.type} → {b.type}" for a, b in zip(older, newer, strict=True)],
         "rule": [pair.rule for pair in pairs],
-        "hops": [len(pair.chain) for pair in pairs],
-        "chain": [describe(list(pair.chain)) for pair in pairs],
+        "hops": [pair.hops for pair in pairs],
+        "chain": [_chain(pair) for pair in pairs],
         "state": [
             str(State.MEASURED if len(why) < len(proxies) else _failed(why)) for why in why_not
         ],
@@ -117,6 +117,12 @@ def pair_table(
     for proxy, ranks in proxies.items():
         columns |= _columns(proxy, ranks, len(pairs), k)
     return pa.Table.from_pydict(columns, schema=_SCHEMA)
+
+
+def _chain(pair: Supersession) -> str:
+    more = pair.hops - len(pair.chain)
+    rest = f", and by {more:,} more up to {pair.controlling!r}" if more else ""
+    return describe(list(pair.chain)) + rest
 
 
 def _failed(why: Iterable[tuple[State, str]]) -> State:
