@@ -52,7 +52,7 @@ class Endings:
         return self._ends[id_]
 
     def _merged(self, above: Mapping[str, Link]) -> Iterator[End]:
-        """Yield the ends of a record, out of those of what supersedes it: the nearest, each once."""
+        """Yield the ends of a record, the nearest of those of what supersedes it."""
         ways = [(end, link) for newer, link in above.items() for end in self._ends[newer]]
         seen: set[str] = set()
         for end, link in sorted(ways, key=lambda way: way[0].hops):

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 
 from argus.authority.jobs.audit import audit_authority
-from argus.authority.jobs.audit_findings import pair_table
+from argus.authority.jobs.audit_findings import ProxyRanks, pair_table
 from argus.authority.reachability import supersessions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
+from argus.data.types import State
 from argus.errors import ArgusError, EncodingError, InputError
 from tests.support.results import shown, sizes
 from tests.support.superseding import ROWS, story_source, write_story
@@ -132,7 +133,9 @@ def test_long_chains_are_told_by_their_first_links(tmp_path):
     ids = [f"d{i}" for i in range(25)]
     records = [Record(id_, "doc", text=f"Text of {id_}.", title=id_) for id_ in ids]
     authority = Authority(records, edges=[Edge(b, a) for a, b in pairwise(ids)])
-    table = pair_table(list(supersessions(authority)), {}, authority, 10)
+    pairs = list(supersessions(authority))
+    none = ProxyRanks(np.array([], int), dict.fromkeys(range(24), (State.NOT_APPLICABLE, "none")))
+    table = pair_table(pairs, {"title": none, "text": none}, authority, 10)
     told = dict(zip(table["superseded"].to_pylist(), table["chain"].to_pylist(), strict=True))
     assert told["d0"].endswith("superseded by 'd20' (given), and by 4 more up to 'd24'")
     assert told["d4"].endswith("superseded by 'd24' (given)")

@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import threading
+import time
+from itertools import pairwise
 
 import pytest
 
@@ -142,3 +145,55 @@ def test_only_what_leads_on_from_a_document_is_taken_out(folder):
     assert set(around.records) == {"flaw-1", "fix-1", "fix-1b"}
     assert not around.is_active("flaw-1") and around.is_active("fix-1b")
     assert len(opened(folder).around("nobody")) == 0
+
+
+@pytest.fixture
+def chained(folder):
+    """Three hundred records, each superseded by the next."""
+    ids = [f"d{i}" for i in range(300)]
+    rows = [{"_id": id_, "type": "note", "text": f"Text of {id_}."} for id_ in ids]
+    edges = [{"superseder": newer, "superseded": older} for older, newer in pairwise(ids)]
+    for name, lines in (("records", rows), ("edges", edges)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    return opened(folder, rules=None, edges=folder / "edges.jsonl")
+
+
+def test_long_chains_are_cut_and_told_with_their_length(chained):
+    (last, first) = chained.resolve(["d299", "d0", "d0", "d299"])
+    assert last["active"] and last["controlling"][0]["hops"] == 0
+    (controlling,) = first["controlling"]
+    assert (controlling["id"], controlling["hops"]) == ("d299", 299)
+    assert [link["superseder"] for link in controlling["chain"]] == [f"d{i}" for i in range(1, 51)]
+    answer = chained.resolve([f"d{i}" for i in range(299)])
+    assert [one["controlling"][0]["hops"] for one in answer] == list(range(299, 0, -1))
+    assert sum(len(one["controlling"][0]["chain"]) for one in answer) == 10_000
+    assert answer[-1]["controlling"][0]["chain"] == []
+
+
+def test_of_many_that_control_a_document_the_nearest_are_named(folder):
+    ids = [f"n{i:03}" for i in range(101)]
+    rows = [{"_id": id_, "type": "note", "text": "x"} for id_ in ("old", "older", *ids)]
+    edges = [{"superseder": "n000", "superseded": "older"}]
+    edges += [{"superseder": id_, "superseded": "old"} for id_ in ids]
+    for name, lines in (("records", rows), ("edges", edges)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    authority = opened(folder, rules=None, edges=folder / "edges.jsonl")
+    old, older = authority.resolve(["old", "older"])
+    assert (len(old["controlling"]), old["more"]) == (100, True)
+    assert (len(older["controlling"]), older["more"]) == (1, False)
+
+
+def test_others_are_let_in_between_documents_and_what_they_change_counts(chained, monkeypatch):
+    monkeypatch.setattr("argus.service.searching.authority.TURN_S", 0)
+    rows = [{"op": "delete", "_id": "d299"}]
+
+    def others(_):
+        taking = threading.Thread(target=chained.take, args=[rows])
+        taking.start()
+        taking.join(10)
+        assert not taking.is_alive()
+        monkeypatch.setattr(time, "sleep", lambda _: None)
+
+    monkeypatch.setattr(time, "sleep", others)
+    before, after = chained.resolve(["d0", "d1"])
+    assert [one["controlling"][0]["id"] for one in (before, after)] == ["d299", "d298"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,6 @@ from argus.authority.domains import Domain
 from argus.authority.domains.sources import Source as Row
 from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.inputs import domain_of, moment_of, open_authority
-from argus.authority.jobs.search import chain_link
 from argus.authority.jobs.stream import INSERT, Changes, StreamChange
 from argus.authority.records import Record
 from argus.authority.relation import Authority
@@ -26,12 +26,17 @@ from argus.data.provenance import content_hash
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.service.searching.journal import Journal
+from argus.service.searching.resolving import Resolving
 from argus.service.searching.summary import RecordsChanged, Resolved
 
 WATCHED = 10_000
 """Cached answers that are watched at most; the oldest is forgotten for a new one."""
 LONGEST_ID = 2_000
 """Characters of an id that a request may name."""
+TURN_S = 0.05
+"""Seconds that one request holds the relation, once it has looked at a document."""
+PAUSE_S = 0.001
+"""Seconds that it lets it go for: a lock that is taken again at once is got by nobody else."""
 REQUEST = Path("request")
 """What an error of a row of a request names as its file."""
 
@@ -65,6 +70,8 @@ class ServedAuthority:
         self._stream: UndoableStream | None = None
         self._domain = Domain("records", ())
         self._watched: OrderedDict[str, None] = OrderedDict()
+        self._changes = 0
+        """How often records came: a number of the state of the relation."""
 
     @contextmanager
     def at(self, as_of: str | None = None, known_by: str | None = None) -> Iterator[Authority]:
@@ -84,9 +91,18 @@ class ServedAuthority:
     def resolve(
         self, ids: Iterable[str], as_of: str | None = None, known_by: str | None = None
     ) -> list[Resolved]:
-        """Return what controls each document."""
-        with self.at(as_of, known_by) as authority:
-            return [_resolved(id_, authority) for id_ in ids]
+        """Return what controls each document, each once; others are let in between."""
+        resolving, waiting, found = Resolving(), deque(dict.fromkeys(ids)), list[Resolved]()
+        while waiting:
+            with self.at(as_of, known_by) as authority:
+                end = time.monotonic() + TURN_S
+                while waiting:
+                    found.append(resolving.resolved(waiting.popleft(), authority, self._changes))
+                    if time.monotonic() > end:
+                        break
+            if waiting:
+                time.sleep(PAUSE_S)
+        return found
 
     def around(self, id_: str) -> Authority:
         """Return the part of the relation that leads on from one document, for itself."""
@@ -126,6 +142,7 @@ class ServedAuthority:
         """
         with self._lock:
             stream = self._opened()
+            self._changes += 1
             with stream.all_or_none():
                 made = _made(stream, self._domain, enumerate(rows, 1), REQUEST)
                 changes = [_can_be_named(change) for change in made]
@@ -269,24 +286,3 @@ def _can_be_named(change: StreamChange) -> StreamChange:
             where=REQUEST,
         )
     return change
-
-
-def _resolved(id_: str, authority: Authority) -> Resolved:
-    if id_ not in authority:
-        return {"id": id_, "known": False, "in_force": True, "active": True, "controlling": []}
-    is_in_force = authority.in_force(id_)
-    chains = authority.controlling_chains([id_]) if is_in_force else {}
-    return {
-        "id": id_,
-        "known": True,
-        "in_force": is_in_force,
-        "active": is_in_force and authority.is_active(id_),
-        "controlling": [
-            {
-                "id": controlling,
-                "title": authority.records[controlling].title,
-                "chain": [chain_link(link, authority) for link in chain],
-            }
-            for controlling, chain in chains.items()
-        ],
-    }

@@ -59,12 +59,14 @@ class Controlling(TypedDict):
     """What controls a document, and the chain that leads to it.
 
     id: id of the document.
-    chain: supersessions that lead to it, oldest first.
+    chain: supersessions that lead to it, oldest first; of a long chain the first 50.
+    hops: how many they are; more than `chain` has where that was cut.
     """
 
     id: str
     title: str
     chain: list[ChainLink]
+    hops: int
 
 
 class Resolved(TypedDict):
@@ -74,7 +76,8 @@ class Resolved(TypedDict):
     known: whether there is a record of it; without one nothing supersedes it.
     in_force: whether it is in force at that time.
     active: whether nothing supersedes it.
-    controlling: documents that control it.
+    controlling: documents that control it, the nearest 100.
+    more: whether more than these control it.
     """
 
     id: str
@@ -82,10 +85,11 @@ class Resolved(TypedDict):
     in_force: bool
     active: bool
     controlling: list[Controlling]
+    more: bool
 
 
 class Resolutions(TypedDict):
-    """Documents under the authority relation, as of a time."""
+    """Documents under the authority relation, as of a time; each once, in the order asked for."""
 
     as_of: str | None
     known_by: str | None
