@@ -1,5 +1,6 @@
-"""A table of jobs that is damaged: told with its file, and searched beside it as ever."""
+"""A table of jobs that is damaged, or a stranger's: told, and searched beside it as ever."""
 
+import json
 import sqlite3
 from contextlib import closing
 
@@ -72,3 +73,47 @@ def test_no_job_writes_where_the_service_keeps_its_state(work):
         options = {"folders": [str(work)], "html": str(work / STATE / FILE)}
         answer = client.post("/jobs", json={"command": "history", "options": options})
     assert answer.status_code == 422 and "keeps its own state" in answer.text
+
+
+def planted(work, state, words, *arguments):
+    """Have the first job be of other words, as whoever made the folder may write them."""
+    with closing(sqlite3.connect(work / STATE / FILE)) as sql:
+        sql.execute(
+            "UPDATE jobs SET state = ?, words = ?, arguments = ?, line = 'argus report x'",
+            (state, json.dumps(words), json.dumps(arguments)),
+        )
+        sql.commit()
+
+
+@pytest.mark.parametrize("state", ["queued", "interrupted"])
+def test_a_planted_job_runs_no_code(work, table, state):
+    (work / "evil.py").write_text(f"open({str(work / 'ran')!r}, 'w')\ndef search(q, k): return []")
+    code = f"--retriever={work}/evil.py:search"
+    planted(work, state, ["explain"], code, "--", "hello", "alder-mill")
+    with serving(work) as client:
+        resumed = client.post("/jobs/1/resume")
+        job = client.get("/jobs/1").json()
+    assert job["state"] == ("failed" if state == "queued" else state)
+    assert "evil.py:search" in job["command"]
+    assert resumed.status_code == 422 and "where the service is started" in resumed.text
+    assert state == "interrupted" or "where the service is started" in job["errors"]
+    assert not (work / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments", "told"),
+    [
+        (["serve"], ["/"], "expected one of demo"),
+        (["traffic judge"], [], "expected a command"),
+        (["history"], ["--html=/tmp/page.html", "--", "WORK/report"], "outside the folders"),
+        (["report"], ["--", "--config=x", "WORK/report"], "no further argument"),
+        (["report"], ["WORK/report"], "by now"),
+        (["gate"], ["--config=/tmp/a.toml", "--", "WORK/report"], "by now"),
+        (["gate"], ["--nothing", "--", "WORK/report"], "an option of the command"),
+    ],
+)
+def test_a_planted_job_that_no_request_could_start_fails(work, table, words, arguments, told):
+    planted(work, "queued", words, *(one.replace("WORK", str(work)) for one in arguments))
+    with serving(work) as client:
+        job = client.get("/jobs/1").json()
+    assert job["state"] == "failed" and job["attempt"] == 1 and told in job["errors"], job

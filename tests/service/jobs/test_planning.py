@@ -11,6 +11,7 @@ from argus.errors import InputError
 from argus.service.jobs.allowed import PROMPT_ONLY, STARTABLE
 from argus.service.jobs.lines import as_request, may_start
 from argus.service.jobs.planning import plan_job
+from argus.service.jobs.replanning import plan_again
 from argus.service.jobs.summary import JobRequest
 from argus.service.workplace import Workplace
 
@@ -190,3 +191,33 @@ def test_a_typed_option_that_there_is_not_is_refused(line):
 def test_what_a_person_has_to_fill_in_is_not_offered():
     assert may_start("argus gate report/ --against before/")
     assert not may_start("argus gate NEW --against report/")
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("repair", {"index": "served", "queries": "INSIDE/a b.jsonl", "only-try": True}),
+        ("explain", {"query": "--json", "doc_id": ";", "retriever": "served"}),
+        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "retriever": "beside-2"}),
+        ("gate", {"folders": ["INSIDE/ix", "INSIDE"], "min_ndcg": 0.3, "json": False}),
+        ("remedy rollback", {"index": "served", "remedy": "--help"}),
+        ("index build", {"corpus": "INSIDE/d", "out": "INSIDE/o"}),
+    ],
+)
+def test_a_job_that_was_kept_comes_to_the_same_when_it_is_planned_again(
+    place, tmp_path, command, options
+):
+    settings = tmp_path / "argus.toml"
+    settings.write_text('[index.build]\nencoder = "mine"\n')
+    place = replace(place, config=settings, beside=("a.py:f", "b.py:f"))
+    inside = str(place.folders[0])
+    whole = {
+        name: value.replace("INSIDE", inside) if isinstance(value, str)
+        else [v.replace("INSIDE", inside) for v in value] if isinstance(value, list) else value
+        for name, value in options.items()
+    }  # fmt: skip
+    planned = plan(place, command, **whole)
+    assert plan_again(planned.words, planned.arguments, place, ArgusCommands()) == planned
+    with pytest.raises(InputError):
+        other = Workplace((tmp_path / "outside",))
+        plan_again(planned.words, planned.arguments, other, ArgusCommands())

@@ -35,15 +35,23 @@ def as_request(line: str, commands: Commands) -> JobRequest:
             fix="Run it at a prompt.", where="command",
         )  # fmt: skip
     declared = commands.declared(command.split())
+    options = options_of(words[1 + len(command.split()) :], declared)
+    return JobRequest(command=command, options=options)
+
+
+def options_of(
+    words: Sequence[str], declared: Sequence[Declared]
+) -> dict[str, Value | list[Value]]:
+    """Return the options that typed words set; InputError for one that there is not."""
     options: dict[str, Value | list[Value]] = {}
-    for one, value in _values(words[1 + len(command.split()) :], declared):
+    for one, value in _values(words, declared):
         if one.several:
             earlier = options.setdefault(one.name, [])
             assert isinstance(earlier, list)
             earlier.append(value)
         else:
             options[one.name] = value
-    return JobRequest(command=command, options=options)
+    return options
 
 
 def _words(line: str) -> list[str]:

@@ -28,7 +28,12 @@ class Planned:
     @property
     def line(self) -> str:
         """The command as it would be typed."""
-        return shlex.join(("argus", *self.words, *self.arguments))
+        return command_line(self.words, self.arguments)
+
+
+def command_line(words: Sequence[str], arguments: Sequence[str]) -> str:
+    """Return a command as it would be typed."""
+    return shlex.join(("argus", *words, *arguments))
 
 
 def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> Planned:
@@ -38,11 +43,7 @@ def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> P
     set on the command line alone, a value that it would refuse, and a path outside the folders.
     """
     words = tuple(request.command.split())
-    if " ".join(words) not in STARTABLE:
-        raise InputError(
-            repr(request.command), expected=f"one of {', '.join(STARTABLE)}",
-            fix="Run other commands at a prompt.", where="command",
-        )  # fmt: skip
+    check_startable(" ".join(words))
     declared = commands.declared(words)
     values = _by_name(request.options, declared, " ".join(words))
     _check_homes(values, declared)
@@ -62,6 +63,15 @@ def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> P
         arguments = (f"--{CONFIG}={workplace.config.resolve()}", *arguments)
     commands.check(words, arguments)
     return Planned(words, arguments, tuple(dict.fromkeys(writes)))
+
+
+def check_startable(command: str) -> None:
+    """Raise InputError for a command that a request may not start."""
+    if command not in STARTABLE:
+        raise InputError(
+            repr(command), expected=f"one of {', '.join(STARTABLE)}",
+            fix="Run other commands at a prompt.", where="command",
+        )  # fmt: skip
 
 
 def _by_name(
@@ -115,9 +125,9 @@ def _whole(one: Declared, value: Value, workplace: Workplace) -> str:
             f"a value of {len(text):,} characters",
             expected=f"from 1 to {LONGEST:,}, none of them null", fix="Correct it.", where=one.name,
         )  # fmt: skip
-    if _is_of_the_service(one) and (text == SERVED or text.startswith(BESIDE)):
-        return _referred(one, text, workplace)
-    if one.name != "index" and _is_of_the_service(one):
+    if is_of_the_service(one) and (text == SERVED or text.startswith(BESIDE)):
+        return referred(one, text, workplace)
+    if one.name != "index" and is_of_the_service(one):
         raise InputError(
             "is named where the service is started, never by a request", expected=SERVED,
             fix="Start the service with it.", where=one.name,
@@ -127,7 +137,8 @@ def _whole(one: Declared, value: Value, workplace: Workplace) -> str:
     return text
 
 
-def _is_of_the_service(one: Declared) -> bool:
+def is_of_the_service(one: Declared) -> bool:
+    """Return whether an option names what the service was started over."""
     return one.name == "index" or (one.name in OF_THE_SERVICE and one.kind == "text")
 
 
@@ -135,7 +146,11 @@ def _folder(one: Declared, text: str) -> Path:
     return parse_index_spec(text).path if one.name == "index" else Path(text)
 
 
-def _referred(one: Declared, reference: str, workplace: Workplace) -> str:
+def referred(one: Declared, reference: str, workplace: Workplace) -> str:
+    """Return what a reference, such as "served", stands for in a command line.
+
+    Raises InputError where the service was started without it.
+    """
     name = workplace.named(reference, one.name)
     if name is None:
         raise InputError(

@@ -14,8 +14,9 @@ from argus.data.locks import take_lock
 from argus.errors import ArgusError, InputError
 from argus.service.jobs.declared import Commands
 from argus.service.jobs.lines import NAME, as_request
-from argus.service.jobs.planning import plan_job
+from argus.service.jobs.planning import Planned, plan_job
 from argus.service.jobs.process import Ended, Running, end_leftover, is_held, start_process
+from argus.service.jobs.replanning import plan_again
 from argus.service.jobs.summary import (
     AT_AN_END,
     RESUMABLE,
@@ -26,7 +27,7 @@ from argus.service.jobs.summary import (
     JobRequest,
     JobState,
 )
-from argus.service.jobs.table import JobTable, Queued
+from argus.service.jobs.table import JobTable, Kept
 from argus.service.workplace import Workplace
 
 MOST_WAITING = 200
@@ -53,7 +54,8 @@ class Jobs:
         self._table: JobTable | None = None
         self._processes: dict[int, Running] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._writes: dict[int, tuple[str, ...]] = {}
+        self._planned: dict[int, Planned] = {}
+        """What this service would run of jobs that wait or run: never what the table says alone."""
         self._held_here: set[str] = set()
         self._unwanted: set[int] = set()
         self._changed = asyncio.Event()
@@ -136,6 +138,7 @@ class Jobs:
                 fix="Wait for some of them, or cancel some.", where="jobs",
             )  # fmt: skip
         id_ = self.table.add(planned)
+        self._planned[id_] = planned
         self._schedule()
         return self.job(id_)
 
@@ -156,6 +159,8 @@ class Jobs:
         """Cancel a job that waits or runs; one that has ended stays as it is."""
         if self.job(id_)["state"] == JobState.QUEUED:
             self.table.end(id_, JobState.CANCELLED, None)
+            if id_ not in self._tasks:
+                self._planned.pop(id_, None)
             self._wake()
         elif id_ in self._tasks:
             self._unwanted.add(id_)
@@ -164,14 +169,21 @@ class Jobs:
         return self.job(id_)
 
     def resume(self, id_: int) -> JobRecord:
-        """Queue the same command again, which goes on from what it left."""
+        """Queue the same command again, which goes on from what it left.
+
+        Raises InputError where it did not end, and where this service would not start it.
+        """
         state = self.job(id_)["state"]
         if state not in RESUMABLE:
             raise InputError(
                 f"job {id_} is {state}", expected=f"one that is {', '.join(RESUMABLE)}",
                 fix="Start it anew, or wait for it.", where="id",
             )  # fmt: skip
+        kept = self.table.kept(id_)
+        assert kept is not None  # none is ever removed
+        planned = plan_again(kept.words, kept.arguments, self.workplace, self.commands)
         self.table.again(id_)
+        self._planned[id_] = planned
         self._schedule()
         return self.job(id_)
 
@@ -181,7 +193,7 @@ class Jobs:
         path = str(folder.resolve())
         self._held_here.add(path)
         try:
-            while any(path in writes for writes in self._writes.values()):
+            while path in self._written:
                 await self.changed(AGAIN_S)
             yield
         finally:
@@ -214,21 +226,40 @@ class Jobs:
     def _held(self, id_: int) -> Path:
         return self.home / f"job-{id_}.lock"
 
+    @property
+    def _written(self) -> set[str]:
+        """What the jobs that run write."""
+        return {str(path) for id_ in self._tasks for path in self._planned[id_].writes}
+
     def _schedule(self) -> None:
         """Start the jobs that can run now, the first ones first."""
-        busy = self._held_here | {path for writes in self._writes.values() for path in writes}
+        busy = self._held_here | self._written
         for job in [] if self._closing else self.table.queued():
             if job.id in self._tasks:  # resumed before its last attempt was put away
                 continue
-            if len(self._tasks) < self.at_once and not busy & set(job.writes):
-                task = asyncio.create_task(self._run(job))
-                self._tasks[job.id], self._writes[job.id] = task, job.writes
+            if (planned := self._plan(job)) is None:
+                continue
+            writes = set(map(str, planned.writes))
+            if len(self._tasks) < self.at_once and not busy & writes:
+                task = asyncio.create_task(self._run(job, planned))
+                self._tasks[job.id] = task
                 task.add_done_callback(partial(self._ended, job.id))
-            busy |= set(job.writes)  # who waits for a folder waits in the order of the queue
+            busy |= writes  # who waits for a folder waits in the order of the queue
         self._wake()
 
+    def _plan(self, job: Kept) -> Planned | None:
+        """Return what is run of a job that waits; None for one that this service does not start."""
+        if job.id not in self._planned:
+            try:
+                again = plan_again(job.words, job.arguments, self.workplace, self.commands)
+            except InputError as error:
+                self.table.end(job.id, JobState.FAILED, None, "", f"Not started: {error}\n")
+                return None
+            self._planned[job.id] = again
+        return self._planned[job.id]
+
     def _ended(self, id_: int, task: asyncio.Task[None]) -> None:
-        for of_jobs in (self._tasks, self._writes, self._processes):
+        for of_jobs in (self._tasks, self._planned, self._processes):
             of_jobs.pop(id_, None)
         self._unwanted.discard(id_)
         if not self._closing:
@@ -240,7 +271,7 @@ class Jobs:
         except ArgusError:  # the table cannot be read now
             asyncio.get_running_loop().call_later(AGAIN_S, self._schedule_soon)
 
-    async def _run(self, job: Queued) -> None:
+    async def _run(self, job: Kept, planned: Planned) -> None:
         """Run a job to its end, and note how it ended."""
         try:
             self.table.begin(job.id)
@@ -249,8 +280,8 @@ class Jobs:
             return
         self._wake()
         try:
-            again = tuple(a for a in job.arguments if a != "--fresh" or job.attempt == 1)
-            running = await start_process(job.words, again, self._held(job.id))
+            again = tuple(a for a in planned.arguments if a != "--fresh" or job.attempt == 1)
+            running = await start_process(planned.words, again, self._held(job.id))
         except (OSError, ArgusError) as error:
             why = f"{error}\n"
             await self._insist(lambda: self.table.end(job.id, JobState.FAILED, None, "", why))
@@ -268,7 +299,7 @@ class Jobs:
         )
         self._held(job.id).unlink(missing_ok=True)
 
-    def _state(self, job: Queued, running: Running, ended: Ended) -> JobState:
+    def _state(self, job: Kept, running: Running, ended: Ended) -> JobState:
         if ended.code in WELL.get(job.words, (0,)):
             return JobState.DONE
         if running.cancelled:

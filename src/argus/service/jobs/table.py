@@ -15,7 +15,7 @@ from argus.data.provenance import utc_now
 from argus.data.records import parse_json, read_record
 from argus.data.sqlite import closing_if_it_fails
 from argus.errors import ArgusError
-from argus.service.jobs.planning import Planned
+from argus.service.jobs.planning import Planned, command_line
 from argus.service.jobs.summary import (
     RESUMABLE,
     JobEvent,
@@ -45,13 +45,12 @@ CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state);
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
-    """A job that waits, as the queue needs it."""
+class Kept:
+    """A job as the table has it: words that are planned again before they are run."""
 
     id: int
     words: tuple[str, ...]
     arguments: tuple[str, ...]
-    writes: tuple[str, ...]
     attempt: int
 
 
@@ -139,10 +138,14 @@ class JobTable:
             )
             self._note(id_, state, None)
 
-    def queued(self) -> list[Queued]:
+    def queued(self) -> list[Kept]:
         """Return the jobs that wait, in their order."""
         query = "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id"
-        return self._read(_queued, query, JobState.QUEUED)
+        return self._read(_kept, query, JobState.QUEUED)
+
+    def kept(self, id_: int) -> Kept | None:
+        """Return the words of a job; None where there is none of that id."""
+        return next(iter(self._read(_kept, "SELECT * FROM jobs WHERE id = ?", id_)), None)
 
     def running(self) -> dict[int, int | None]:
         """Return the jobs that run, with their processes."""
@@ -173,7 +176,7 @@ class JobTable:
         ) if state == JobState.RUNNING else []  # fmt: skip
         return {
             "id": row["id"],
-            "command": row["line"],
+            "command": command_line(_texts(row["words"]), _texts(row["arguments"])),
             "state": state,
             "attempt": row["attempt"],
             "resumable": state in RESUMABLE,
@@ -225,11 +228,8 @@ class JobTable:
                 raise
 
 
-def _queued(row: sqlite3.Row) -> Queued:
-    return Queued(
-        row["id"], _texts(row["words"]), _texts(row["arguments"]), _texts(row["writes"]),
-        row["attempt"],
-    )  # fmt: skip
+def _kept(row: sqlite3.Row) -> Kept:
+    return Kept(row["id"], _texts(row["words"]), _texts(row["arguments"]), row["attempt"])
 
 
 def _event(row: sqlite3.Row) -> JobEvent:
