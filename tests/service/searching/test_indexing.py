@@ -102,3 +102,25 @@ def test_a_document_that_the_stream_did_not_bring_stays_as_it_is(folder, minilm)
 )
 def test_what_cannot_be_written_is_said(tmp_path, changes, told):
     assert told in why_not_indexed(Workplace((tmp_path,), **changes))
+
+
+def test_records_that_cannot_be_read_at_start_are_told_and_followed_once_they_can(
+    folder, monkeypatch, capsys
+):
+    monkeypatch.setattr("argus.service.searching.indexing.AGAIN_S", 0.1)
+    with served(folder) as client:
+        take(client, {**PINNED, "_id": "fix-8", "title": "Other", "text": "Nothing of that."})
+        settled(client)
+    rules = (folder / "rules.yaml").rename(folder / "away.yaml")
+    capsys.readouterr()
+    with served(folder) as client:
+        until, told = time.monotonic() + 60, ""
+        while "records not indexed" not in told:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+            told += capsys.readouterr().err
+        assert "rules.yaml" in told
+        rules.rename(folder / "rules.yaml")
+        assert take(client, PINNED)["not_indexed"] is None
+        settled(client)
+        assert first(client) == ("fix-9", "fix-9")

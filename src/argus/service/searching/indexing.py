@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from argus.data.types import Document
-from argus.errors import ArgusError
 from argus.indexes.job import add_documents, delete_documents
 from argus.indexes.spec import parse_index_spec
 from argus.indexes.views import ORIGINAL, ViewIndex
@@ -77,8 +76,7 @@ class Indexing:
 
     def start(self) -> None:
         """Begin to follow, first with what came before the last service ended."""
-        if self.why_not is None:
-            self._task = asyncio.create_task(self._run())
+        self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
         """Follow no more; what is being written is written whole."""
@@ -89,17 +87,31 @@ class Indexing:
 
     async def _run(self) -> None:
         if self._authority.has_journal:
-            self.want(await asyncio.to_thread(self._authority.brought))
-        while True:
+            await self._insist(self._begin)
+        while self.why_not is None:
             await self._wanted.wait()
             self._wanted.clear()
+            await self._insist(self._write)
+
+    async def _begin(self) -> None:
+        """Want what came before; read where nothing is indexed, too, so that damage is told."""
+        self.want(await asyncio.to_thread(self._authority.brought))
+
+    async def _write(self) -> None:
+        async with self._writing(self._path):
+            await asyncio.shield(asyncio.to_thread(self._follow))
+
+    async def _insist(self, step: Callable[[], Awaitable[None]]) -> None:
+        """Take a step, again and again until it can be taken; the log has why it cannot."""
+        while True:
             try:
-                async with self._writing(self._path):
-                    await asyncio.shield(asyncio.to_thread(self._follow))
-            except (ArgusError, OSError) as error:
-                self._log.write("records not indexed", error=str(error), waiting=len(self.waiting))
+                return await step()
+            except Exception as error:  # else what comes from then on would wait for ever
+                self._log.write(
+                    "records not indexed", error=str(error), kind=type(error).__name__,
+                    waiting=len(self.waiting),
+                )  # fmt: skip
                 await asyncio.sleep(AGAIN_S)
-                self._wanted.set()
 
     def _follow(self) -> None:
         """Write what is due to the index, and have the next version of it read."""
