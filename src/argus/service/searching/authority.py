@@ -24,7 +24,7 @@ from argus.authority.stream import Change, Keep, Stream
 from argus.authority.times import Moment
 from argus.data.provenance import content_hash
 from argus.data.types import Document
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.service.searching.journal import Journal
 from argus.service.searching.resolving import Resolving
 from argus.service.searching.summary import RecordsChanged, Resolved
@@ -158,7 +158,7 @@ class ServedAuthority:
     @property
     def has_journal(self) -> bool:
         """Whether records have come, in this service or one before it."""
-        return self._journal is not None and self._journal.file.is_file()
+        return self._journal is not None and self._journal.is_there
 
     def brought(self) -> list[str]:
         """Return the ids of all records that ever came, deleted ones too."""
@@ -182,12 +182,20 @@ class ServedAuthority:
             now = replace(self.source, as_of=None, known_by=None)
             stream = UndoableStream(open_authority(now).authority)
             if self._journal is not None:
-                lines = self._journal.lines()
-                rows = ((number, row) for number, line in lines for row in json.loads(line))
-                with stream.all_or_none():
-                    deque(_made(stream, self._domain, rows, self._journal.file), maxlen=0)
+                self._read_again(stream, self._journal)
             self._stream = stream
         return self._stream
+
+    def _read_again(self, stream: UndoableStream, journal: Journal) -> None:
+        """Make the changes that came once more; ArgusError, no fault of a request, names a row."""
+        try:
+            with stream.all_or_none():
+                deque(_made(stream, self._domain, journal.rows(), journal.file), maxlen=0)
+        except InputError as error:
+            raise ArgusError(
+                f"{error} It came to this service, and cannot be made again: mend the line, or "
+                "what was changed of the records since."
+            ) from error
 
 
 class UndoableStream(Stream):
