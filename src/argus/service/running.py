@@ -143,3 +143,5 @@ def _greeting(service: Service, listener: socket.socket) -> Iterator[str]:
         yield f"token: as {VARIABLE} says"
     if service.authority is not None:
         yield f"records: {service.authority.source.records}"
+    for warning in service.warnings:
+        yield f"warning: {warning}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from argus.service.jobs.queue import Jobs
 from argus.service.searching.answering import Answering, Question
 from argus.service.searching.authority import ServedAuthority
 from argus.service.searching.indexing import Indexing
+from argus.service.searching.journals import journal_of, warnings_of
 from argus.service.searching.searcher import Searcher
 from argus.service.searching.summary import SearchResults
 from argus.service.security.access import Gate
@@ -48,6 +48,8 @@ class Service:
     """What pages compare with it, by its name on the command line; each opened when it is asked."""
     authority: ServedAuthority | None = field(init=False)
     """The records that say what controls; None where none are named."""
+    warnings: tuple[str, ...] = field(init=False)
+    """What a person should know before the service is used: the log has it, too."""
     explaining: CapacityLimiter = field(init=False)
     """Explanations take a core each for a while: few are made at a time."""
     jobs: Jobs | None = field(init=False, default=None)
@@ -67,7 +69,13 @@ class Service:
             name: Searcher(replace(place, retriever=name, store=None), log=self.log)
             for name in place.beside
         }
-        self.authority = _authority(place)
+        journal = journal_of(place)
+        self.authority = (
+            None if place.authority is None else ServedAuthority(place.authority, journal)
+        )
+        self.warnings = tuple(warnings_of(place, journal))
+        for warning in self.warnings:
+            self.log.write("warning", warning=warning)
         self.explaining = CapacityLimiter(EXPLAINING)
 
     async def answer(self, question: Question) -> SearchResults:
@@ -118,14 +126,6 @@ class Service:
 def _unheld(_: Path) -> AbstractAsyncContextManager[None]:
     """Hold nothing: without jobs nobody else of this service writes."""
     return nullcontext()
-
-
-def _authority(place: Workplace) -> ServedAuthority | None:
-    """Return the records of a workplace, with what came since in its folder."""
-    if place.authority is None:
-        return None
-    name = hashlib.sha256(str(Path(place.authority.records).resolve()).encode()).hexdigest()[:12]
-    return ServedAuthority(place.authority, place.state / f"records-{name}.jsonl")
 
 
 def service_of(request: Request) -> Service:

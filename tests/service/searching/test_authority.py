@@ -1,6 +1,8 @@
 """Records that come while the service runs."""
 
+import hashlib
 import json
+import os
 import shutil
 import threading
 import time
@@ -8,9 +10,15 @@ from itertools import pairwise
 
 import pytest
 
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
+from argus.service.app import create_app
+from argus.service.config import ServeConfig
 from argus.service.searching.authority import LONGEST_ID, ServedAuthority
 from argus.service.searching.journal import Journal
+from argus.service.searching.journals import journal_of
+from argus.service.state import Service
+from argus.service.workplace import STATE, open_workplace
+from tests.service.client import Client
 from tests.support.superseding import story_source
 
 FIX_2 = {"_id": "fix-2", "type": "patch", "timestamp": "2024-05-01", "entities": {"cve": "2"}}
@@ -197,3 +205,112 @@ def test_others_are_let_in_between_documents_and_what_they_change_counts(chained
     monkeypatch.setattr(time, "sleep", others)
     before, after = chained.resolve(["d0", "d1"])
     assert [one["controlling"][0]["id"] for one in (before, after)] == ["d299", "d298"]
+
+
+@pytest.fixture
+def two(story, tmp_path):
+    for name in ("one", "other"):
+        shutil.copytree(story, tmp_path / name)
+    return tmp_path / "one", tmp_path / "other"
+
+
+def of_folders(*folders, records=None):
+    """Return the service over folders, with the records of the first unless others are named."""
+    return Service(open_workplace(folders, authority=story_source(records or folders[0])),
+                   ServeConfig())  # fmt: skip
+
+
+def test_what_came_is_there_in_a_folder_that_was_moved_and_in_any_order(two, tmp_path):
+    one, other = two
+    of_folders(other, one, records=one).authority.take([FIX_2])
+    assert controlling(of_folders(one, other).authority, "flaw-2") == ["fix-2"]
+    moved = one.rename(tmp_path / "moved")
+    service = of_folders(moved)
+    assert controlling(service.authority, "flaw-2") == ["fix-2"] and not service.warnings
+    service.authority.take([{"op": "delete", "_id": "fix-3"}])
+    assert controlling(of_folders(other, moved, records=moved).authority, "flaw-3") == ["flaw-3"]
+
+
+def earlier_journal(folder, records):
+    """Return where a journal lay when its name was of the whole path, with a record that came."""
+    name = hashlib.sha256(str((records / "records.jsonl").resolve()).encode()).hexdigest()[:12]
+    file = folder / STATE / f"records-{name}.jsonl"
+    Journal(file).append(json.dumps([FIX_2]))
+    return file
+
+
+def test_a_journal_of_the_earlier_name_is_gone_on_with(two):
+    one, other = two
+    file = earlier_journal(other, one)
+    service = of_folders(one, other)
+    assert controlling(service.authority, "flaw-2") == ["fix-2"]
+    service.authority.take([{"op": "delete", "_id": "fix-3"}])
+    assert len(list(Journal(file).lines())) == 2
+    assert not of_folders(one, other).warnings
+
+
+def test_a_journal_that_belongs_to_nothing_served_is_told(two, tmp_path, capsys):
+    one, other = two
+    file = earlier_journal(one, other)
+    (warning,) = of_folders(one).warnings
+    assert str(file) in warning and "none of them counts" in warning and "rename it" in warning
+    assert json.loads(capsys.readouterr().err)["warning"] == warning
+    shutil.copy(file, journal_of(open_workplace([one], authority=story_source(one))))
+    assert not of_folders(one).warnings  # the same, told once
+    (unserved,) = Service(open_workplace([other / "index", one]), ServeConfig()).warnings[:1]
+    assert "no records are served" in unserved
+    of_folders(other).authority.take([FIX_2])
+    (around,) = of_folders(other / "index", records=other).warnings
+    assert str(other / STATE) in around
+
+
+def test_two_journals_of_the_same_records_are_refused(two):
+    one, other = two
+    of_folders(one).authority.take([FIX_2])
+    earlier_journal(other, one)
+    assert journal_of(open_workplace([one, other], authority=story_source(one)))
+    Journal(earlier_journal(other, one)).append("[]")
+    with pytest.raises(InputError, match=r"both hold records.*one journal"):
+        of_folders(one, other)
+
+
+def damage(file, kind):
+    file.parent.mkdir()
+    if kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "folder":
+        file.mkdir()
+    else:
+        file.write_bytes(b"[]\n" + kind + b"\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("pipe", "no file of its own"),
+        ("folder", "no file of its own"),
+        (b"{", "line 2: no JSON"),
+        (b"5", "line 2: a JSON int"),
+        (b"[5]", "line 2: a JSON int"),
+        (b"[\xff]", "line 2: no UTF-8"),
+        (b'[{"_id": "fix-3", "type": "patch", "timestamp": "2024-05-01"}]', "line 2"),
+        (b'[{"op": "delete", "_id": "nobody"}]', "line 2"),
+    ],
+)
+def test_a_damaged_journal_is_told_with_its_place(folder, story, kind, told, capsys):
+    shutil.copytree(story / "index", folder / "index")
+    place = open_workplace([folder], authority=story_source(folder))
+    file = journal_of(place)
+    damage(file, kind)
+    with pytest.raises(ArgusError) as error:
+        ServedAuthority(place.authority, file).take([FIX_2])
+    assert not isinstance(error.value, InputError)
+    assert str(file) in str(error.value) and told in str(error.value)
+    with Client(create_app(place)) as client:
+        for answer in (
+            client.post("/resolve", json={"ids": ["flaw-2"]}),
+            client.post("/records", content=json.dumps(FIX_2)),
+        ):
+            assert answer.status_code == 503 and str(file) in answer.json()["detail"]
+    logged = map(json.loads, capsys.readouterr().err.splitlines())
+    assert any(str(file) in line.get("error", "") for line in logged)
