@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,6 +19,8 @@ OPEN = (LOGIN, "/healthz", "/readyz")
 """Paths for everyone; so are the static files, which hold nothing of the folders."""
 STATIC = "/static/"
 SAFE = ("GET", "HEAD", "OPTIONS")
+WATCHING = ("/search", "watch")
+"""The path that GET changes something of, and the parameter by which: a key takes a place."""
 HEADER = "x-csrf-token"
 """What a page sends back with whatever changes something; see `forgery_token`."""
 
@@ -98,11 +100,11 @@ class Access:
 
     def _refused(self, scope: Scope, session: str) -> Response | None:
         """Return why a request is refused, if it is."""
-        path, method = scope["path"], scope["method"]
+        path = scope["path"]
         is_open = path in OPEN or path.startswith(STATIC)
         if not is_open and not self.gate.is_member(scope):
             return _login(scope)
-        if method in SAFE or self.gate.has_token(scope) or not _is_browser(scope):
+        if not _changes(scope) or self.gate.has_token(scope) or not _is_browser(scope):
             return None
         if not _is_same_origin(scope):
             return refusal(403, "this request comes from the page of another site")
@@ -127,6 +129,14 @@ def _login(scope: Scope) -> Response:
         "ARGUS_SERVE_TOKEN says",
         {"www-authenticate": "Bearer"},
     )
+
+
+def _changes(scope: Scope) -> bool:
+    """Return whether a request may change something."""
+    path, parameter = WATCHING
+    if scope["path"].rstrip("/") == path and parameter in QueryParams(scope["query_string"]):
+        return True
+    return scope["method"] not in SAFE
 
 
 def _is_browser(scope: Scope) -> bool:
