@@ -135,7 +135,9 @@ def test_an_old_session_ends(monkeypatch):
     [
         ("127.0.0.1:8765", 200), ("localhost", 200), ("[::1]:8765", 200), ("LOCALHOST:1", 200),
         ("evil.example", 400), ("127.0.0.1.evil.example", 400), ("", 400), ("192.168.0.7", 400),
-        ("localhost.evil.example:8765", 400),
+        ("localhost.evil.example:8765", 400), ("[127.0.0.1].evil.example:80", 400),
+        ("[::1]evil.example", 400), ("127.0.0.1:80.evil.example", 400), ("[127.0.0.1", 400),
+        ("[::1]", 200), ("127.0.0.1:", 200),
     ],
 )  # fmt: skip
 def test_a_name_that_is_not_ours_is_refused(make, host, status):
@@ -177,6 +179,21 @@ def test_a_page_of_elsewhere_changes_nothing(make, headers):
     assert refused.status_code == 403
     refused = make().post("/login", data={"token": "x"}, headers=headers)
     assert refused.status_code == 403 or headers == {"origin": "http://127.0.0.1:8765"}
+
+
+@pytest.mark.parametrize("headers", [{"sec-fetch-site": "cross-site"}, {"origin": "https://e.org"}])
+def test_a_page_of_elsewhere_has_no_key_watched(make, headers):
+    client, asked = make(), "/search?query=x"
+    for watching in ("&watch=key", "&w%61tch=key", "&k=1&watch="):
+        assert client.get(asked + watching, headers=headers).status_code == 403
+    assert client.get(asked, headers=headers).status_code == 422  # nothing to search
+    assert client.get(f"{asked}&watch=key").status_code == 422  # a program's
+    page = client.get("/page/report/overview", headers=PAGE)
+    token = re.search(r'name="csrf" content="([0-9a-f]{64})"', page.text)[1]
+    own = {"sec-fetch-site": "same-origin"}
+    assert client.get(f"{asked}&watch=key", headers=own).status_code == 403
+    own["x-csrf-token"] = token
+    assert client.get(f"{asked}&watch=key", headers=own).status_code == 422
 
 
 def test_a_request_is_bounded_in_bytes_depth_and_parts(make):

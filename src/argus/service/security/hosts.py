@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -11,6 +12,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from argus.service.config import ServeConfig
 from argus.service.security.refusing import refusal
+
+_HOST = re.compile(r"(\[(?P<address>[^\[\]]*)\]|(?P<name>[^:\[\]]+))(:[0-9]*)?")
+"""An address in brackets or a name, and a port."""
 
 
 class HostCheck:
@@ -52,8 +56,11 @@ class HostCheck:
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header, without its port and brackets."""
+    """Return the name in a Host header, without its port and brackets; all of it where it has none.
+
+    What follows a bracket or a colon is a port: else it is a part of the name, as a browser has it.
+    """
     host = host.strip().lower()
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.rpartition(":")[0] if host.count(":") == 1 else host
+    if (parts := _HOST.fullmatch(host)) is None:
+        return host
+    return parts["address"] or parts["name"]
