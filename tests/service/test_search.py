@@ -144,6 +144,15 @@ def test_records_that_are_none_are_refused(client, body):
     assert "the body" in refused.json()["detail"] or "request" in refused.json()["detail"]
 
 
+@pytest.mark.parametrize("twice", ['"type"', '"ty\\u0070e"'])
+def test_a_key_that_comes_twice_in_a_record_is_named(client, twice):
+    row = f'{{"_id": "a-note", "type": "patch", "entities": {{}}, {twice}: "note"}}'
+    refused = client.post("/records", content=f'{{"_id": "b-note", "type": "note"}}\n{row}')
+    assert refused.status_code == 422, refused.text
+    assert "the body, line 2: the key 'type' comes more than once" in refused.json()["detail"]
+    assert not client.post("/resolve", json={"ids": ["b-note"]}).json()["documents"][0]["known"]
+
+
 def test_a_vector_store_as_openai_has_it(client):
     url = "/v1/vector_stores/anything/search"
     page = client.post(url, json={"query": [QUESTION], "max_num_results": 2}).json()

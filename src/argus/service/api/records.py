@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
@@ -91,8 +93,9 @@ def _rows(body: bytes, most: int) -> Iterator[dict[str, object]]:
             where="the body",
         )
     for number, line in lines:
+        where = f"the body, line {number}"
         try:
-            row = json.loads(line)
+            row = json.loads(line, object_pairs_hook=partial(_object, where))
             json.dumps(row, allow_nan=False, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             row = error
@@ -101,6 +104,20 @@ def _rows(body: bytes, most: int) -> Iterator[dict[str, object]]:
                 f"{type(row).__name__} where a record should be",
                 expected="a JSON object a line, in UTF-8 and of finite numbers",
                 fix="Mend the line; none of the body counts.",
-                where=f"the body, line {number}",
+                where=where,
             )
         yield row
+
+
+def _object(where: str, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object; InputError for a key that it has twice, of which one would be lost."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise InputError(
+            f"the key {twice[:100]!a} comes more than once",
+            expected="every key once in an object",
+            fix="Leave one of them out; none of the body counts.",
+            where=where,
+        )
+    return made
