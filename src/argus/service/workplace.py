@@ -149,6 +149,7 @@ def open_workplace(
                 fix="Make one, for example with `argus demo`.",
                 where=folder,
             )
+        _check_state(folder / STATE)
     places = [place for folder in folders for place in _places(folder)]
     results = tuple(_named([place for place in places if _holds_results(place)]))
     index = index or next((str(p) for p in places if (p / INDEX_FILE).is_file()), None)
@@ -164,6 +165,23 @@ def open_workplace(
         tuple(beside), config, results,
     )  # fmt: skip
     return place if authority is not None else replace(place, authority=_audited(place))
+
+
+def _check_state(state: Path) -> None:
+    """Raise InputError where the service's own files would lie elsewhere than in its folder."""
+    inside = sorted(state.iterdir()) if state.is_dir() and not state.is_symlink() else []
+    if link := next((path for path in (state, *inside) if path.is_symlink()), None):
+        raise InputError(
+            f"is a link to {link.readlink()}",
+            expected="a folder and files of their own: the service writes in its folders alone",
+            fix="Remove the link, or put in its place what it names.",
+            where=link,
+        )
+    if state.exists() and not state.is_dir():
+        raise InputError(
+            "is no folder", expected="the folder of the service's own files, or nothing",
+            fix="Move it away.", where=state,
+        )  # fmt: skip
 
 
 def _audited(place: Workplace) -> AuthoritySource | None:
