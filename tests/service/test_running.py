@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -83,6 +84,48 @@ def test_a_second_service_on_a_folder_says_so(report):
         other.__enter__()
     with folders_locked(place):
         assert (report / STATE / "lock").is_file()
+
+
+def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp_path):
+    around = tmp_path / "around"
+    inner, beside = (shutil.copytree(report, around / "deep" / n) for n in ("inner", "beside"))
+    shutil.copytree(report, around / "report")
+    outer, part, other = (folders_locked(open_workplace([f])) for f in (around, inner, beside))
+    with outer, pytest.raises(ArgusError, match=r"Another service runs over .*around"):
+        part.__enter__()
+    outer, part = (folders_locked(open_workplace([f])) for f in (around, inner))
+    with (
+        part,
+        other,  # which lies beside it
+        pytest.raises(ArgusError, match=r"runs over .*around, or over a folder in it"),
+    ):
+        outer.__enter__()
+    with folders_locked(open_workplace([around, inner, around])):
+        pass
+
+
+@pytest.mark.parametrize("linked", ["folder", "file"])
+def test_a_link_out_of_the_folders_is_refused_where_the_service_keeps_its_files(
+    report, tmp_path, linked
+):
+    folder = shutil.copytree(report, tmp_path / "report", ignore=shutil.ignore_patterns(STATE))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    if linked == "folder":
+        (folder / STATE).symlink_to(elsewhere)
+    else:
+        (folder / STATE).mkdir()
+        (folder / STATE / "jobs.sqlite").symlink_to(elsewhere / "jobs.sqlite")
+    with pytest.raises(InputError, match=r"\.argus-serve.*is a link to .*elsewhere"):
+        open_workplace([folder])
+    assert not list(elsewhere.iterdir())
+
+
+def test_a_file_in_place_of_the_folder_of_the_service_is_told(report, tmp_path):
+    folder = shutil.copytree(report, tmp_path / "report", ignore=shutil.ignore_patterns(STATE))
+    (folder / STATE).touch()
+    with pytest.raises(InputError, match=r"\.argus-serve: is no folder"):
+        open_workplace([folder])
 
 
 def test_a_folder_that_cannot_be_written_is_served_all_the_same(report, monkeypatch):

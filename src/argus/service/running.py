@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import logging
+import os
 import resource
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
 from argus.data.locks import take_lock
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.connections import MOST_HEAD, closing_idle
@@ -83,18 +86,40 @@ def uvicorn_config(app: FastAPI, config: ServeConfig) -> uvicorn.Config:
 def folders_locked(workplace: Workplace) -> Iterator[None]:
     """Hold the lock of every folder; one that cannot be written is served without.
 
-    Raises ArgusError where another service holds one.
+    With a folder all that lies in it is held, its index and the records that came among it. Raises
+    ArgusError where another service holds one, or runs over a folder in it or around it.
     """
+    folders = dict.fromkeys(folder.resolve() for folder in workplace.folders)
     with ExitStack() as locks:
-        for folder in dict.fromkeys(folder.resolve() for folder in workplace.folders):
-            busy = (
-                f"Another service runs over {folder}. Stop it first, or open its page; it has "
-                "printed where."
-            )
+        for folder in folders:
+            if not any(around in folders for around in folder.parents):
+                _hold_tree(folder, locks)
             with suppress(OSError):
                 (folder / STATE).mkdir(exist_ok=True)
-                locks.enter_context(take_lock(folder / STATE / LOCK, busy=busy))
+                lock = take_lock(folder / STATE / LOCK, busy=_busy(f"over {folder}"))
+                locks.enter_context(lock)
         yield
+
+
+def _hold_tree(folder: Path, locks: ExitStack) -> None:
+    """Hold a folder alone, and those around it together with others that hold a part of them.
+
+    By locks of the folders themselves, for which nothing is written.
+    """
+    ways = [(folder, fcntl.LOCK_EX, "in")] + [(p, fcntl.LOCK_SH, "around") for p in folder.parents]
+    for path, kind, where in ways:
+        try:
+            opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            locks.callback(os.close, opened)
+            fcntl.flock(opened, kind | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ArgusError(_busy(f"over {path}, or over a folder {where} it")) from error
+        except OSError:  # it may not be read, or its file system has no locks
+            continue
+
+
+def _busy(where: str) -> str:
+    return f"Another service runs {where}. Stop it first, or open its page; it has printed where."
 
 
 def listening(config: ServeConfig) -> socket.socket:
