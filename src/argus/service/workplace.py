@@ -88,6 +88,15 @@ class Workplace:
         """The name of what is searched; None where nothing is."""
         return self.retriever or self.store or self.index
 
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """The files that the service itself reads, by what they are; no job may write one."""
+        named: dict[str, object] = {"corpus": self.corpus, "config": self.config}
+        if self.authority is not None:
+            named |= {name: getattr(self.authority, name) for name in ("records", "rules", "edges")}
+        files = {name: Path(one) for name, one in named.items() if isinstance(one, str | Path)}
+        return {name: file.resolve() for name, file in files.items() if file.is_file()}
+
     def named(self, reference: str, kind: str) -> str | None:
         """Return what a request refers to by SERVED or BESIDE; None where there is no such thing.
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from argus.authority.jobs.config import AuthoritySource
 from argus.cli.groups import Loaded
 from argus.cli.main import COMMANDS
 from argus.cli.startable import ArgusCommands
@@ -221,3 +222,43 @@ def test_a_job_that_was_kept_comes_to_the_same_when_it_is_planned_again(
     with pytest.raises(InputError):
         other = Workplace((tmp_path / "outside",))
         plan_again(planned.words, planned.arguments, other, ArgusCommands())
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "where"),
+    [
+        ("history", {"folders": ["INSIDE"], "html": "INSIDE/records.jsonl"}, "html"),
+        ("gate", {"folders": ["INSIDE"], "junit": "INSIDE/rules.yaml"}, "junit"),
+        ("gate", {"folders": ["INSIDE"], "markdown": "INSIDE/linked.md"}, "markdown"),
+        ("plan", {"measure": "INSIDE/notes.txt"}, "measure"),
+        ("authority accept", {"proposals": "INSIDE/p.csv", "to": "INSIDE/notes.txt"}, "to"),
+    ],
+)
+def test_no_job_writes_over_a_file_that_no_job_made(place, command, options, where):
+    inside = place.folders[0]
+    for name in ("records.jsonl", "rules.yaml", "notes.txt", "page.html"):
+        (inside / name).write_text("of a person")
+    (inside / "linked.md").symlink_to("notes.txt")
+    source = AuthoritySource(records=inside / "records.jsonl", rules=str(inside / "rules.yaml"))
+    place = replace(place, authority=source)
+    whole = {
+        name: [v.replace("INSIDE", str(inside)) for v in value] if isinstance(value, list)
+        else value.replace("INSIDE", str(inside))
+        for name, value in options.items()
+    }  # fmt: skip
+    served = frozenset(str(inside / name) for name in ("records.jsonl", "rules.yaml"))
+    for wrote in (frozenset(), served):  # what is served is no job's to write, whoever made it
+        with pytest.raises(InputError, match="would be lost") as error:
+            plan_job(JobRequest(command=command, options=whole), place, ArgusCommands(), wrote)
+        assert error.value.where == where
+
+
+def test_a_job_writes_its_file_again(place):
+    page = place.folders[0].resolve() / "page.html"
+    page.touch()
+    request = JobRequest(command="history", options={"folders": [str(place.folders[0])],
+                                                     "html": str(page)})  # fmt: skip
+    planned = plan_job(request, place, ArgusCommands(), {str(page)})
+    assert planned.writes == (page,)
+    measured = plan(place, "plan", measure=str(page.with_name("machine.toml")))
+    assert measured.writes == (page.with_name("machine.toml"),)

@@ -44,6 +44,16 @@ def test_a_job_and_what_happened_to_it_outlive_the_table(table, tmp_path):
     again.close()
 
 
+def test_what_a_job_wrote_is_known_once_it_began(table):
+    id_ = table.add(JOB)
+    assert table.wrote() == set()
+    table.begin(id_)
+    table.end(id_, JobState.FAILED, 2)
+    assert table.wrote() == {"/a b"}
+    table.again(id_)
+    assert table.wrote() == {"/a b"}
+
+
 def test_who_never_began_is_at_the_first_attempt(table):
     id_ = table.add(JOB)
     for attempt in (1, 1, 2):

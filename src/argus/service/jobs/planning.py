@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,11 +36,14 @@ def command_line(words: Sequence[str], arguments: Sequence[str]) -> str:
     return shlex.join(("argus", *words, *arguments))
 
 
-def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> Planned:
+def plan_job(
+    request: JobRequest, workplace: Workplace, commands: Commands, wrote: Collection[str] = ()
+) -> Planned:
     """Return the command of a request.
 
-    Raises InputError for a command that may not be started, an option that it has not or that is
-    set on the command line alone, a value that it would refuse, and a path outside the folders.
+    wrote: paths that jobs wrote before. Raises InputError for a command that may not be started, an
+    option that it has not or that is set on the command line alone, a value that it would refuse, a
+    path outside the folders, and a file to write that is somebody else's.
     """
     words = tuple(request.command.split())
     check_startable(" ".join(words))
@@ -57,6 +60,7 @@ def plan_job(request: JobRequest, workplace: Workplace, commands: Commands) -> P
         whole = [_whole(one, v, workplace) for v in several]
         if one.written and one.kind != "flag":
             writes += [_folder(one, text) for text in whole]
+            _check_files(one, writes, workplace, wrote)
         (named if one.option else alone).extend(_as_typed(one, whole))
     arguments = (*named, *(("--", *alone) if alone else ()))
     if workplace.config is not None and any(one.name == CONFIG for one in declared):
@@ -108,6 +112,20 @@ def _check_homes(values: Mapping[str, Value | list[Value]], declared: Sequence[D
             raise InputError(
                 "not said", expected="a folder inside those that the service was started over",
                 fix="Name one.", where=one.name,
+            )  # fmt: skip
+
+
+def _check_files(
+    one: Declared, writes: Sequence[Path], workplace: Workplace, wrote: Collection[str]
+) -> None:
+    """Raise InputError for a file that a job would write in place of what is not a job's."""
+    served = {file: name for name, file in workplace.inputs.items()}
+    for file in (path for path in writes if path.is_file()):
+        if file in served or str(file) not in wrote:
+            what = f"the {served[file]} that are served" if file in served else "there already"
+            raise InputError(
+                f"{file} is {what}", expected="a file that a job of this service made, or none yet",
+                fix="Name another file: what is there would be lost.", where=one.name,
             )  # fmt: skip
 
 

@@ -131,7 +131,7 @@ class Jobs:
             request = JobRequest(
                 command=typed.command, options={**typed.options, **request.options}
             )
-        planned = plan_job(request, self.workplace, self.commands)
+        planned = plan_job(request, self.workplace, self.commands, self.table.wrote())
         if len(self.table.queued()) >= MOST_WAITING:
             raise InputError(
                 f"{MOST_WAITING} jobs wait already", expected="fewer",
@@ -181,7 +181,7 @@ class Jobs:
             )  # fmt: skip
         kept = self.table.kept(id_)
         assert kept is not None  # none is ever removed
-        planned = plan_again(kept.words, kept.arguments, self.workplace, self.commands)
+        planned = self._again(kept)
         self.table.again(id_)
         self._planned[id_] = planned
         self._schedule()
@@ -251,12 +251,16 @@ class Jobs:
         """Return what is run of a job that waits; None for one that this service does not start."""
         if job.id not in self._planned:
             try:
-                again = plan_again(job.words, job.arguments, self.workplace, self.commands)
+                self._planned[job.id] = self._again(job)
             except InputError as error:
                 self.table.end(job.id, JobState.FAILED, None, "", f"Not started: {error}\n")
                 return None
-            self._planned[job.id] = again
         return self._planned[job.id]
+
+    def _again(self, job: Kept) -> Planned:
+        return plan_again(
+            job.words, job.arguments, self.workplace, self.commands, self.table.wrote()
+        )
 
     def _ended(self, id_: int, task: asyncio.Task[None]) -> None:
         for of_jobs in (self._tasks, self._planned, self._processes):

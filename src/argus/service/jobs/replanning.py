@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
 from argus.errors import InputError
@@ -22,11 +22,16 @@ from argus.service.workplace import BESIDE, SERVED, Workplace
 
 
 def plan_again(
-    words: Sequence[str], arguments: Sequence[str], workplace: Workplace, commands: Commands
+    words: Sequence[str],
+    arguments: Sequence[str],
+    workplace: Workplace,
+    commands: Commands,
+    wrote: Collection[str] = (),
 ) -> Planned:
     """Return the command that was kept, computed anew from what it says, checked as a request.
 
-    Raises InputError for what no request of this service comes to: `plan_job` says what.
+    wrote: paths that jobs wrote before. Raises InputError for what no request of this service
+    comes to: `plan_job` says what.
     """
     check_startable(" ".join(words))
     declared = commands.declared(words)
@@ -37,7 +42,8 @@ def plan_again(
         else _reference(declared, name, value, workplace)
         for name, value in options_of(own, declared).items()
     }
-    planned = plan_job(JobRequest(command=" ".join(words), options=options), workplace, commands)
+    request = JobRequest(command=" ".join(words), options=options)
+    planned = plan_job(request, workplace, commands, wrote)
     if planned.arguments != tuple(arguments):
         raise InputError(
             f"{command_line(words, arguments)!a} was kept", expected=f"{planned.line!a} by now",

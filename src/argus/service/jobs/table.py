@@ -147,6 +147,12 @@ class JobTable:
         """Return the words of a job; None where there is none of that id."""
         return next(iter(self._read(_kept, "SELECT * FROM jobs WHERE id = ?", id_)), None)
 
+    def wrote(self) -> frozenset[str]:
+        """Return the paths that jobs wrote which began."""
+        query = "SELECT writes FROM jobs WHERE started_at IS NOT NULL OR attempt > 1"
+        rows = self._read(lambda row: _texts(row["writes"]), query)
+        return frozenset(path for paths in rows for path in paths)
+
     def running(self) -> dict[int, int | None]:
         """Return the jobs that run, with their processes."""
         query = "SELECT id, pid FROM jobs WHERE state = ?"
