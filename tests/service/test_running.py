@@ -121,13 +121,6 @@ def test_a_link_out_of_the_folders_is_refused_where_the_service_keeps_its_files(
     assert not list(elsewhere.iterdir())
 
 
-def test_a_file_in_place_of_the_folder_of_the_service_is_told(report, tmp_path):
-    folder = shutil.copytree(report, tmp_path / "report", ignore=shutil.ignore_patterns(STATE))
-    (folder / STATE).touch()
-    with pytest.raises(InputError, match=r"\.argus-serve: is no folder"):
-        open_workplace([folder])
-
-
 def test_a_folder_that_cannot_be_written_is_served_all_the_same(report, monkeypatch):
     def refuse(*_, **__):
         raise PermissionError

@@ -106,14 +106,14 @@ def _hold_tree(folder: Path, locks: ExitStack) -> None:
 
     By locks of the folders themselves, for which nothing is written.
     """
-    ways = [(folder, fcntl.LOCK_EX, "in")] + [(p, fcntl.LOCK_SH, "around") for p in folder.parents]
-    for path, kind, where in ways:
+    ways = [(folder, fcntl.LOCK_EX, ", or over a folder in it")]
+    for path, kind, more in ways + [(around, fcntl.LOCK_SH, "") for around in folder.parents]:
         try:
             opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             locks.callback(os.close, opened)
             fcntl.flock(opened, kind | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ArgusError(_busy(f"over {path}, or over a folder {where} it")) from error
+            raise ArgusError(_busy(f"over {path}{more}")) from error
         except OSError:  # it may not be read, or its file system has no locks
             continue
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -178,7 +179,9 @@ def open_workplace(
 
 def _check_state(state: Path) -> None:
     """Raise InputError where the service's own files would lie elsewhere than in its folder."""
-    inside = sorted(state.iterdir()) if state.is_dir() and not state.is_symlink() else []
+    inside: list[Path] = []
+    with suppress(OSError):  # there is none yet, or it may not be read: served without
+        inside = [] if state.is_symlink() else sorted(state.iterdir())
     if link := next((path for path in (state, *inside) if path.is_symlink()), None):
         raise InputError(
             f"is a link to {link.readlink()}",
@@ -186,11 +189,6 @@ def _check_state(state: Path) -> None:
             fix="Remove the link, or put in its place what it names.",
             where=link,
         )
-    if state.exists() and not state.is_dir():
-        raise InputError(
-            "is no folder", expected="the folder of the service's own files, or nothing",
-            fix="Move it away.", where=state,
-        )  # fmt: skip
 
 
 def _audited(place: Workplace) -> AuthoritySource | None:

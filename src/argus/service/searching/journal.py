@@ -42,7 +42,14 @@ class Journal:
         if not self.is_there:
             return
         self._check()
-        with self.file.open("rb") as lines:
+        try:
+            opened = self.file.open("rb")
+        except OSError as error:
+            raise ArgusError(
+                f"{self.file} cannot be read ({error.strerror or error}), where the records that "
+                "came should be. Give the service the right to read it."
+            ) from error
+        with opened as lines:
             for number, line in enumerate(lines, 1):
                 if line.endswith(b"\n"):
                     try:

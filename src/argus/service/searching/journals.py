@@ -46,7 +46,7 @@ def warnings_of(place: Workplace, journal: Path | None) -> Iterator[str]:
                 f"{file} holds records that came to a service, and no records are served: none of "
                 "them counts. Name their records with --records, and --rules or --edges."
             )
-        elif file != journal and not (journal.is_file() and _content(file) == _content(journal)):
+        elif file != journal and _content(file) != _content(journal):
             assert place.authority is not None
             yield (
                 f"{file} holds records that came to a service, and belongs to other records than "
@@ -98,9 +98,15 @@ def _home(place: Workplace, records: Path) -> Path:
 
 
 def _is_empty(file: Path) -> bool:
-    return file.is_file() and file.stat().st_size == 0
+    try:
+        return file.is_file() and file.stat().st_size == 0
+    except OSError:
+        return False
 
 
 def _content(file: Path) -> bytes:
-    """Return what tells a journal from another; that of no file is its name."""
-    return file.read_bytes() if file.is_file() else os.fsencode(file)
+    """Return what tells a journal from another; that of what is no file is its name."""
+    try:
+        return file.read_bytes() if file.is_file() else os.fsencode(file)
+    except OSError:
+        return os.fsencode(file)
