@@ -1,6 +1,7 @@
 """A table of jobs that is damaged, or a stranger's: told, and searched beside it as ever."""
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -117,3 +118,17 @@ def test_a_planted_job_that_no_request_could_start_fails(work, table, words, arg
     with serving(work) as client:
         job = client.get("/jobs/1").json()
     assert job["state"] == "failed" and job["attempt"] == 1 and told in job["errors"], job
+
+
+def test_what_waits_in_a_folder_that_was_brought_is_started_by_nobody(work, table, tmp_path):
+    waits = ["--", str(tmp_path / "brought" / "report")]
+    planted(work, "queued", ["report"], *waits)
+    brought = shutil.copytree(work, tmp_path / "brought")
+    with serving(brought) as client:
+        job = client.get("/jobs/1").json()
+        assert job["state"] == "interrupted" and "brought from elsewhere" in job["errors"]
+        client.post("/jobs/1/resume")
+        assert wait(client, 1)["state"] == "done"
+    planted(brought, "queued", ["report"], *waits)
+    with serving(brought) as client:  # which lies where it lay
+        assert wait(client, 1)["state"] == "done"

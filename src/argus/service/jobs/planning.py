@@ -122,7 +122,7 @@ def _check_files(
     served = {file: name for name, file in workplace.inputs.items()}
     for file in (path for path in writes if path.is_file()):
         if file in served or str(file) not in wrote:
-            what = f"the {served[file]} that are served" if file in served else "there already"
+            what = f"what is served ({served[file]})" if file in served else "there already"
             raise InputError(
                 f"{file} is {what}", expected="a file that a job of this service made, or none yet",
                 fix="Name another file: what is there would be lost.", where=one.name,

@@ -36,6 +36,8 @@ EVERY_S = 1.0
 """Seconds between two steps of one job that are kept."""
 AGAIN_S = 1.0
 """Seconds until what could not be written is tried again."""
+BROUGHT = "Not started: its folder was brought from elsewhere. Resume it if you want it here.\n"
+"""What is told of a job that waited in another folder."""
 WELL: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",): (0, 1)}
 """Exit codes of commands that end well with others than 0: a check that failed is an answer."""
 
@@ -82,12 +84,16 @@ class Jobs:
     def _open(self) -> None:
         """Read the table, note as interrupted what ran when the last service ended, and go on.
 
-        Raises ArgusError for a table that is damaged.
+        In a folder that was brought from elsewhere what waits is interrupted, too: nobody here
+        asked for it. Raises ArgusError for a table that is damaged.
         """
         self._table = JobTable(self.home)
         for id_, pid in self._table.running().items():
             end_leftover(self._held(id_), pid)
             self._table.end(id_, JobState.INTERRUPTED, None)
+        if not self._table.settle():
+            for job in self._table.queued():
+                self._table.end(job.id, JobState.INTERRUPTED, None, "", BROUGHT)
         for held in self.home.glob("job-*.lock"):  # of jobs that ended just before the service
             if held.is_file() and not is_held(held):
                 held.unlink(missing_ok=True)

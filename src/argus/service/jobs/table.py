@@ -71,6 +71,18 @@ class JobTable:
                 self._sql.execute("PRAGMA synchronous=FULL")
                 self._sql.executescript(_TABLES)
 
+    def settle(self) -> bool:
+        """Note where the file lies; return whether it lay there when it was last opened.
+
+        One that was copied or unpacked here has another inode: it may be a stranger's.
+        """
+        with self._written():
+            here = self.path.stat().st_ino % 2**31  # what fits into the pragma
+            (before,) = self._sql.execute("PRAGMA user_version").fetchone()
+            if before != here:
+                self._sql.execute(f"PRAGMA user_version={here}")
+            return bool(before == here)
+
     def close(self) -> None:
         """Close the file."""
         self._sql.close()
@@ -213,7 +225,7 @@ class JobTable:
         try:
             with self._lock:
                 yield
-        except (sqlite3.Error, ValueError, TypeError, LookupError) as error:
+        except (OSError, sqlite3.Error, ValueError, TypeError, LookupError) as error:
             raise ArgusError(
                 f"{self.path}: the table of jobs cannot be read or written ({error}). Mend that "
                 "(space on the disk, rights, a damaged file) and try again; no job was lost."
