@@ -27,7 +27,7 @@ from argus.service.jobs.summary import (
     JobRequest,
     JobState,
 )
-from argus.service.jobs.table import JobTable, Kept
+from argus.service.jobs.table import JobLine, JobTable
 from argus.service.workplace import Workplace
 
 MOST_WAITING = 200
@@ -185,9 +185,9 @@ class Jobs:
                 f"job {id_} is {state}", expected=f"one that is {', '.join(RESUMABLE)}",
                 fix="Start it anew, or wait for it.", where="id",
             )  # fmt: skip
-        kept = self.table.kept(id_)
-        assert kept is not None  # none is ever removed
-        planned = self._again(kept)
+        job = self.table.line_of(id_)
+        assert job is not None  # none is ever removed
+        planned = self._again(job)
         self.table.again(id_)
         self._planned[id_] = planned
         self._schedule()
@@ -253,7 +253,7 @@ class Jobs:
             busy |= writes  # who waits for a folder waits in the order of the queue
         self._wake()
 
-    def _plan(self, job: Kept) -> Planned | None:
+    def _plan(self, job: JobLine) -> Planned | None:
         """Return what is run of a job that waits; None for one that this service does not start."""
         if job.id not in self._planned:
             try:
@@ -263,7 +263,7 @@ class Jobs:
                 return None
         return self._planned[job.id]
 
-    def _again(self, job: Kept) -> Planned:
+    def _again(self, job: JobLine) -> Planned:
         return plan_again(
             job.words, job.arguments, self.workplace, self.commands, self.table.wrote()
         )
@@ -281,7 +281,7 @@ class Jobs:
         except ArgusError:  # the table cannot be read now
             asyncio.get_running_loop().call_later(AGAIN_S, self._schedule_soon)
 
-    async def _run(self, job: Kept, planned: Planned) -> None:
+    async def _run(self, job: JobLine, planned: Planned) -> None:
         """Run a job to its end, and note how it ended."""
         try:
             self.table.begin(job.id)
@@ -309,7 +309,7 @@ class Jobs:
         )
         self._held(job.id).unlink(missing_ok=True)
 
-    def _state(self, job: Kept, running: Running, ended: Ended) -> JobState:
+    def _state(self, job: JobLine, running: Running, ended: Ended) -> JobState:
         if ended.code in WELL.get(job.words, (0,)):
             return JobState.DONE
         if running.cancelled:

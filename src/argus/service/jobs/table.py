@@ -45,7 +45,7 @@ CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state);
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class JobLine:
     """A job as the table has it: words that are planned again before they are run."""
 
     id: int
@@ -150,14 +150,14 @@ class JobTable:
             )
             self._note(id_, state, None)
 
-    def queued(self) -> list[Kept]:
+    def queued(self) -> list[JobLine]:
         """Return the jobs that wait, in their order."""
         query = "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id"
-        return self._read(_kept, query, JobState.QUEUED)
+        return self._read(_job_line, query, JobState.QUEUED)
 
-    def kept(self, id_: int) -> Kept | None:
+    def line_of(self, id_: int) -> JobLine | None:
         """Return the words of a job; None where there is none of that id."""
-        return next(iter(self._read(_kept, "SELECT * FROM jobs WHERE id = ?", id_)), None)
+        return next(iter(self._read(_job_line, "SELECT * FROM jobs WHERE id = ?", id_)), None)
 
     def wrote(self) -> frozenset[str]:
         """Return the paths that jobs wrote which began."""
@@ -246,8 +246,8 @@ class JobTable:
                 raise
 
 
-def _kept(row: sqlite3.Row) -> Kept:
-    return Kept(row["id"], _texts(row["words"]), _texts(row["arguments"]), row["attempt"])
+def _job_line(row: sqlite3.Row) -> JobLine:
+    return JobLine(row["id"], _texts(row["words"]), _texts(row["arguments"]), row["attempt"])
 
 
 def _event(row: sqlite3.Row) -> JobEvent:
