@@ -2,11 +2,39 @@
 
 import json
 import threading
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
 from argus.cli.model_options import LanguageModel
+from argus.encoders import EncoderConfig, keys
+from argus.errors import InputError
+
+
+class Silent(BaseHTTPRequestHandler):
+    def body(self):
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def answer(self, status, content):
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def serving(Handler):
+    """Serve on loopback; yield the address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/v1"
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture
@@ -14,22 +42,30 @@ def refusing():
     """An endpoint on loopback that wants to be paid first; its address, and what it was sent."""
     sent = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(Silent):
         def do_POST(self):
-            sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(402)
-            self.end_headers()
-            self.wfile.write(b"nothing left to spend")
+            sent.append(self.body())
+            self.answer(402, b"nothing left to spend")
 
-        def log_message(self, *_):
-            pass
+    with serving(Handler) as url:
+        yield url, sent
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/v1", sent
-        server.shutdown()
-        thread.join()
+
+@pytest.fixture
+def embedding(monkeypatch):
+    """An endpoint on loopback that embeds; its address, and what it was sent as credentials."""
+    sent = []
+
+    class Handler(Silent):
+        def do_POST(self):
+            sent.append(self.headers["Authorization"])
+            texts = self.body()["input"]
+            rows = [{"index": i, "embedding": [len(text), 1]} for i, text in enumerate(texts)]
+            self.answer(200, json.dumps({"data": rows}).encode())
+
+    monkeypatch.setattr(keys, "_named", set())
+    with serving(Handler) as url:
+        yield url, sent
 
 
 @pytest.fixture
@@ -63,3 +99,62 @@ def test_a_models_key_goes_with_the_name_of_its_variable(monkeypatch):
     config = LanguageModel(model="m", api_key_env="MY_KEY").config()
     assert (config.api_key, config.api_key_env) == ("k", "MY_KEY")
     assert LanguageModel(model="m").config().api_key_env == "OPENAI_API_KEY"
+
+
+@pytest.fixture
+def asked(build, embedding, argus, monkeypatch):
+    """Search an index of somebody else's that names this endpoint and a variable set here."""
+    url, sent = embedding
+
+    def ask(name, *words):
+        monkeypatch.delenv(name, raising=False)
+        assert build("--base-url", url, "--api-key-env", name).code == 0
+        keys._named.clear()  # in the process of whoever was given the index
+        sent.clear()
+        monkeypatch.setenv(name, "TOPSECRET")
+        return argus(*(words or ("search", "bears", "--index", "ix")))
+
+    return ask
+
+
+@pytest.mark.parametrize("name", ["AWS_SECRET_ACCESS_KEY", "OPENAI_API_KEY"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", "bears", "--index", "ix"),
+        ("explain", "bears", "1", "--index", "ix"),
+        ("index", "add", "--index", "ix", "--corpus", "c.jsonl"),
+        ("remedy", "blend", "--index", "ix"),
+    ],
+    ids=" ".join,
+)
+def test_an_index_alone_has_no_key_sent_anywhere(asked, embedding, name, words):
+    url, sent = embedding
+    ran = asked(name, *words)
+    assert (ran.code, ran.out, sent) == (2, "", [])
+    assert f"index.json: has the key in {name} sent to {url}" in ran.err
+    assert f"set ARGUS_KEYS={name}={url}" in ran.err and "TOPSECRET" not in ran.err
+
+
+def test_pairs_that_the_caller_named_are_asked(asked, embedding, argus, monkeypatch):
+    url, sent = embedding
+    monkeypatch.setenv("ARGUS_KEYS", f"OTHER=https://other.example/v1 MINE={url}/")
+    assert asked("MINE").code == 0 and set(sent) == {"Bearer TOPSECRET"}
+    keys._named.clear()
+    sent.clear()
+    monkeypatch.setenv("ARGUS_KEYS", f"MINE={url}x OTHER={url}")
+    assert argus("search", "lions", "--index", "ix").code == 2 and not sent
+    monkeypatch.setenv("ARGUS_KEYS", "MINE")
+    ran = argus("search", "lions", "--index", "ix")
+    assert ran.code == 2 and "ARGUS_KEYS: 'MINE' without an address" in ran.err
+    monkeypatch.delenv("MINE")
+    assert argus("search", "lions", "--index", "ix").code == 0 and set(sent) == {None}
+
+
+def test_the_usual_variable_goes_to_openai(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.setattr(keys, "_named", set())
+    keys.check_pair(EncoderConfig(model="openai:m"), Path("index.json"))
+    for other in ("https://api.openai.com.evil.example/v1", "http://api.openai.com/v1"):
+        with pytest.raises(InputError, match="ARGUS_KEYS"):
+            keys.check_pair(EncoderConfig(model="openai:m", base_url=other), Path("index.json"))

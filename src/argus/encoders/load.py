@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from argus.data.manifest import PrecisionTrial
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_config
+from argus.encoders.keys import remember_pair
 from argus.encoders.model_type import DENSE, model_type
 from argus.encoders.pooling import set_pooling
 from argus.encoders.precision import choose_precision
@@ -144,6 +145,7 @@ def to_send(config: EncoderConfig) -> EncoderConfig:
 def _openai(config: EncoderConfig) -> OpenAIEncoder:
     from argus.encoders.openai import OpenAIConfig, OpenAIEncoder
 
+    remember_pair(config)
     prompts = resolve_prompts({}, query=config.query_prompt, document=config.document_prompt)
     return OpenAIEncoder(
         OpenAIConfig(

@@ -11,6 +11,7 @@ import numpy as np
 from argus.data.arguments import check_unique, listed
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
+from argus.encoders.keys import check_pair
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
 from argus.errors import InputError
@@ -241,7 +242,10 @@ def encoder_of(
 
 
 def stored_encoder(index: ViewIndex) -> EncoderConfig:
-    """Return the configuration in index.json; InputError when there is none, or it is broken."""
+    """Return the configuration in index.json; InputError when there is none, or it is broken.
+
+    So it is where a key would be sent to an address that the index alone names.
+    """
     settings = index.header.encoder
     if not settings.get("model"):
         raise InputError(
@@ -251,7 +255,7 @@ def stored_encoder(index: ViewIndex) -> EncoderConfig:
             where=index.path,
         )
     try:
-        return EncoderConfig(**settings)
+        config = EncoderConfig(**settings)
     except TypeError as error:
         raise InputError(
             f"encoder settings {settings} ({error})",
@@ -259,3 +263,5 @@ def stored_encoder(index: ViewIndex) -> EncoderConfig:
             fix="Give the encoder (--encoder), or restore the file from a copy.",
             where=index.path / FILE,
         ) from error
+    check_pair(config, index.path / FILE)
+    return config
