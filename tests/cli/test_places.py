@@ -8,8 +8,11 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.resources import files
 
 import pytest
+
+from argus.cli import authority_propose, plan
 
 ARGUS = (sys.executable, "-m", "argus")
 ROWS = "".join(
@@ -185,3 +188,65 @@ def test_no_page_takes_the_place_of_a_part_of_results(place, argus):
     assert len(parts) > 6
     assert argus("history", str(folder), "--html", "page.html").code == 0
     assert argus("history", str(folder), "--html", "page.html").code == 0
+
+
+MINE = [
+    b'{"_id": "mine", "text": "years of work"}\n',
+    b"\x89PNG\r\n",
+    b"<!doctype html><title>Mine",
+]
+
+
+@pytest.mark.parametrize("mine", MINE)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "history out --html mine",
+        "gate out --max-never-retrieved-share 1 --junit mine",
+        "gate out --max-never-retrieved-share 1 --markdown mine",
+        "plan --measure mine",
+        "authority propose --records records.jsonl --to mine",
+        "authority accept reviewed.csv --to mine",
+        "authority learn reviewed.csv --to mine",
+    ],
+)
+def test_a_file_of_somebody_elses_is_not_written_over(words, mine, place, argus):
+    (place / "mine").write_bytes(mine)
+    ran = argus(*words.split())
+    assert ran.code == 2 and "mine is there, and is not what this option writes" in ran.err
+    assert (place / "mine").read_bytes() == mine
+
+
+@pytest.mark.parametrize(
+    ("module", "option", "file"),
+    [
+        (plan, "measure", "planning/hardware/two-cores.json"),
+        (authority_propose, "to", "authority/learning/weights.json"),
+    ],
+)
+def test_files_that_ship_bear_the_marks_of_their_option(module, option, file):
+    command = getattr(module, "learn" if option == "to" else "plan")
+    assert vars(command)["outputs"][option].wrote(files("argus") / file)
+
+
+def test_what_argus_wrote_is_written_again(place, argus):
+    (place / "records.jsonl").write_text(
+        '{"_id": "a", "text": "Rule 1 is law.", "date": "2020-01-01"}\n'
+        '{"_id": "b", "text": "Supersedes Rule 1, \u201ca\u201d.", "date": "2021-01-01"}\n'
+    )
+    reviewed = "decision,confidence,superseder,superseded,kind,evidence\naccept,0.9,b,a,stated,x\n"
+    (place / "reviewed.csv").write_text(reviewed)
+    for _ in range(2):
+        ran = argus("authority", "accept", "reviewed.csv", "--to", "edges.jsonl")
+        assert ran.code == 0, ran.err
+        ran = argus("authority", "propose", "--records", "records.jsonl", "--to", "p.csv")
+        assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\tb", "\x1b[31m", "a\u2028b"])
+def test_a_name_with_control_characters_is_no_place_to_write(name, place, argus):
+    for words in (("index", "build"), EXPOSURE[:1]):
+        ran = argus(*words, "--corpus", "corpus.jsonl", "--out", name)
+        assert (ran.code, ran.out) == (2, "")
+        assert "--out: " in ran.err and "holds control characters" in ran.err
+    assert {entry.name for entry in place.iterdir()} == {"corpus.jsonl", "ask.py"}

@@ -20,7 +20,11 @@ from argus.settings import Doc
 def propose(
     *,
     records: Records,
-    to: Annotated[Path, Doc("CSV file for the proposals, to be reviewed."), o.OUTPUT],
+    to: Annotated[
+        Path,
+        Doc("CSV file for the proposals, to be reviewed."),
+        o.Output(marks=("decision,confidence,superseder,superseded,",)),
+    ],
     rules: Annotated[
         str | None, Doc("RULES.yaml, or a domain that ships, which reads the records.")
     ] = None,
@@ -63,7 +67,11 @@ def propose(
 def accept(
     *,
     proposals: Annotated[Path, typer.Argument(help="Reviewed proposals.")],
-    to: Annotated[Path, Doc("JSONL file for the edges."), o.OUTPUT],
+    to: Annotated[
+        Path,
+        Doc("JSONL file for the edges."),
+        o.Output(marks=('"superseder": ', '"superseded": ', '"rule": ', '"evidence": ')),
+    ],
     measure: AcceptConfig,
     json: o.AsJson = False,
     config: o.Config = None,
@@ -83,7 +91,9 @@ def accept(
 def learn(
     *,
     proposals: Annotated[list[Path], typer.Argument(help="Reviewed proposals, files of them.")],
-    to: Annotated[Path, Doc("JSON file for the model."), o.OUTPUT],
+    to: Annotated[
+        Path, Doc("JSON file for the model."), o.Output(marks=('"weights": {', '"bias": '))
+    ],
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:

@@ -27,11 +27,13 @@ def gate(
         Path | None,
         Doc("Baseline: a folder of results or a run of its history; fails on what is worse."),
     ] = None,
-    junit: Annotated[Path | None, Doc("Write a JUnit report here."), o.OUTPUT] = None,
+    junit: Annotated[
+        Path | None, Doc("Write a JUnit report here."), o.Output(marks=("<testsuite",))
+    ] = None,
     markdown: Annotated[
         Path | None,
         Doc("Write a summary here, for a step or a pull request; - prints it."),
-        o.OUTPUT,
+        o.Output(marks=("**Argus gate: ",)),
     ] = None,
     json: o.AsJson = False,
     config: o.Config = None,

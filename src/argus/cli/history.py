@@ -25,7 +25,10 @@ def history(
     ] = None,
     after: Annotated[int | None, Doc("Number of the run that it is compared with.")] = None,
     html: Annotated[
-        Path | None, Doc("Write a page of trends here."), Option(("--html",)), o.OUTPUT
+        Path | None,
+        Doc("Write a page of trends here."),
+        Option(("--html",)),
+        o.Output(marks=("<title>Argus: runs</title>",)),
     ] = None,
     json: o.AsJson = False,
     config: o.Config = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,11 @@ from typing import Any
 
 from argus.data.artifacts import MARKER, ArtifactFolder
 from argus.errors import InputError
+
+BEGINNING = 2**16
+"""Bytes of a file that are looked at for its marks."""
+STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What no name of a file to write may hold: the table of an index cannot, and lists are cut."""
 
 
 def _nowhere(_options: Mapping[str, Any]) -> None:
@@ -22,30 +28,44 @@ class Output:
 
     default: takes all options; returns where the command writes without this one, None: nowhere.
     alone: where this option is set, the command writes there and nowhere else; a flag: nowhere.
+    marks: of a file that is written at once, what one that Argus wrote has in its beginning.
     """
 
     default: Callable[[Mapping[str, Any]], object] = _nowhere
     alone: bool = False
+    marks: tuple[str, ...] = ()
+
+    def wrote(self, file: Path) -> bool:
+        """Return whether a file may be Argus's own: it has all marks, or is empty."""
+        with file.open("rb") as opened:
+            beginning = opened.read(BEGINNING)
+        return not beginning or all(mark.encode() in beginning for mark in self.marks)
 
 
 OUTPUT, ALONE = Output(), Output(alone=True)
 
 
 def places(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> list[str]:
-    """Return the files and folders that a command with these options writes to."""
+    """Return the files and folders that a command with these options writes to as it goes."""
     for name, note in outputs.items():
         if note.alone and options[name]:
             return [] if options[name] is True else [str(options[name])]
     named = (
-        options[name] or note.default(options) for name, note in outputs.items() if not note.alone
+        options[name] or note.default(options)
+        for name, note in outputs.items()
+        if not (note.alone or note.marks)
     )
     return [str(place) for place in named if place is not None]
 
 
 def check_outputs(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> None:
-    """Raise InputError for a file to write that another option names, or that holds results."""
-    for name in outputs:
+    """Raise InputError for a name of control characters, and for a file that is to stay.
+
+    That is one that another option names, that holds results, or that Argus did not write.
+    """
+    for name, output in outputs.items():
         for place in _texts(options.get(name)):
+            _check_name(name, place)
             file = Path(os.path.realpath(place))
             if file.is_dir():
                 continue
@@ -56,6 +76,19 @@ def check_outputs(outputs: Mapping[str, Output], options: Mapping[str, Any]) -> 
                     raise _taken(name, file, f"is what {_option(other)} names, too")
             if file.is_file() and _is_result(file):
                 raise _taken(name, file, "holds results of Argus")
+            if file.is_file() and not output.wrote(file):
+                raise _taken(name, file, "is there, and is not what this option writes")
+
+
+def _check_name(name: str, place: str) -> None:
+    """Refuse to write to a name that holds control characters."""
+    if STEERING.search(place):
+        raise InputError(
+            f"{place!a} holds control characters",
+            expected="the name of a file or folder",
+            fix="Give another name.",
+            where=_option(name),
+        )
 
 
 def _is_result(file: Path) -> bool:

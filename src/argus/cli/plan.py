@@ -43,7 +43,7 @@ def plan(
     measure: Annotated[
         Path | None,
         Doc("Measure this machine (minutes) into a file for --hardware."),
-        o.OUTPUT,
+        o.Output(marks=('"memory_bytes":', '"processor":')),
     ] = None,
     encoder: Annotated[str, Doc("What --measure encodes with.")] = DEFAULT_MODEL,
     wikipedia: Dump = None,
