@@ -199,3 +199,51 @@ def test_a_repeated_option_takes_one_value_or_a_list(text, argus, jsonl, tmp_pat
         ran = argus("evaluate", "--out", f"out{systems}", "--json", "--config", config)
         assert ran.code == 0, ran.err
         assert len(json.loads(ran.out)["systems"]) == systems <= len(runs)
+
+
+TWICE = [
+    ("max-low-rps-share = 0\nmax_low_rps_share = 1\n", "'max-low-rps-share' stands there twice"),
+    ('config = "other.toml"\n', "names another file of settings"),
+]
+
+
+@pytest.mark.parametrize("header", ["", "[gate]\n"])
+@pytest.mark.parametrize(("lines", "said"), TWICE)
+def test_no_bound_of_a_file_is_passed_over(header, lines, said, text, argus, tmp_path) -> None:
+    config = text(tmp_path / "argus.toml", header + lines)
+    ran = argus("gate", "out", "--config", config)
+    assert ran.code == 2 and f"{config}, field " in ran.err and said in ran.err
+
+
+def test_two_names_of_one_setting_are_refused_and_an_inner_table_wins(
+    text, argus, tmp_path
+) -> None:
+    both = text(tmp_path / "both.toml", "[evaluate]\nlambda = 0.1\nweight = 0.2\n")
+    ran = argus("evaluate", "--index", "i", "--config", both)
+    assert ran.code == 2 and "'lambda' and 'weight' are one setting" in ran.err.replace(
+        "'weight' and 'lambda'", "'lambda' and 'weight'"
+    )
+
+
+def test_a_second_config_is_refused(text, argus, tmp_path) -> None:
+    first = text(tmp_path / "a.toml", "[gate]\nmax-low-rps-share = 0\n")
+    second = text(tmp_path / "b.toml", "[gate]\nmin-ndcg = 0.1\n")
+    ran = argus("gate", "out", "--config", first, "--config", second)
+    assert ran.code == 2 and ran.err.startswith("argus: --config: is given twice; expected one")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["index build --corpus c.jsonl --out", "gate", "history out --html", "exposure --store"],
+)
+def test_an_empty_path_is_not_the_current_folder(words, argus, tmp_path) -> None:
+    (tmp_path / "c.jsonl").write_text('{"_id": "d", "text": "a mill"}\n')
+    ran = argus(*words.split(), "")
+    assert ran.code == 2 and "is empty; expected the name of a file or folder" in ran.err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+def test_an_empty_path_of_a_file_is_not_the_current_folder(text, argus, tmp_path) -> None:
+    config = text(tmp_path / "a.toml", '[index.build]\nout = ""\n')
+    ran = argus("index", "build", "--corpus", "c.jsonl", "--config", config)
+    assert ran.code == 2 and f"{config}: out is empty" in ran.err

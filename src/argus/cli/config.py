@@ -14,9 +14,12 @@ from typing import Any
 
 import typer
 
+from argus.cli.words import ONE_FILE, refuse_empty
 from argus.data.text_files import read_toml
 from argus.errors import InputError, Location
 
+CONFIG = "config"
+"""The option that names the file; in a file it would be passed over."""
 OLD_KEYS = {
     "accumulate": ("accumulation",),
     "batch": ("batch-size",),
@@ -38,15 +41,39 @@ def read_config(context: typer.Context, path: Path | None) -> Path | None:
     while root.parent is not None:
         names.insert(0, root.info_name or "")
         root = root.parent
-    values = _values(read_toml(path), root.command, names, path)
+    tables = _values(read_toml(path), root.command, names, path)
     defaults = {}
     for parameter in context.command.params:
-        value = next((values[s] for s in _spellings(parameter) if s in values), None)
+        value = _said(tables, parameter, path)
         _refuse_flag(value, parameter, path)
+        refuse_empty(value, parameter, path)
         if parameter.name and value is not None:
             defaults[parameter.name] = _default(value, parameter)
     context.default_map = {**(context.default_map or {}), **defaults}
     return path
+
+
+def _said(tables: Sequence[Mapping[str, Any]], parameter: Any, path: Path) -> object:
+    """Return what the innermost table says of a parameter that says anything; None: none does."""
+    spellings = list(dict.fromkeys(_spellings(parameter)))
+    for table in tables:
+        there = [name for name in spellings if name in table]
+        if len(there) > 1:
+            raise _twice(there[0], there[1], Location(path))
+        if there:
+            return table[there[0]]
+    return None
+
+
+def _twice(first: str, second: str, where: Location) -> InputError:
+    return InputError(
+        f"{first!r} and {second!r} are one setting"
+        if first != second
+        else f"{first!r} stands there twice, with - and with _",
+        expected="each setting once in a table",
+        fix="Keep one of them.",
+        where=where,
+    )
 
 
 def _refuse_flag(value: object, parameter: Any, path: Path) -> None:
@@ -66,15 +93,17 @@ def _values(
     words: Sequence[str],
     path: Path,
     above: tuple[str, ...] = (),
-) -> dict[str, Any]:
-    """Check a table and all in it; return what it says for the command that `words` lead to.
+) -> list[dict[str, Any]]:
+    """Check a table and all in it; return what is said for the command that `words` lead to.
+
+    That is a table of each level, the innermost, which wins, first.
 
     command: what the table is for, a group or a command; above: the tables that it stands in.
     """
     inside = _commands(command)
     known = set(_options(command))
     values: dict[str, Any] = {}
-    inner: dict[str, Any] = {}
+    inner: list[dict[str, Any]] = []
     for key, value in table.items():
         where = Location(path, field=".".join((*above, key)))
         name = key.replace("_", "-")
@@ -84,9 +113,11 @@ def _values(
                 inner = below
         elif isinstance(value, dict) or key in inside or name not in known:
             raise _misplaced(key, value, command, above, where)
+        elif name in values:
+            raise _twice(name, name, where)
         else:
             values[name] = value
-    return values | inner
+    return [*inner, values]
 
 
 def _options(command: Any) -> Iterable[str]:
@@ -95,7 +126,8 @@ def _options(command: Any) -> Iterable[str]:
         yield from _options(inner)
     if not _commands(command):
         for parameter in command.params:
-            yield from set(_spellings(parameter))
+            if parameter.name != CONFIG:
+                yield from set(_spellings(parameter))
 
 
 def _spellings(parameter: Any) -> list[str]:
@@ -128,6 +160,9 @@ def _misplaced(
             fix = f"Call it {' or '.join(homes)}."
         elif commands:
             fix = "Rename it."
+    elif key == CONFIG:
+        got, expected, close = "names another file of settings", ONE_FILE, []
+        fix = "Put its settings in here."
     elif key in commands:
         got, expected, close = f"{key!r} is a value", f"a table: {name} {key} is a command", []
         fix = "Set an option of that name in the table of its command."

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from argus.cli.words import refuse_empty, refuse_second_config
+
 C = TypeVar("C", bound=Callable[..., Any])
 
 HELP = {"help_option_names": ["-h", "--help"]}
@@ -25,6 +27,19 @@ def example(line: str) -> Callable[[C], C]:
         return command
 
     return put
+
+
+class Command(TyperCommand):
+    """A command that looks at its words before they become values."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """See `click.Command.parse_args`."""
+        parser: Any = self.make_parser(ctx)
+        words, _, order = parser.parse_args(args=list(args))
+        for parameter in order:
+            refuse_empty(words.get(parameter.name), parameter)
+        refuse_second_config(order)
+        return super().parse_args(ctx, args)
 
 
 class Group(typer.Typer):
@@ -52,6 +67,7 @@ class Group(typer.Typer):
             line = getattr(command, "example", None)
             options["help"] = doc if line is None else f"Example: {line}\n\n{doc}"
             options["short_help"] = doc.partition("\n\n")[0]
+            options.setdefault("cls", Command)
             super(Group, self).command(name, **options)(command)
             return command
 

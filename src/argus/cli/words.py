@@ -1,0 +1,39 @@
+"""What is refused of the words of a command, and of a file's in their place, as they stand.
+
+Once they are values, an empty path is the current folder, and of two the first is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from argus.errors import InputError
+
+ONE_FILE = "one file with all settings: of several, none but the last would be read"
+
+
+def refuse_empty(word: object, parameter: Any, where: Path | None = None) -> None:
+    """Raise InputError for a path without a name, which would be the current folder.
+
+    parameter: typer's. where: the file of settings that has the word, if one does.
+    """
+    given = word if isinstance(word, list | tuple) else (word,)
+    if "" in given and parameter.type_descriptor.annotation in (Path, list[Path]):
+        option = parameter.opts[0]
+        raise InputError(
+            "is empty" if where is None else f"{option.lstrip('-')} is empty",
+            expected="the name of a file or folder",
+            fix="Name one (. is the current folder), or leave it out. Where it comes from a "
+            "variable of the shell, that is not set.",
+            where=where or option,
+        )
+
+
+def refuse_second_config(order: Sequence[Any]) -> None:
+    """Raise InputError for a second file of settings. order: parameters, as they were given."""
+    if sum(parameter.name == "config" for parameter in order) > 1:
+        raise InputError(
+            "is given twice", expected=ONE_FILE, fix="Put them into one.", where="--config"
+        )
