@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from argus.cli.streams import bound_terminal
+
 WESTERN = "iso-8859-1"
 
 
@@ -60,6 +64,44 @@ def test_a_full_disk_behind_the_standard_output_is_told(tmp_path: Path) -> None:
     assert ran.returncode == 2
     (line,) = ran.stderr.splitlines()
     assert line.startswith("argus: the standard output: No space left on device")
+
+
+GATE = "gate nowhere --max-low-rps-share 0.1"
+ASKING = "exposure --corpus docs.jsonl --retriever says.py --out o"
+
+
+@pytest.mark.parametrize("stderr", ["2>/dev/full", "2> >(true)", "2>&-"])
+@pytest.mark.parametrize(
+    ("line", "code"), [(GATE, 2), ("gate --nonsense", 2), ("nonsense", 2), (ASKING, 0)]
+)
+def test_what_a_standard_error_does_not_take_changes_no_exit_code(
+    line, code, stderr, tmp_path: Path
+) -> None:
+    (tmp_path / "says.py").write_text("def search(query, k): return ['d1']\n")
+    (tmp_path / "docs.jsonl").write_text('{"_id": "d1", "title": "Elm Mill", "text": "A mill."}')
+    ran = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m argus {line} {stderr}"],
+        cwd=tmp_path, timeout=120, env={**os.environ, "ARGUS_PROGRESS": "lines"},
+    )  # fmt: skip
+    assert ran.returncode == code
+
+
+@pytest.mark.parametrize("name", ["COLUMNS", "LINES", "TERMINAL_WIDTH"])
+@pytest.mark.parametrize("size", ["9" * 20, "99999999", "0", "\u00b2", "-1", "wide"])
+def test_no_size_of_a_terminal_ends_a_command_or_holds_it_up(name, size, monkeypatch) -> None:
+    monkeypatch.setenv(name, size)
+    bound_terminal()
+    assert os.environ.get(name) in (None, "1000")
+    monkeypatch.setenv(name, "120")
+    bound_terminal()
+    assert os.environ[name] == "120"
+
+
+def test_help_is_no_wider_than_a_terminal_may_be(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "argus", "gate", "--nonsense"]
+    environment = {**os.environ, "COLUMNS": "9" * 20}
+    ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert ran.returncode == 2 and "No such option" in ran.stderr
 
 
 def test_a_folder_that_is_gone_under_a_command_is_named(argus, tmp_path: Path) -> None:

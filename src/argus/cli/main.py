@@ -18,6 +18,7 @@ from argus.cli.remarks import (
     show_remarks,
     takes_output,
 )
+from argus.cli.streams import bound_terminal, outlive_standard_error
 from argus.errors import ArgusError
 from argus.extras import naming_extras
 from argus.hidden import without_known
@@ -109,6 +110,8 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 a gate failed, 2 could not measure."""
     gc.set_threshold(COLLECTED_EVERY)
     open_the_closed()
+    outlive_standard_error()
+    bound_terminal()
     write_into_logs()
     escape_the_unprintable()
     try:
