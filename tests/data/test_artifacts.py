@@ -345,3 +345,17 @@ def test_a_name_as_long_as_names_may_be_is_written(tmp_path: Path, letter: str) 
         temporary.write_text("2")
         raise KeyboardInterrupt
     assert files(tmp_path) == {path.name} and path.read_text() == "1"
+
+
+def test_each_job_of_one_folder_names_its_own_tables_and_the_last_stands_last(tmp_path):
+    folder, table = ArtifactFolder(tmp_path / "o"), pa.table({"id": ["a"]})
+    folder.open()
+    for job in ("audit", "questions", "audit"):
+        folder.write_table(job, table)
+        folder.write_results(job, {}, {})
+    manifest = folder.read_json("manifest.json")
+    assert {job: list(of["parts"]) for job, of in manifest.items()} == {
+        "questions": ["summary.json", "questions.parquet"],
+        "audit": ["summary.json", "audit.parquet"],
+    }
+    assert list(manifest) == ["questions", "audit"]

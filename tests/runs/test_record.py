@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import argus
+from argus.data.artifacts import ArtifactFolder
 from argus.errors import InputError
 from argus.runs import record_runs
 from argus.runs.folder import HISTORY, damaged_in
@@ -50,6 +51,16 @@ def test_what_is_recorded_already_is_not_recorded_again(tmp_path):
     expose(tmp_path / "out")
     assert record_runs(tmp_path / "out") == []
     argus.write_report(tmp_path / "out")
+    assert len(argus.runs_in(tmp_path / "out")) == 1
+
+
+def test_a_run_one_of_whose_tables_another_job_took_over_is_not_recorded_again(tmp_path):
+    result = expose(tmp_path / "out")
+    folder = ArtifactFolder(tmp_path / "out")
+    folder.open()
+    folder.write_table("misses", result.table)
+    folder.write_results("other", {}, folder.read_json("manifest.json")["exposure"])
+    assert record_runs(tmp_path / "out") == []
     assert len(argus.runs_in(tmp_path / "out")) == 1
 
 

@@ -222,3 +222,22 @@ def test_a_project_is_read_past_a_mark_and_never_waited_for(tmp_path):
     assert Project.of(tmp_path / "argus.toml").value("corpus") == "docs"
     os.mkfifo(tmp_path / "pipe")
     assert Project.of(tmp_path / "pipe") == Project.of(tmp_path / "none") == Project()
+
+
+@pytest.mark.parametrize(
+    ("jobs", "is_told"),
+    [
+        ({"index": 2026, "evaluation": 2025}, False),  # the clock was set back in between
+        ({"index": 2025, "evaluation": 2026}, False),
+        ({"evaluation": 2025, "index": 2026}, True),
+    ],
+)
+def test_a_clock_alone_does_not_say_that_the_index_was_changed_since(folder, jobs, is_told):
+    file = folder / "manifest.json"
+    manifest = json.loads(file.read_text())
+    for job, year in jobs.items():
+        section = manifest["exposure"] | {"finished": f"{year}-01-01T00:00:00+00:00"}
+        manifest[job] = section | {"config": {"index": "i"}, "parts": {}}
+    file.write_text(json.dumps(manifest))
+    titles = [action.title for action in argus.read_verdict(folder).actions]
+    assert any(title.startswith("Measure again") for title in titles) is is_told

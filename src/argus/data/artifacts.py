@@ -53,6 +53,7 @@ class ArtifactFolder:
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path, self.fresh = path, fresh
         self._tables: dict[str, str] = {}
+        self._of_job: dict[str, dict[str, str]] = {}
         """SHA-256 of those that this job has written, by name of the file."""
         if path.is_symlink() and not path.exists():
             raise InputError(
@@ -200,13 +201,17 @@ class ArtifactFolder:
         table is of the job that wrote it last.
         """
         self.write_section(SUMMARY, job, summary)
-        parts = {SUMMARY: section_hash(self.read_json(SUMMARY)[job]), **self._tables}
+        tables = self._of_job.setdefault(job, {})
+        tables |= self._tables
+        self._tables = {}  # the next job's of this object are its own
+        parts = {SUMMARY: section_hash(self.read_json(SUMMARY)[job]), **tables}
         with self._alone():
             sections = self.read_json(MANIFEST)
             for section in sections.values():
                 theirs = parts_of(section)
-                if theirs.keys() & self._tables.keys():
-                    section[PARTS] = {n: h for n, h in theirs.items() if n not in self._tables}
+                if theirs.keys() & tables.keys():
+                    section[PARTS] = {n: h for n, h in theirs.items() if n not in tables}
+            sections.pop(job, None)  # they stand in the order in which they were written
             self.write_json(MANIFEST, {**sections, job: {**manifest, PARTS: parts}})
 
     def write_section(self, name: str, section: str, value: Any) -> Path:

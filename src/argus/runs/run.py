@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from argus.data.manifest import ManifestSection
 from argus.data.parquet import WRITTEN, open_parquet, read_batches, read_table
+from argus.data.parts import PARTS
 from argus.data.records import parse_json, read_record
 from argus.data.row_checks import is_share, require_shares, require_unique
 from argus.errors import InputError, Location
@@ -158,7 +159,12 @@ def _parts(path: Path, tracked: Tracked) -> Iterator[tuple[list[str], pa.Table]]
 
 
 def key_of(job: str, manifest: object, summary: object) -> str:
-    """Return what tells a run from every other: a hash of what it wrote."""
+    """Return what tells a run from every other: a hash of what it wrote.
+
+    Not of which tables are its own: a later job may take one of them over.
+    """
+    if isinstance(manifest, Mapping):
+        manifest = {name: value for name, value in manifest.items() if name != PARTS}
     written = json.dumps([job, manifest, summary], sort_keys=True, default=str)
     return hashlib.sha256(written.encode()).hexdigest()[:16]
 

@@ -215,10 +215,9 @@ def _changed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | No
     places, manifest = results.places, results.places.manifest
     if "evaluation" not in manifest or places.index is None:
         return None
-    evaluated = manifest["evaluation"]["finished"]
-    later = [
-        name for name in CHANGES if name in manifest and manifest[name]["finished"] > evaluated
-    ]
+    evaluated, written = manifest["evaluation"]["finished"], list(manifest)
+    since = written[written.index("evaluation") :]  # clocks alone may run back
+    later = [name for name in CHANGES if name in since and manifest[name]["finished"] > evaluated]
     if not later:
         return None
     evidence = (
