@@ -5,8 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from argus.encoders import EncoderConfig, load_encoder
+from argus.data.types import Document
+from argus.encoders import EncoderConfig, load_encoder, remote_code
 from argus.errors import InputError
+from argus.indexes.answering import search_index
+from argus.indexes.job import build_index
 from tests.support.sentence_models import make_model
 
 CODE = '''
@@ -96,6 +99,20 @@ def test_a_task_of_the_model_goes_by_its_prompt(tmp_path):
     np.testing.assert_array_equal(*documents)
     queries = [each.encode_queries(["sea"]) for each in (encoder, other)]
     assert np.abs(queries[0] + queries[1]).max() > 0.01  # told a task, it is more than turned
+
+
+def test_the_word_of_an_index_alone_has_no_code_run(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(remote_code, "_named", set())
+    corpus = [Document(f"d{n}", text=f"a mill of {n} wheels") for n in range(3)]
+    model = EncoderConfig(model=str(folder), precision="float32", trust_remote_code=True)
+    build_index(corpus, out=tmp_path / "i", encoder=model)
+    assert search_index("a mill", tmp_path / "i")["results"]  # this process named it
+    remote_code._named.clear()
+    with pytest.raises(InputError, match=f"set ARGUS_CODE={folder}") as error:
+        search_index("a mill", tmp_path / "i")
+    assert error.value.where == tmp_path / "i" / "index.json"
+    monkeypatch.setenv("ARGUS_CODE", f"someone/model@{COMMIT}:{folder}")
+    assert search_index("a mill", tmp_path / "i")["results"]
 
 
 @pytest.mark.parametrize("revision", [None, "main", COMMIT[:12]])

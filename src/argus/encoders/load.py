@@ -21,7 +21,7 @@ from argus.encoders.pooling import set_pooling
 from argus.encoders.precision import choose_precision
 from argus.encoders.prompts import resolve_prompts
 from argus.encoders.protocol import Encoder
-from argus.encoders.remote_code import code_digest, refusal
+from argus.encoders.remote_code import code_digest, refusal, remember_code
 from argus.encoders.rows import Family, R, Rows, family_of
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import InputError
@@ -88,6 +88,7 @@ def load_any_encoder(
     """
     if config.is_endpoint:
         return LoadedEncoder(_openai(config), config)
+    remember_code(config)
     _, local = _locate(config)
     saved = model_type(local, config.revision)
     kind = saved.name

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from argus.data.provenance import content_hash
+from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +20,41 @@ if TYPE_CHECKING:
 FETCHED = "transformers_modules."
 """Where transformers puts modules that came with a model."""
 INSTALLED = ("torch", "transformers", "sentence_transformers", "argus", "peft")
+VARIABLE = "ARGUS_CODE"
+"""Environment variable: models whose code is run where an index names them, a colon between."""
+_named: set[str] = set()
+"""Such models that this process was given otherwise than by an index."""
 _WANTED = re.compile("trust_remote_code|custom code", re.IGNORECASE)
+
+
+def remember_code(config: EncoderConfig) -> None:
+    """Let indexes, too, name a model whose code is run."""
+    if config.trust_remote_code:
+        _named.add(_spelled(config))
+
+
+def check_code(config: EncoderConfig, where: Path) -> None:
+    """Refuse a model whose code would be run by the word of an index alone, which anybody makes.
+
+    where: the file that says it.
+    """
+    name = _spelled(config)
+    trusted = os.environ.get(VARIABLE, "").split(":")
+    if not config.trust_remote_code or name in {*_named, *trusted}:
+        return
+    raise InputError(
+        f"has code run that comes with the model {name!r}, and nothing but this file says so",
+        expected="a model whose code you, too, trust",
+        fix=f"Read the code first; then set {VARIABLE}={shlex.quote(name)} (several: a colon "
+        "between them) and run it again.",
+        where=where,
+    )
+
+
+def _spelled(config: EncoderConfig) -> str:
+    """Return a folder, or a name of the hub with its commit."""
+    folder = Path(config.model)
+    return str(folder.resolve()) if folder.is_dir() else f"{config.model}@{config.revision}"
 
 
 def code_digest(model: torch.nn.Module) -> str:

@@ -12,6 +12,7 @@ from argus.data.arguments import check_unique, listed
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.keys import check_pair
+from argus.encoders.remote_code import check_code
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
 from argus.errors import InputError
@@ -244,7 +245,7 @@ def encoder_of(
 def stored_encoder(index: ViewIndex) -> EncoderConfig:
     """Return the configuration in index.json; InputError when there is none, or it is broken.
 
-    So it is where a key would be sent to an address that the index alone names.
+    So it is where a key would be sent, or code be run, by the word of the index alone.
     """
     settings = index.header.encoder
     if not settings.get("model"):
@@ -264,4 +265,5 @@ def stored_encoder(index: ViewIndex) -> EncoderConfig:
             where=index.path / FILE,
         ) from error
     check_pair(config, index.path / FILE)
+    check_code(config, index.path / FILE)
     return config
