@@ -65,7 +65,7 @@ class Endings:
 
 def _by_superseder(links: Iterator[Link]) -> dict[str, Link]:
     """Return the first link to each record that supersedes."""
-    found: dict[str, Link] = {}
+    first: dict[str, Link] = {}
     for link in links:
-        found.setdefault(link.superseder, link)
-    return found
+        first.setdefault(link.superseder, link)
+    return first

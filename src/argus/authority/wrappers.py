@@ -134,9 +134,9 @@ class AuthorityRetriever:
         if without:
             of_all = f"of the {len(items)} retrieved items"
             some = f"no record of {without} {of_all}"
-            said = f"none {of_all} has a record" if without == len(items) else some
+            state = f"none {of_all} has a record" if without == len(items) else some
             warnings.warn(
-                f"{said}: they are returned as they are; if their ids are elsewhere, say so with "
+                f"{state}: they are returned as they are; if their ids are elsewhere, say so with "
                 "id_of",
                 stacklevel=3,
             )

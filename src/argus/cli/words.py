@@ -19,8 +19,8 @@ def refuse_empty(word: object, parameter: Any, where: Path | None = None) -> Non
 
     parameter: typer's. where: the file of settings that has the word, if one does.
     """
-    given = word if isinstance(word, list | tuple) else (word,)
-    if "" in given and parameter.type_descriptor.annotation in (Path, list[Path]):
+    words = word if isinstance(word, list | tuple) else (word,)
+    if "" in words and parameter.type_descriptor.annotation in (Path, list[Path]):
         option = parameter.opts[0]
         raise InputError(
             "is empty" if where is None else f"{option.lstrip('-')} is empty",

@@ -56,8 +56,7 @@ def write_report(folder: Path | str) -> Path:
     """
     folder = Path(folder)
     _require(folder, SUMMARY, MANIFEST)
-    manifest = _manifest(folder / MANIFEST)
-    page = _page(folder, _summary(folder), manifest)
+    page = _page(folder, *_read(folder))
     path = ArtifactFolder(folder).own("report.html")
     write_whole(path, page)
     record_runs(folder)
@@ -75,16 +74,18 @@ def _require(folder: Path, *names: str) -> None:
         )
 
 
-def _summary(folder: Path) -> dict[str, object]:
-    """Return the sections of summary.json by job, without those of jobs that are torn."""
-    summary, torn = _json(folder / SUMMARY), torn_jobs(folder)
+def _read(folder: Path) -> tuple[dict[str, object], dict[str, ManifestSection]]:
+    """Return summary and manifest by job, the summary without those of jobs that are torn."""
+    summary = _json(folder / SUMMARY)
+    manifest = _manifest(folder / MANIFEST) if (folder / MANIFEST).is_file() else {}
+    torn = torn_jobs(folder)
     if summary.keys() <= torn.keys():
         check_one_run(folder)
     for job, path in torn.items():
         note = f"left out of the report: {job}, since {path} is not of its run; run it again"
         logging.getLogger("argus").warning(note)
         summary.pop(job, None)
-    return summary
+    return summary, manifest
 
 
 def _manifest(path: Path) -> dict[str, ManifestSection]:
@@ -150,7 +151,7 @@ def figure_dicts(folder: Path | str) -> dict[str, Figure]:
     """
     folder = Path(folder)
     _require(folder, SUMMARY)
-    sections = _sections(folder, _summary(folder))
+    sections = _sections(folder, _read(folder)[0])
     return {name: figure for part in sections.values() for name, figure in part.plots.items()}
 
 

@@ -92,17 +92,17 @@ class ServedAuthority:
         self, ids: Iterable[str], as_of: str | None = None, known_by: str | None = None
     ) -> list[Resolved]:
         """Return what controls each document, each once; others are let in between."""
-        resolving, waiting, found = Resolving(), deque(dict.fromkeys(ids)), list[Resolved]()
+        resolving, waiting, answer = Resolving(), deque(dict.fromkeys(ids)), list[Resolved]()
         while waiting:
             with self.at(as_of, known_by) as authority:
                 end = time.monotonic() + TURN_S
                 while waiting:
-                    found.append(resolving.resolved(waiting.popleft(), authority, self._changes))
+                    answer.append(resolving.resolved(waiting.popleft(), authority, self._changes))
                     if time.monotonic() > end:
                         break
             if waiting:
                 time.sleep(PAUSE_S)
-        return found
+        return answer
 
     def around(self, id_: str) -> Authority:
         """Return the part of the relation that leads on from one document, for itself."""

@@ -41,8 +41,8 @@ def beside(
     at = seconds(stamp)
     if at is None and stamp not in (None, ""):
         tally.remarks[NO_TIME] += 1
-    field, given = f.first_named(values, config.feedback_field, f.FEEDBACK)
-    good, bad, marks = opinion(given, config.good_from, tally, field)
+    field, feedback = f.first_named(values, config.feedback_field, f.FEEDBACK)
+    good, bad, marks = opinion(feedback, config.good_from, tally, field)
     name, value = f.first_named(values, None, f.CLICKS)
     return {
         "at": at,
