@@ -53,8 +53,9 @@ class ArtifactFolder:
     def __init__(self, path: Path, *, fresh: bool = False) -> None:
         self.path, self.fresh = path, fresh
         self._tables: dict[str, str] = {}
+        """SHA-256 of those written since the last summary, by name of the file."""
         self._of_job: dict[str, dict[str, str]] = {}
-        """SHA-256 of those that this job has written, by name of the file."""
+        """The same of jobs that have written theirs."""
         if path.is_symlink() and not path.exists():
             raise InputError(
                 f"is a link to {path.readlink()}, which is not there",

@@ -28,7 +28,8 @@ def remember_pair(config: EncoderConfig) -> None:
     """Let indexes, too, name the variable and the address of an encoder that is loaded."""
     from argus.http_retry import without_secrets
 
-    _named.add((config.api_key_env, _spelled(without_secrets(config.base_url))))
+    if os.environ.get(config.api_key_env):  # what no key went to was not looked at
+        _named.add((config.api_key_env, _spelled(without_secrets(config.base_url))))
 
 
 def check_pair(config: EncoderConfig, where: Path) -> None:
