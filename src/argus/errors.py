@@ -112,6 +112,17 @@ class FingerprintMismatch(ArgusError):
         )
 
 
+def unnamed(got: str, where: Path | str | None = None) -> InputError:
+    """Return the error of a path that is empty, which would be the current folder."""
+    return InputError(
+        got,
+        expected="the name of a file or folder",
+        fix="Name one (. is the current folder), or leave it out. Where it comes from a variable "
+        "of the shell, that is not set.",
+        where=where,
+    )
+
+
 def _again(kind: type[ArgusError], args: tuple[Any, ...]) -> ArgusError:
     """Return an error of these arguments, without its constructor, which made them."""
     error = kind.__new__(kind, *args)

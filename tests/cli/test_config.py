@@ -234,13 +234,25 @@ def test_a_second_config_is_refused(text, argus, tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["index build --corpus c.jsonl --out", "gate", "history out --html", "exposure --store"],
+    [
+        "index build --corpus c.jsonl --out",
+        "gate",
+        "history out --html",
+        "exposure --store",
+        "exposure --corpus",
+        "search x --index",
+    ],
 )
 def test_an_empty_path_is_not_the_current_folder(words, argus, tmp_path) -> None:
     (tmp_path / "c.jsonl").write_text('{"_id": "d", "text": "a mill"}\n')
     ran = argus(*words.split(), "")
     assert ran.code == 2 and "is empty; expected the name of a file or folder" in ran.err
     assert [entry.name for entry in tmp_path.iterdir()] == ["c.jsonl"]
+
+
+def test_help_comes_whatever_else_is_empty(argus) -> None:
+    ran = argus("index", "build", "--out", "", "--help")
+    assert ran.code == 0 and "--corpus" in ran.out
 
 
 def test_an_empty_path_of_a_file_is_not_the_current_folder(text, argus, tmp_path) -> None:

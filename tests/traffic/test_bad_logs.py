@@ -346,6 +346,22 @@ def test_fields_of_several_lines_are_whole_however_long_they_are(tmp_path):
     assert queries == ['a "b",\nc', long, "q z", '5 disk"'] and not skipped
 
 
+@pytest.mark.parametrize(
+    ("head", "lines"),
+    [
+        ("query,answer,feedback", [f"{i},{i},{i}" for i in range(8)]),
+        ("query,answer,feedback", ["def f(a, b, c):", *["    g(a, b, c)"] * 8, "    return"]),
+        ("query,answer", [f"egg, {i}" for i in range(12)]),
+    ],
+)
+def test_tables_and_code_within_a_field_are_no_records(tmp_path, head, lines):
+    rest = ",up" if head.endswith("feedback") else ""
+    block = "\n".join(["```", *lines, "```"])
+    text = f'{head}\nmake one,"{block}"{rest}\n"{block}",fine{rest}\nnext,fine{rest}\n'
+    queries, skipped = asked(tmp_path / "log.csv", text)
+    assert queries == ["make one", block, "next"] and not skipped
+
+
 def test_a_quote_without_an_end_is_held_in_bounded_memory(tmp_path, monkeypatch):
     monkeypatch.setattr("argus.traffic.readers.delimited.MOST", 1_000)
     rows = "".join(f"1,apple {i}\n" for i in range(5_000))

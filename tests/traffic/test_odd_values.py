@@ -191,7 +191,8 @@ def opened(path: Path, **fields: Any) -> tuple[str, ...]:
         ({"clicked": [{"id": "d2", "rank": 2}]}, ("d2",)), ({"click": {"doc_id": 7}}, ("7",)),
         ({"clicked": "d2,d1"}, ("d2", "d1")), ({"clicked": "d2,d9"}, ("d2,d9",)),
         ({"clicked": "a,b"}, ("a,b",)), ({"clicked_id": 0}, ("0",)), ({"clicked": 17}, ("17",)),
-        ({"clicks": 1, "clicked_ids": ["d1"]}, ("d1",)), ({"clicks": "null"}, ()),
+        ({"clicks": 1, "clicked_ids": ["d1"]}, ("d1",)),
+        ({"clicks": 3, "clicked_ids": []}, ("",)), ({"clicks": "null"}, ()),
     ],
 )  # fmt: skip
 def test_what_was_opened_is_a_count_a_mark_or_ids(tmp_path, fields, expected):

@@ -211,6 +211,9 @@ def heard(path: Path, **event: Any) -> tuple[int, int, str] | str:
         ({"action_name": "dislike"}, (0, 1, "")), ({"action_name": "Thumbs-up"}, (1, 0, "")),
         ({"action_name": "Thumbs up", "event_attributes": {"vote": 0}}, (0, 1, "")),
         ({"event_attributes": {"feedback": False}, "action_name": "dislike"}, (0, 1, "")),
+        ({"event_attributes": {"rating": 0.8}, "action_name": "helpful"}, (1, 0, "")),
+        ({"event_attributes": {"rating": "4 stars"}, "action_name": "like"}, (1, 0, "")),
+        ({"event_attributes": {"feedback": "wrong year"}, "action_name": "dislike"}, (0, 1, "")),
         ({"event_attributes": {"feedback": True}, "action_name": "dislike"},
          "events whose feedback contradicts their action (dislike)"),
         ({}, "events of no interest (rate)"),
@@ -295,6 +298,9 @@ def test_a_plain_log_is_read_in_every_file_format(tmp_path, ending):
         ({"ok": 1, "rows": [{"text": "a", "hits": ["d1"]}]}, {}, [("a", ["d1"])]),
         ({"input": "a", "spans": spans()}, {}, [("what is a span?", ["d2", "d1", "d10"])]),
         ({"hits": {"hits": [{"_source": {"query": "a"}}]}}, {}, [("a", None)]),
+        ({"query": {"match_all": {}},
+          "hits": {"hits": [{"_source": {"query": "a", "results": ["d1"]}}]}}, {}, [("a", ["d1"])]),
+        ({"query": "all", "queries": [{"query": "a", "results": ["d1"]}]}, {}, [("a", ["d1"])]),
     ],
 )  # fmt: skip
 def test_a_record_with_a_question_is_not_taken_for_what_holds_records(

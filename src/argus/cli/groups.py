@@ -36,9 +36,10 @@ class Command(TyperCommand):
         """See `click.Command.parse_args`."""
         parser: Any = self.make_parser(ctx)
         words, _, order = parser.parse_args(args=list(args))
-        for parameter in order:
-            refuse_empty(words.get(parameter.name), parameter)
-        refuse_second_config(order)
+        if not ctx.resilient_parsing and not words.get("help"):  # to complete, or to be told
+            for parameter in order:
+                refuse_empty(words.get(parameter.name), parameter)
+            refuse_second_config(order)
         return super().parse_args(ctx, args)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from argus.errors import InputError
+from argus.errors import InputError, unnamed
 
 ONE_FILE = "one file with all settings: of several, none but the last would be read"
 
@@ -22,13 +22,8 @@ def refuse_empty(word: object, parameter: Any, where: Path | None = None) -> Non
     words = word if isinstance(word, list | tuple) else (word,)
     if "" in words and parameter.type_descriptor.annotation in (Path, list[Path]):
         option = parameter.opts[0]
-        raise InputError(
-            "is empty" if where is None else f"{option.lstrip('-')} is empty",
-            expected="the name of a file or folder",
-            fix="Name one (. is the current folder), or leave it out. Where it comes from a "
-            "variable of the shell, that is not set.",
-            where=where or option,
-        )
+        got = "is empty" if where is None else f"{option.lstrip('-')} is empty"
+        raise unnamed(got, where or option)
 
 
 def refuse_second_config(order: Sequence[Any]) -> None:

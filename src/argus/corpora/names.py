@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from argus.data.frames import Frame
 from argus.data.types import Document
+from argus.errors import unnamed
 from argus.stores.config import StoreConfig
 from argus.stores.spec import is_store, parse_store
 
@@ -50,9 +51,11 @@ class CorpusName:
 
 
 def named(corpus: NamedCorpus) -> Path | StoreCorpus:
-    """Return the store that a text names, or else a path."""
+    """Return the store that a text names, or else a path; InputError for an empty text."""
     if isinstance(corpus, StoreCorpus):
         return corpus
+    if corpus == "":
+        raise unnamed("the name of a corpus is empty")
     text = str(corpus)
     if not is_store(text):
         return Path(corpus)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.errors import InputError
+from argus.errors import InputError, unnamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,15 @@ class IndexSpec:
 
 
 def parse_index_spec(text: str | Path | IndexSpec) -> IndexSpec:
-    """Return path and state. A path that exists as it stands, '@' and all, is that path."""
+    """Return path and state. A path that exists as it stands, '@' and all, is that path.
+
+    Raises InputError for an empty text, which is no folder, and for half of a state.
+    """
     if isinstance(text, IndexSpec):
         return text
     path, at, as_of = str(text).rpartition("@")
+    if text == "":
+        raise unnamed("the name of an index is empty")
     if not at or Path(text).exists():
         return IndexSpec(Path(text))
     if not path or not as_of:

@@ -277,14 +277,25 @@ def test_a_model_grades_what_filled_copies_left_open(tmp_path):
     assert result.summary["judged"]["measured"] == 24 and copy.read_bytes() == before
 
 
-def test_grades_of_a_model_among_those_of_people_as_earlier_versions_wrote_them(tmp_path):
-    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    grade(drawn.to_judge, fails)
-    path = tmp_path / "summary.json"
+def judged_by_earlier_model(out):
+    """Have a folder as an earlier version left it: a model's grades stand among those of people."""
+    grade(judge_traffic(log(), corpus=DOCUMENTS, out=out, config=TWO).to_judge, fails)
+    path = out / "summary.json"
     summary = json.loads(path.read_text(encoding="utf-8"))
     del summary["judging"]["judges"]
     summary["judging"]["judge"] = "old"
     path.write_text(json.dumps(summary), encoding="utf-8")
+
+
+def test_what_people_grade_anew_at_once_is_theirs_alone(tmp_path):
+    judged_by_earlier_model(tmp_path)
+    live = LiveJudging.of(tmp_path)
+    live.graded({row.pair: 1 for row in live.draw.rows})
+    assert LiveJudging.of(tmp_path).summary()["judges"] == {"people": 72}
+
+
+def test_grades_of_a_model_among_those_of_people_as_earlier_versions_wrote_them(tmp_path):
+    judged_by_earlier_model(tmp_path)
     said = {"old, or people after it": 72}
     live = LiveJudging.of(tmp_path)
     assert live.summary()["judges"] == said

@@ -12,7 +12,15 @@ from pathlib import Path
 
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.traffic.judging.asking import one_grade
-from argus.traffic.judging.table import MODEL_NAME, Filled, ModelGrade, Pair, ToGrade, read_filled
+from argus.traffic.judging.table import (
+    MODEL_GRADE,
+    MODEL_NAME,
+    Filled,
+    ModelGrade,
+    Pair,
+    ToGrade,
+    read_filled,
+)
 
 PEOPLE = "people"
 
@@ -92,7 +100,11 @@ def read_kept(path: Path, belonging: Mapping[Pair, ToGrade], job: str) -> Filled
     content = read_filled(path, belonging)
     if MODEL_NAME in content.header or (model := _earlier_model(path.parent, job)) is None:
         return content
-    return replace(content, by_model={pair: ModelGrade(model, None) for pair in content.grades})
+    return replace(
+        content,
+        by_model={pair: ModelGrade(model, None) for pair in content.grades},
+        header=(*content.header, MODEL_GRADE, MODEL_NAME),  # who grades all anew is told by them
+    )
 
 
 def _earlier_model(folder: Path, job: str) -> str | None:

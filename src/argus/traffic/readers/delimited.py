@@ -126,7 +126,7 @@ def _swallowed(fields: list[str], lines: list[str], delimiter: str, n: int) -> b
 
     It is believed where it has the header's number of fields, n, unless each of many lines has it.
     """
-    whole = sum(line.count(delimiter) == n - 1 for line in lines[1:])
-    if len(fields) != n:
-        return 2 * whole >= len(lines) - 1
-    return n > 1 and len(lines) > ALIKE and whole >= len(lines) - 2
+    whole = [line.count(delimiter) == n - 1 for line in lines]
+    if len(fields) == n:
+        return n > 1 and len(lines) > ALIKE and all(whole)
+    return 2 * sum(whole[1:]) >= len(lines) - 1

@@ -13,6 +13,8 @@ USERS = ("user", "user_id", "userId", "client_id", "account", "user.id")
 SESSIONS = ("session", "session_id", "sessionId", "conversation_id", "thread_id", "session.id")
 FEEDBACK = ("feedback", "thumb", "thumbs", "vote", "rating", "user_feedback", "helpful", "reaction")
 CLICKS = ("clicked_ids", "clicked_id", "clicks", "clicked", "click")
+HOLDING_NOTHING: tuple[Any, ...] = (None, "", [])
+"""Values of a field that are passed over for the next of its usual names."""
 REFS = ("query_id", "request_id", "qid", "_id", "id", "trace_id")
 
 
@@ -41,7 +43,7 @@ def first_named(
         return own, at_path(values, own)
     for name in usual:
         value = values.get(name)
-        if value is not None and value != "":
+        if value not in HOLDING_NOTHING:
             return name, value
     return "", None
 

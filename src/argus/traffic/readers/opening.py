@@ -67,11 +67,14 @@ def exchanges(log: Path, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
 def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> bool:
     """Return whether a record has a question, and a list of objects in it is what came.
 
-    Pages of an API have texts, too ("message"): whose name tells less than that of the question
-    in the records that it holds is a page. Records of a format that is no plain one are records.
+    Pages of an API have texts, too ("message", or the request): whose name tells less than that of
+    the question in the records that it holds is a page, and so is what holds records of questions
+    with results of their own. Records of a format that is no plain one are records.
     """
     own = plain.named_question(value, config)
     if own is None or config.format not in (None, "plain"):
+        return False
+    if not plain.has_question(value, config):
         return False
     if config.results_field and config.results_field.split(".")[0] == name:
         return True
@@ -80,6 +83,8 @@ def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> 
     if any(fits(first, config) for fits in others):
         return False
     theirs = plain.named_question(first, config)
+    if theirs is not None and plain.has_results(first, config):
+        return False
     return theirs is None or own <= theirs
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from argus.traffic.config import LogConfig
-from argus.traffic.exchange import Exchange, ReadingTally
+from argus.traffic.exchange import Exchange, ReadingTally, Skip
 from argus.traffic.readers.common import beside
 from argus.traffic.readers.fields import first_of
 from argus.traffic.readers.streams import Values
@@ -44,3 +44,17 @@ def _results(values: Values, config: LogConfig) -> object:
     if config.results_field is not None:
         return first_of(values, config.results_field, ())
     return next((values[name] for name in RESULTS if values.get(name) is not None), None)
+
+
+def has_question(values: Values, config: LogConfig) -> bool:
+    """Return whether a record's question is a text: a request of an API may be an object."""
+    try:
+        question(first_of(values, config.query_field, QUERY))
+    except Skip:
+        return False
+    return True
+
+
+def has_results(values: Values, config: LogConfig) -> bool:
+    """Return whether a record says what was served."""
+    return _results(values, config) is not None

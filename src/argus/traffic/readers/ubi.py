@@ -13,6 +13,7 @@ from argus.traffic.readers.streams import Values
 from argus.traffic.readers.values import (
     NO_OPINION,
     Opinion,
+    as_number,
     opinion,
     passages,
     question,
@@ -60,7 +61,11 @@ def _event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
     elif not by_name.good and not by_name.bad:
         voice = opinion(value, config.good_from, tally, field)
     else:  # of a "helpful" with 1 or 0 it is known what they mean
-        voice = opinion(value, 1 if config.good_from is None else config.good_from, tally)
+        voice = opinion(value, 1 if config.good_from is None else config.good_from, ReadingTally())
+        number = None if isinstance(value, bool) else as_number(value)
+        of_a_scale = config.good_from is None and number not in (None, 0, 1, -1)
+        if voice == NO_OPINION or of_a_scale:  # a comment, or stars: the action's name tells
+            voice = by_name
         if by_name.bad and voice.good:  # "dislike" with true may mean either
             raise Skip(f"events whose feedback contradicts their action ({action})")
     if voice == NO_OPINION:
