@@ -21,8 +21,14 @@ Values = dict[str, Any]
 OF_RUNS = frozenset(
     (
         *("started", "finished", "at", "when", "created", "made_at"),
-        *("seconds", "timings_s", "wall_s", "duration_s", "ms", "queries_per_s"),
-        *("passages_per_s", "tokens_per_s", "seconds_per_question", "peak_memory_bytes"),
+        *("seconds", "timings_s", "wall_s", "duration_s", "ms", "milliseconds", "times_dense"),
+        *(
+            "queries_per_s",
+            "passages_per_s",
+            "tokens_per_s",
+            "seconds_per_question",
+            "peak_memory_bytes",
+        ),
         *("environment", "precision_trials", "cached", "prompts", "tokens_in", "tokens_out"),
         *("cost", "key", "sha256", "bytes", "bytes_before"),
         *("answered_now", "seconds_by_step", "evaluation_seconds"),
