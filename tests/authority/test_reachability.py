@@ -5,11 +5,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import places
+from argus.authority import endings, places
 from argus.authority.reachability import LINKS, reach, supersessions
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge, Order, Rule
+from argus.authority.times import Moment
 from argus.errors import InputError
 from tests.support.draws import examples
 from tests.support.relations import relations
@@ -32,10 +33,16 @@ def test_a_chain_is_followed_to_its_end_under_its_first_rule():
 
 
 @settings(max_examples=examples(200), deadline=None)
-@given(relations(tuple(Order), ("supersedes", "overrides")), st.sampled_from([0, 1, 64]))
-def test_what_chains_share_is_what_each_of_them_finds(relation, crowded):
+@given(
+    relations(tuple(Order), ("supersedes", "overrides")),
+    st.sampled_from([0, 1, 64]),
+    st.sampled_from([(0, 0), (0, 2), (1, 0), (100, 2_000)]),
+)
+def test_what_chains_share_is_what_each_of_them_finds(relation, crowded, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(places, "CROWDED", crowded)
+        patch.setattr(endings, "LINKS_PER_RECORD", most[0])
+        patch.setattr(endings, "LINKS_ANYWAY", most[1])
         try:
             authority = Authority(relation.records, relation.rules, relation.edges)
         except InputError:
@@ -59,6 +66,28 @@ def test_the_chains_of_a_long_past_take_seconds_and_are_cut():
     assert [s.hops for s in found] == list(range(len(ids) - 1, 0, -1))
     assert {s.controlling for s in found} == {ids[-1]}
     assert found[0].chain == tuple(authority.chain(ids[0], ids[LINKS]))
+
+
+@pytest.mark.parametrize("count", [1_000, 3_000])
+@pytest.mark.parametrize("kind", ["known by", "two orders", "edges"])
+def test_one_document_of_a_crowded_scope_costs_no_square(kind, count):
+    times = [Moment(n, n + 1, str(n)) for n in range(count)]
+    records = [
+        Record(f"d{n}", "a", time, {"s": "x", "pair": str(n // 2)}, published=time)
+        for n, time in enumerate(times)
+    ]
+    rules, edges = [Rule("a", "a", "s")], list[Edge]()
+    if kind == "two orders":
+        rules.append(Rule("a", "a", "pair", order=Order.PUBLISHED))
+    if kind == "edges":
+        edges = [Edge(f"d{n + 1}", f"d{n}") for n in range(count - 1)]
+    authority = Authority(records, rules, edges)
+    view = authority.as_of(None, times[-1]) if kind == "known by" else authority
+    before = view.calls.edges
+    (end,) = endings.Endings(view, 16, 20).of("d0")
+    assert view.calls.edges - before < 110 * count
+    chain = view.controlling_chains(["d0"])[f"d{count - 1}"]
+    assert (end.id, end.hops, end.chain) == (f"d{count - 1}", len(chain), chain[:20])
 
 
 def test_a_document_may_be_controlled_by_several():

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from argus.authority.links import Link
 from argus.authority.relation import Authority
+
+LINKS_PER_RECORD, LINKS_ANYWAY = 100, 2_000
+"""Links that are looked at to find what chains share: so many per record met, and some more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +40,12 @@ class Endings:
         self._ends: dict[str, tuple[End, ...]] = {}
 
     def of(self, id_: str) -> tuple[End, ...]:
-        """Return what controls a record in force, nearest first; itself where it is active."""
-        todo, above = [id_], dict[str, dict[str, Link]]()
+        """Return what controls a record in force, nearest first; itself where it is active.
+
+        Each record is asked by itself, which is quadratic where each is superseded by all that came
+        after it: once too many links were looked at, the record's own chains are walked instead.
+        """
+        todo, above, seen = [id_], dict[str, dict[str, Link]](), 0
         while todo:
             one = todo[-1]
             if one in self._ends:
@@ -45,11 +53,20 @@ class Endings:
                 continue
             if one not in above:
                 above[one] = _by_superseder(self.authority.ahead(one))
+                seen += len(above[one])
+                if seen > LINKS_PER_RECORD * (len(above) + len(self._ends)) + LINKS_ANYWAY:
+                    self._ends[id_] = self._walked(id_)
+                    break
             waiting = [newer for newer in above[one] if newer not in self._ends]
             todo += waiting
             if not waiting:
                 self._ends[one] = tuple(self._merged(above.pop(one))) or (End(one, 0, ()),)
         return self._ends[id_]
+
+    def _walked(self, id_: str) -> tuple[End, ...]:
+        """Return the ends of a record by a walk of its own, which looks at each scope once."""
+        chains = islice(self.authority.controlling_chains([id_]).items(), self.most)
+        return tuple(End(end, len(chain), chain[: self.links]) for end, chain in chains)
 
     def _merged(self, above: Mapping[str, Link]) -> Iterator[End]:
         """Yield the ends of a record, the nearest of those of what supersedes it."""
