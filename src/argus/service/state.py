@@ -71,12 +71,17 @@ class Service:
         }
         journal = journal_of(place)
         self.authority = (
-            None if place.authority is None else ServedAuthority(place.authority, journal)
+            None
+            if place.authority is None
+            else ServedAuthority(place.authority, journal, self._warn)
         )
         self.warnings = tuple(warnings_of(place, journal))
         for warning in self.warnings:
-            self.log.write("warning", warning=warning)
+            self._warn(warning)
         self.explaining = CapacityLimiter(EXPLAINING)
+
+    def _warn(self, warning: str) -> None:
+        self.log.write("warning", warning=warning)
 
     async def answer(self, question: Question) -> SearchResults:
         """Answer a question from what is in force; see `Answering`."""

@@ -78,6 +78,36 @@ def test_given_edges_hold_again_when_a_record_comes_back(folder):
     assert controlling(opened(folder, edges=edges), "flaw-2") == ["fix-3"]
 
 
+def test_a_correction_that_an_earlier_version_took_counts_after_a_restart(folder):
+    row = {"op": "correct", "_id": "fix-1", "timestamp": "2024-06-01", "title": "Release 2"}
+    with pytest.raises(InputError, match="a correction of 'title'"):
+        opened(folder).take([row])
+    Journal(folder / "state" / "records.jsonl").append(json.dumps([row]))
+    assert controlling(opened(folder), "flaw-1") == ["fix-1"]
+
+
+def test_a_record_that_an_earlier_version_took_again_without_its_edges_is_told(
+    folder, story, capsys
+):
+    rows = [{"_id": i, "type": "t", "timestamp": t, "entities": {"s": "x"}} for i, t in
+            (("a", "2020"), ("b", "2021"))]  # fmt: skip
+    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "edges.jsonl").write_text(json.dumps({"superseder": "b", "superseded": "a"}))
+    (folder / "rules.yaml").write_text("rules:\n- {superseding: t, superseded: t, scope: [s]}\n")
+    shutil.copytree(story / "index", folder / "index")
+    source = story_source(folder, edges=folder / "edges.jsonl")
+    place = open_workplace([folder], authority=source)
+    deletion, earlier = {"op": "delete", "_id": "b"}, {**rows[1], "timestamp": "2019"}
+    with pytest.raises(InputError, match="cycle"):
+        ServedAuthority(source, journal_of(place)).take([deletion, earlier])
+    for row in (deletion, earlier):
+        Journal(journal_of(place)).append(json.dumps([row]))
+    service = Service(place, ServeConfig())
+    assert controlling(service.authority, "b") == ["a"]
+    (line,) = map(json.loads, capsys.readouterr().err.splitlines())
+    assert line["event"] == "warning" and "record 'b' came again" in line["warning"]
+
+
 def test_all_rows_count_or_none(folder):
     authority = opened(folder)
     authority.watch("parser", ["flaw-2"])

@@ -68,10 +68,15 @@ class StreamSummary(TypedDict):
 
 @dataclass(frozen=True)
 class Changes:
-    """How changes are read and made."""
+    """How changes are read and made.
+
+    again: they were made before, by an earlier version, maybe, which passed over what else a
+    correction says.
+    """
 
     stream: Stream
     domain: Domain
+    again: bool = False
 
     def of(self, source: Source) -> Iterator[StreamChange]:
         """Make the change that one row says; InputError names the row."""
@@ -99,7 +104,8 @@ class Changes:
             ) from error
 
     def _correct(self, source: Source) -> Change:
-        _require_times_alone(source)
+        if not self.again:
+            _require_times_alone(source)
         if not any(name in source.values for name in TIMES):
             raise InputError(
                 "a correction of nothing",

@@ -60,11 +60,17 @@ class Streamed:
 class ServedAuthority:
     """Reads records, rules and edges at first use, and what came since out of the journal.
 
-    Any thread may ask: one at a time, each for a moment. Raises InputError for what cannot be read.
+    Any thread may ask: one at a time, each for a moment. warn: told of what came and stands
+    otherwise than it says. Raises InputError for what cannot be read.
     """
 
-    def __init__(self, source: AuthoritySource, journal: Path | None = None) -> None:
-        self.source = source
+    def __init__(
+        self,
+        source: AuthoritySource,
+        journal: Path | None = None,
+        warn: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        self.source, self._warn = source, warn
         self._journal = Journal(journal) if journal is not None else None
         self._lock = threading.RLock()
         self._stream: UndoableStream | None = None
@@ -189,13 +195,19 @@ class ServedAuthority:
     def _read_again(self, stream: UndoableStream, journal: Journal) -> None:
         """Make the changes that came once more; ArgusError, no fault of a request, names a row."""
         try:
-            with stream.all_or_none():
-                deque(_made(stream, self._domain, journal.rows(), journal.file), maxlen=0)
+            with stream.all_or_none(), stream.forgiving():
+                made = _made(stream, self._domain, journal.rows(), journal.file, again=True)
+                deque(made, maxlen=0)
         except InputError as error:
             raise ArgusError(
                 f"{error} It came to this service, and cannot be made again: mend the line, or "
                 "what was changed of the records since."
             ) from error
+        for id_, why in stream.without_edges.items():
+            self._warn(
+                f"{journal.file}: record {id_!r} came again after it was deleted, and stands "
+                f"without the edges given for it, as an earlier version took it: {why}"
+            )
 
 
 class UndoableStream(Stream):
@@ -206,11 +218,33 @@ class UndoableStream(Stream):
         self._undo: list[Callable[[], Change]] = []
         self.versions: dict[str, set[bytes]] = {}
         """Hashes of the texts that came, by id; those of changes that were taken back, too."""
+        self.without_edges: dict[str, InputError] = {}
+        """Records that came without the edges that waited for them, and why."""
+        self._is_forgiving = False
+
+    @contextmanager
+    def forgiving(self) -> Iterator[None]:
+        """Within, insert a record without the edges that wait for it, where they make a cycle.
+
+        Earlier versions forgot those edges, and took such a record.
+        """
+        self._is_forgiving = True
+        try:
+            yield
+        finally:
+            self._is_forgiving = False
 
     def insert(self, record: Record, edges: Iterable[Edge] = ()) -> Change:
         """As `Stream.insert`."""
         waiting = dict(self._waiting.get(record.id, {}))
-        change = super().insert(record, edges)
+        try:
+            change = super().insert(record, edges)
+        except InputError as error:
+            if not (self._is_forgiving and waiting):
+                raise
+            del self._waiting[record.id]
+            change = super().insert(record, edges)
+            self.without_edges[record.id] = error
         if (document := _document(record)) is not None:
             self.versions.setdefault(record.id, set()).add(content_hash(document.content))
         self._undo.append(partial(self._uninsert, record.id, waiting))
@@ -268,10 +302,15 @@ def _document(record: Record | None) -> Document | None:
 
 
 def _made(
-    stream: Stream, domain: Domain, rows: Iterable[tuple[int, object]], file: Path
+    stream: Stream,
+    domain: Domain,
+    rows: Iterable[tuple[int, object]],
+    file: Path,
+    *,
+    again: bool = False,
 ) -> Iterator[StreamChange]:
-    """Make the change that each row says; InputError names its line."""
-    changes = Changes(stream, domain)
+    """Make the change that each row says; InputError names its line. again: see `Changes`."""
+    changes = Changes(stream, domain, again)
     for number, values in rows:
         if not isinstance(values, dict):
             raise InputError(
