@@ -344,3 +344,16 @@ def test_a_damaged_journal_is_told_with_its_place(folder, story, kind, told, cap
             assert answer.status_code == 503 and str(file) in answer.json()["detail"]
     logged = map(json.loads, capsys.readouterr().err.splitlines())
     assert any(str(file) in line.get("error", "") for line in logged)
+
+
+def test_records_are_not_read_for_a_journal_that_is_damaged(folder, monkeypatch):
+    opened(folder).take([FIX_2])
+    with (folder / "state" / "records.jsonl").open("a") as journal:
+        journal.write("{\n")
+    read = []
+    monkeypatch.setattr("argus.service.searching.authority.open_authority", read.append)
+    authority = opened(folder)
+    for _ in range(2):
+        with pytest.raises(ArgusError, match="line 2: no JSON"):
+            authority.brought()
+    assert not read

@@ -184,19 +184,22 @@ class ServedAuthority:
 
     def _opened(self) -> UndoableStream:
         if self._stream is None:
-            self._domain = domain_of(self.source)
+            rows = None if self._journal is None else list(self._journal.rows())
+            self._domain = domain_of(self.source)  # after the journal: damage costs no reading
             now = replace(self.source, as_of=None, known_by=None)
             stream = UndoableStream(open_authority(now).authority)
-            if self._journal is not None:
-                self._read_again(stream, self._journal)
+            if self._journal is not None and rows:
+                self._read_again(stream, rows, self._journal.file)
             self._stream = stream
         return self._stream
 
-    def _read_again(self, stream: UndoableStream, journal: Journal) -> None:
+    def _read_again(
+        self, stream: UndoableStream, rows: Iterable[tuple[int, object]], file: Path
+    ) -> None:
         """Make the changes that came once more; ArgusError, no fault of a request, names a row."""
         try:
             with stream.all_or_none(), stream.forgiving():
-                made = _made(stream, self._domain, journal.rows(), journal.file, again=True)
+                made = _made(stream, self._domain, rows, file, again=True)
                 deque(made, maxlen=0)
         except InputError as error:
             raise ArgusError(
@@ -205,7 +208,7 @@ class ServedAuthority:
             ) from error
         for id_, why in stream.without_edges.items():
             self._warn(
-                f"{journal.file}: record {id_!r} came again after it was deleted, and stands "
+                f"{file}: record {id_!r} came again after it was deleted, and stands "
                 f"without the edges given for it, as an earlier version took it: {why}"
             )
 
