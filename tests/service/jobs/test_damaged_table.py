@@ -132,3 +132,14 @@ def test_what_waits_in_a_folder_that_was_brought_is_started_by_nobody(work, tabl
     planted(brought, "queued", ["report"], *waits)
     with serving(brought) as client:  # which lies where it lay
         assert wait(client, 1)["state"] == "done"
+
+
+def test_what_waits_in_a_table_of_an_earlier_version_is_told_so(work, table):
+    planted(work, "queued", ["report"], "--", str(work / "report"))
+    with closing(sqlite3.connect(table)) as sql:
+        sql.execute("PRAGMA user_version=0")
+    with serving(work) as client:
+        job = client.get("/jobs/1").json()
+        assert job["state"] == "interrupted" and "of an earlier version" in job["errors"]
+        client.post("/jobs/1/resume")
+        assert wait(client, 1)["state"] == "done"

@@ -36,7 +36,10 @@ EVERY_S = 1.0
 """Seconds between two steps of one job that are kept."""
 AGAIN_S = 1.0
 """Seconds until what could not be written is tried again."""
-BROUGHT = "Not started: its folder was brought from elsewhere. Resume it if you want it here.\n"
+BROUGHT = (
+    "Not started: its folder was brought from elsewhere, or the table of jobs is of an earlier "
+    "version. Resume it if you want it here.\n"
+)
 """What is told of a job that waited in another folder."""
 WELL: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",): (0, 1)}
 """Exit codes of commands that end well with others than 0: a check that failed is an answer."""
@@ -85,7 +88,7 @@ class Jobs:
         """Read the table, note as interrupted what ran when the last service ended, and go on.
 
         In a folder that was brought from elsewhere what waits is interrupted, too: nobody here
-        asked for it. Raises ArgusError for a table that is damaged.
+        asked for it. A table of an earlier version does not say where it lay. Raises ArgusError for a table that is damaged.
         """
         self._table = JobTable(self.home)
         for id_, pid in self._table.running().items():

@@ -74,7 +74,8 @@ class JobTable:
     def settle(self) -> bool:
         """Note where the file lies; return whether it lay there when it was last opened.
 
-        One that was copied or unpacked here has another inode: it may be a stranger's.
+        One that was copied or unpacked here has another inode: it may be a stranger's. One of an
+        earlier version has no note, and may be so, too.
         """
         with self._written():
             here = self.path.stat().st_ino % 2**31  # what fits into the pragma
