@@ -11,7 +11,7 @@ import pytest
 
 from argus.data import ArtifactFolder
 from argus.data.artifacts import NOTE, PARTIAL, folder_aside, replacing, write_whole
-from argus.data.manifest import check_one_run
+from argus.data.manifest import check_one_run, torn_jobs
 from argus.errors import InputError, NotWritten
 
 
@@ -359,3 +359,18 @@ def test_each_job_of_one_folder_names_its_own_tables_and_the_last_stands_last(tm
         "audit": ["summary.json", "audit.parquet"],
     }
     assert list(manifest) == ["questions", "audit"]
+
+
+def test_a_table_that_another_job_wrote_again_is_no_longer_the_firsts(tmp_path):
+    folder = ArtifactFolder(tmp_path / "o")
+    folder.open()
+    for job, ids in (("audit", ["a"]), ("exposure", ["b"]), ("audit", None)):
+        if ids:
+            folder.write_table("both", pa.table({"id": ids}))
+        folder.write_results(job, {}, {})
+    assert torn_jobs(tmp_path / "o") == {}
+    manifest = folder.read_json("manifest.json")
+    assert {job: list(of["parts"]) for job, of in manifest.items()} == {
+        "exposure": ["summary.json", "both.parquet"],
+        "audit": ["summary.json"],
+    }

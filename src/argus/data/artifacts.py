@@ -202,6 +202,9 @@ class ArtifactFolder:
         table is of the job that wrote it last.
         """
         self.write_section(SUMMARY, job, summary)
+        for name in self._tables:
+            for others in self._of_job.values():
+                others.pop(name, None)
         tables = self._of_job.setdefault(job, {})
         tables |= self._tables
         self._tables = {}  # the next job's of this object are its own
