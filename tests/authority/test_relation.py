@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from argus.authority import places
+from argus.authority import confidence, places
 from argus.authority.records import Record
 from argus.authority.relation import Authority, chain_to
 from argus.authority.rules import Edge, Order, Rule
@@ -369,6 +369,17 @@ def test_a_theta_that_is_no_confidence_is_refused_everywhere(theta):
         authority.is_active("a", theta)
     with pytest.raises(InputError, match="theta="):
         list(authority.links("a", theta=theta))
+
+
+def test_a_theta_costs_a_relation_nothing_that_grows_with_its_records(monkeypatch):
+    class Asked(type):
+        def __instancecheck__(cls, _):
+            raise AssertionError("a plain number was looked at by its abstract class")
+
+    authority = Authority(chain_of(5), [LATER_NOTE])
+    monkeypatch.setattr(confidence, "Real", Asked("Real", (), {}))
+    assert authority.controlling(["d0"]) == authority.controlling(["d0"], 0.5) == ["d4"]
+    assert len(authority.closure(["d0"], 1.0)) == 5
 
 
 @pytest.mark.parametrize("confidence", ["0.5", float("nan"), 0, 1.5, None])
