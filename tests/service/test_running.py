@@ -1,5 +1,6 @@
 """The service as a process: where it listens, who it lets wait, and who holds its folders."""
 
+import fcntl
 import os
 import re
 import shutil
@@ -91,7 +92,7 @@ def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp
     inner, beside = (shutil.copytree(report, around / "deep" / n) for n in ("inner", "beside"))
     shutil.copytree(report, around / "report")
     outer, part, other = (folders_locked(open_workplace([f])) for f in (around, inner, beside))
-    with outer, pytest.raises(ArgusError, match=r"Another service runs over .*around"):
+    with outer, pytest.raises(ArgusError, match=r"holds a lock of .*around, .*a service over all"):
         part.__enter__()
     outer, part = (folders_locked(open_workplace([f])) for f in (around, inner))
     with (
@@ -102,6 +103,19 @@ def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp
         outer.__enter__()
     with folders_locked(open_workplace([around, inner, around])):
         pass
+
+
+def test_a_folder_around_that_everybody_writes_is_nobodys_to_lock(report, tmp_path):
+    around = tmp_path / "shared"
+    inner = shutil.copytree(report, around / "inner")
+    around.chmod(0o1777)
+    opened = os.open(around, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)  # by a program that is no service
+        with folders_locked(open_workplace([inner])):
+            pass
+    finally:
+        os.close(opened)
 
 
 @pytest.mark.parametrize("linked", ["folder", "file"])

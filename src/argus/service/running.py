@@ -7,8 +7,10 @@ import logging
 import os
 import resource
 import socket
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import filterfalse
 from pathlib import Path
 
 import uvicorn
@@ -104,18 +106,39 @@ def folders_locked(workplace: Workplace) -> Iterator[None]:
 def _hold_tree(folder: Path, locks: ExitStack) -> None:
     """Hold a folder alone, and those around it together with others that hold a part of them.
 
-    By locks of the folders themselves, for which nothing is written.
+    By locks of the folders themselves, for which nothing is written. Folders around that are
+    everybody's are let be: others have their own reasons to lock them.
     """
-    ways = [(folder, fcntl.LOCK_EX, ", or over a folder in it")]
-    for path, kind, more in ways + [(around, fcntl.LOCK_SH, "") for around in folder.parents]:
+    within = _busy(f"over {folder}, or over a folder in it")
+    ways = [(folder, fcntl.LOCK_EX, within)]
+    ways += [
+        (around, fcntl.LOCK_SH, _locked_around(around, folder))
+        for around in filterfalse(_is_everybodys, folder.parents)
+    ]
+    for path, kind, busy in ways:
         try:
             opened = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             locks.callback(os.close, opened)
             fcntl.flock(opened, kind | fcntl.LOCK_NB)
         except BlockingIOError as error:
-            raise ArgusError(_busy(f"over {path}{more}")) from error
+            raise ArgusError(busy) from error
         except OSError:  # it may not be read, or its file system has no locks
             continue
+
+
+def _is_everybodys(folder: Path) -> bool:
+    """Return whether a folder is the root, or one like /tmp, for everybody to keep theirs in."""
+    everybodys = stat.S_IWOTH | stat.S_ISVTX
+    with suppress(OSError):
+        return folder == folder.parent or folder.stat().st_mode & everybodys == everybodys
+    return False
+
+
+def _locked_around(around: Path, folder: Path) -> str:
+    return (
+        f"Another program holds a lock of {around}, in which {folder} lies: a service over all of "
+        "it, perhaps. Stop it first, or open its page; it has printed where."
+    )
 
 
 def _busy(where: str) -> str:
