@@ -88,7 +88,8 @@ class Jobs:
         """Read the table, note as interrupted what ran when the last service ended, and go on.
 
         In a folder that was brought from elsewhere what waits is interrupted, too: nobody here
-        asked for it. A table of an earlier version does not say where it lay. Raises ArgusError for a table that is damaged.
+        asked for it. A table of an earlier version does not say where it lay. Raises
+        ArgusError for a table that is damaged.
         """
         self._table = JobTable(self.home)
         for id_, pid in self._table.running().items():
