@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from numbers import Integral
 from typing import TypeVar
 
+from argus.data.arguments import is_count
 from argus.errors import InputError
 
 Kind = TypeVar("Kind")
@@ -50,9 +50,7 @@ def one_of(kind: type[Choice], value: Choice | str) -> Choice:
 
 def require_count(name: str, value: object) -> None:
     """Raise InputError for a number of documents that is none; None is all."""
-    if value is None:
-        return
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+    if value is None or is_count(value):
         return
     raise InputError(
         f"{name}={value!r:.80}", expected="a whole number from 1", fix="Leave it out for all."

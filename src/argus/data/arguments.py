@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 from argus.data.types import Query
@@ -22,6 +23,11 @@ def listed(values: Iterable[str], what: str = "ids") -> list[str]:
             fix=f"For one: [{values!r:.60}].",
         )
     return list(values)
+
+
+def is_count(value: object) -> bool:
+    """Return whether a value is a whole number from 1, of Python or another library."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def check_unique(queries: Sequence[Query]) -> None:

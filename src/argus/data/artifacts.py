@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -54,8 +54,8 @@ class ArtifactFolder:
         self.path, self.fresh = path, fresh
         self._tables: dict[str, str] = {}
         """SHA-256 of those written since the last summary, by name of the file."""
-        self._of_job: dict[str, dict[str, str]] = {}
-        """The same of jobs that have written theirs."""
+        self._told: set[str] = set()
+        """Jobs that have written theirs: what the manifest has of them is of this run."""
         if path.is_symlink() and not path.exists():
             raise InputError(
                 f"is a link to {path.readlink()}, which is not there",
@@ -202,21 +202,21 @@ class ArtifactFolder:
         table is of the job that wrote it last.
         """
         self.write_section(SUMMARY, job, summary)
-        for name in self._tables:
-            for others in self._of_job.values():
-                others.pop(name, None)
-        tables = self._of_job.setdefault(job, {})
-        tables |= self._tables
-        self._tables = {}  # the next job's of this object are its own
-        parts = {SUMMARY: section_hash(self.read_json(SUMMARY)[job]), **tables}
+        parts: Mapping[str, object] = {
+            SUMMARY: section_hash(self.read_json(SUMMARY)[job]), **self._tables
+        }  # fmt: skip
         with self._alone():
             sections = self.read_json(MANIFEST)
             for section in sections.values():
                 theirs = parts_of(section)
-                if theirs.keys() & tables.keys():
-                    section[PARTS] = {n: h for n, h in theirs.items() if n not in tables}
-            sections.pop(job, None)  # they stand in the order in which they were written
+                if theirs.keys() & self._tables.keys():
+                    section[PARTS] = {n: h for n, h in theirs.items() if n not in self._tables}
+            before = sections.pop(job, None)  # they stand in the order in which they were written
+            if job in self._told:
+                parts = {**parts_of(before), **parts}
             self.write_json(MANIFEST, {**sections, job: {**manifest, PARTS: parts}})
+        self._told.add(job)
+        self._tables = {}  # the next job's of this object are its own
 
     def write_section(self, name: str, section: str, value: Any) -> Path:
         """Set one section of a JSON file and keep the others, whoever else writes one."""

@@ -38,9 +38,10 @@ def check_code(config: EncoderConfig, where: Path) -> None:
 
     where: the file that says it.
     """
+    if not config.trust_remote_code:
+        return
     name = _spelled(config)
-    trusted = os.environ.get(VARIABLE, "").split(":")
-    if not config.trust_remote_code or name in {*_named, *trusted}:
+    if name in {*_named, *os.environ.get(VARIABLE, "").split(":")}:
         return
     raise InputError(
         f"has code run that comes with the model {name!r}, and nothing but this file says so",

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.arguments import listed
+from argus.data.arguments import is_count, listed
 from argus.data.types import FloatArray, IntArray, View
 from argus.encoders.scoring import reach_of
 from argus.errors import InputError
@@ -290,7 +289,7 @@ def check_queries(queries: FloatArray, dim: int) -> FloatArray:
 
 def check_k(k: int) -> None:
     """Raise InputError unless k is a whole number from 1."""
-    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
+    if not is_count(k):
         raise InputError(f"k={k!r:.60}", expected="a whole number from 1", fix="For example 10.")
 
 

@@ -310,21 +310,21 @@ def test_grades_of_a_model_among_those_of_people_as_earlier_versions_wrote_them(
     assert LiveJudging.of(tmp_path).grades[pair] == 3
 
 
-def test_votes_that_cannot_be_read_fail_a_question_and_are_no_zero(tmp_path):
+def judged_by_model_that_says(answer, out):
     endpoint = Endpoint()
-    endpoint.behave = lambda text, n: {"text": "no idea"}
+    endpoint.behave = lambda text, n: {"text": answer}
     with serving(endpoint) as url:
         model = ChatConfig(model="m", base_url=url)
-        result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO, model=model)
+        return judge_traffic(log(), corpus=DOCUMENTS, out=out, config=TWO, model=model)
+
+
+def test_votes_that_cannot_be_read_fail_a_question_and_are_no_zero(tmp_path):
+    result = judged_by_model_that_says("no idea", tmp_path)
     assert result.summary["judged"]["failed"] == 24 and result.summary["estimates"] == []
 
 
 def test_truth_values_of_a_model_are_no_grades(tmp_path):
-    endpoint = Endpoint()
-    endpoint.behave = lambda text, n: {"text": '{"reason": "it is", "grade": true}'}
-    with serving(endpoint) as url:
-        model = ChatConfig(model="m", base_url=url)
-        result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO, model=model)
+    result = judged_by_model_that_says('{"reason": "it is", "grade": true}', tmp_path)
     judged = result.summary["judged"]
     assert judged["failed"] == 24 and result.summary["graded"] == 0
     assert all("a truth value is no grade" in why for why in judged["reasons"])

@@ -82,8 +82,7 @@ def write_table(
     stay where they are.
     """
     content = content or Filled()
-    of_models = content.by_model or MODEL_NAME in content.header
-    columns = (*COLUMNS, MODEL_GRADE, MODEL_NAME) if of_models else COLUMNS
+    columns = (*COLUMNS, MODEL_GRADE, MODEL_NAME) if content.by_model else COLUMNS
     header = [*content.header, *(name for name in columns if name not in content.header)]
     lines = ["\t".join(map(quoted, header))]
     for row in rows:

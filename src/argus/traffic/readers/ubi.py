@@ -56,21 +56,28 @@ def _event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
         return Feedback(ref, click=_object(values, attributes))
     by_name = opinion(action, None, ReadingTally())
     field, value = _feedback(values, attributes, config)
-    if value is None:
-        voice = Opinion(by_name.good, by_name.bad)
-    elif not by_name.good and not by_name.bad:
+    if by_name.good or by_name.bad:
+        voice = _beside(by_name, value, config.good_from)
+    else:
         voice = opinion(value, config.good_from, tally, field)
-    else:  # of a "helpful" with 1 or 0 it is known what they mean
-        voice = opinion(value, 1 if config.good_from is None else config.good_from, ReadingTally())
-        number = None if isinstance(value, bool) else as_number(value)
-        of_a_scale = config.good_from is None and number not in (None, 0, 1, -1)
-        if voice == NO_OPINION or of_a_scale:  # a comment, or stars: the action's name tells
-            voice = by_name
-        if by_name.bad and voice.good:  # "dislike" with true may mean either
-            raise Skip(f"events whose feedback contradicts their action ({action})")
+    if by_name.bad and voice.good:  # "dislike" with true may mean either
+        raise Skip(f"events whose feedback contradicts their action ({action})")
     if voice == NO_OPINION:
         raise Skip(f"events of no interest ({action or 'no action'})")
     return Feedback(ref, voice.good, voice.bad, marks=voice.marks)
+
+
+def _beside(by_name: Opinion, value: Any, good_from: float | None) -> Opinion:
+    """Return what feedback says beside an action whose name says something, too.
+
+    Of a "helpful" with 1 or 0 it is known what they mean. A comment, or stars, leave it to the
+    name.
+    """
+    number = None if isinstance(value, bool) else as_number(value)
+    if good_from is None and number not in (None, 0, 1, -1):
+        return by_name
+    voice = opinion(value, 1 if good_from is None else good_from, ReadingTally())
+    return by_name if voice == NO_OPINION else voice
 
 
 def _feedback(values: Values, attributes: Values, config: LogConfig) -> tuple[str, Any]:
