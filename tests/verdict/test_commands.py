@@ -64,8 +64,10 @@ SECTIONS = {
         "remedy": "blend-1", "store": "qdrant:http://127.0.0.1:6333/docs",
         "collection": "qdrant:http://127.0.0.1:6333/docs_argus"}},
     "a log": {"traffic": {
-        "k": 10, "superseded": None, "log": {"hash_only": False},
-        "results": {"logged": 7, "answered": 0},
+        "k": 10, "superseded": None, "questions": {"different": 9}, "retriever": None,
+        "log": {"hash_only": False, "asks": 9, "files": {"log.jsonl": "plain"}, "fields": {},
+                "first": None, "last": None},
+        "results": {"logged": 7, "answered": 0, "unknown": 2},
         "unmet": {"questions": 9, "largest": [
             {"words": "tide, moon", "questions": 4, "asks": 7,
              "examples": ["why 'spring' tide?"]}]}}},

@@ -159,8 +159,17 @@ def test_real_questions_come_first(exposed, tmp_path):
         "traffic": {
             "k": 10,
             "superseded": {"asks": stale},
-            "results": {"logged": 9, "answered": 0},
-            "log": {"hash_only": False},
+            "questions": {"different": 200},
+            "retriever": None,
+            "results": {"logged": 200, "answered": 0, "unknown": 0},
+            "log": {
+                "asks": 200,
+                "files": {"log.csv": "plain"},
+                "fields": {},
+                "first": None,
+                "last": None,
+                "hash_only": False,
+            },
             "unmet": None,
         },
     }

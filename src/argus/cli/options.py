@@ -91,12 +91,12 @@ def print_lines(lines: Iterable[str]) -> None:
         say(line)
 
 
-def say(line: str) -> None:
+def say(line: str, *, to_stderr: bool = False) -> None:
     """Print one line: what would steer a terminal, or end the line, is shown as an escape.
 
     Secrets are hidden, here and in JSON.
     """
-    typer.echo(visible_line(without_known(line)))
+    typer.echo(visible_line(without_known(line)), err=to_stderr)
 
 
 def print_json(value: Any) -> None:
@@ -116,7 +116,7 @@ Corpus = Annotated[
 ]
 MaybeCorpus = Annotated[
     NamedCorpus | None,
-    Doc("Tells who serves nobody; searched where nothing else says what comes for a question."),
+    Doc("Tells who serves nobody, and what it has for questions that nobody meets."),
     Option(("--corpus",)),
     CORPUS,
 ]

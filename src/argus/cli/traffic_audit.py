@@ -13,6 +13,7 @@ from argus.cli.groups import example
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.retrievers.config import AskingConfig
+from argus.settings import Doc, Option
 from argus.traffic.config import LogConfig, TrafficConfig
 
 
@@ -36,18 +37,29 @@ def audit(
     encoder: EncoderConfig,
     columns: FieldNames,
     limit: o.Limit = None,
+    dry_run: Annotated[
+        bool, Doc("Show how the first questions are read, and stop."), Option(("--dry-run",))
+    ] = False,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
     """Tell what people really ask, what came for it, and what nobody meets; no judgements needed.
 
+    It shows first how it reads three questions of the log, field by field. What came is taken from
+    the log, or from --retriever; without one nothing is asked.
     Mails, numbers of telephones, cards and accounts, and tokens are replaced before anything is
     kept. Writes questions.parquet, documents, unmet, over_time and served_by_part (.parquet and
     .csv), with --by traffic_slices, summary.json, manifest.json and report.html.
     """
     from argus.traffic.job import audit_traffic
+    from argus.traffic.reading import read_traffic
 
+    read = read_traffic(log, reading).preview()
+    if dry_run:
+        return o.print_lines(read)
+    for line in read:
+        o.say(line, to_stderr=True)
     result = audit_traffic(
         log, out=out, config=measure, reading=reading, corpus=corpus, fields=columns, limit=limit,
         retriever=retriever, asking=asking, encoder=encoder, fresh=fresh,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from argus.errors import InputError, Location
 
@@ -30,6 +31,33 @@ class FieldPath:
                 raise ValueError(f"{text!r} is no path: {part!r} is not a name, or a name and []")
             steps.append((match[1], match[2] is not None))
         return cls(text, tuple(steps))
+
+    @classmethod
+    @lru_cache(1024)
+    def named(cls, text: str, option: str) -> FieldPath:
+        """Read the path that an option names. Raises InputError for what is none."""
+        try:
+            return cls.parse(text)
+        except ValueError as error:
+            raise InputError(
+                str(error),
+                expected="a field, or a path such as metadata.year or shown[].ref",
+                fix="Put [] behind each list on the way.",
+                where=option,
+            ) from error
+
+    def look(self, values: Mapping[str, object]) -> object:
+        """Return what stands there in a foreign record, a list for a path with `[]`.
+
+        None for nothing, and where the record has another shape.
+        """
+        if self.text in values or not self.is_in(values):
+            return values.get(self.text)
+        items: list[object] = [values]
+        for name, many in self.steps:
+            inner = [item.get(name) for item in items if isinstance(item, dict)]
+            items = [x for value in inner if value is not None for x in _flat(value, many)]
+        return items if any(many for _, many in self.steps) else items[0]
 
     def find(self, values: Mapping[str, object], at: At) -> list[object]:
         """Return what is there, in order; null and what is missing are left out.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from argus.data.field_paths import FieldPath
 from argus.traffic.marks import FeedbackMarks, FeedbackScale
 
 
@@ -72,8 +73,19 @@ class ReadingTally:
     """Records that are no question, by reason."""
     remarks: Counter[str] = field(default_factory=Counter)
     """What is doubtful about records that are, such as a time that is none."""
+    fields: dict[str, Counter[str]] = field(default_factory=dict)
+    """What a record holds (question, results, ...) to its fields, each with its records."""
+    last: dict[str, str] = field(default_factory=dict)
+    """The same of the record that was read last: one field each."""
+    unseen: dict[FieldPath, str] = field(default_factory=dict)
+    """Fields that were named and no record had so far, each with its option."""
     scales: dict[str, FeedbackScale] = field(default_factory=dict)
     """Name of each field of feedback to the numbers in it."""
+
+    def note(self, role: str, name: str) -> None:
+        """Note the field that holds something in the record that is read now."""
+        self.last[role] = name
+        self.fields.setdefault(role, Counter())[name] += 1
 
     def meant(self, marks: FeedbackMarks) -> tuple[int, int]:
         """Return how often marks approve, and how often not, by all that was read so far."""

@@ -19,7 +19,7 @@ from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
 from argus.data.types import Document
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
-from argus.errors import InputError, NothingMeasured
+from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, read_documents
 from argus.reports import write_report
@@ -77,10 +77,11 @@ def audit_traffic(
     """Read what people really ask, and tell what came of it; no judgements are needed.
 
     log: see `read_traffic`. What came is taken from the log where it says so, else `retriever` is
-    asked (any, see `argus.exposure`), else the corpus is searched with `encoder`. corpus: tells
-    which documents serve nobody, which words it holds, texts from ids, and how likely each question
-    is to fail (`predict_risk`). Texts are redacted before anything is written. Raises InputError
-    for what is no log, NothingMeasured where it has no question.
+    asked (any, see `argus.exposure`); without one nothing is asked. encoder: of a store that is
+    asked. corpus: tells which documents serve nobody, which words it holds, texts from ids, and
+    which questions are likeliest to fail (`rank_by_risk`). Texts are redacted before anything is
+    written. Raises InputError for what is no log, and for a named field that no record has,
+    NothingMeasured where it has no question.
     """
     config, reading = config or TrafficConfig(), reading or LogConfig()
     if reading.hash_only and retriever is not None:
@@ -98,10 +99,11 @@ def audit_traffic(
     settings = {**asdict(config), "log": {**asdict(reading), "redact": len(reading.redact)}}
     record = Record("traffic", {**settings, "limit": limit}, {"corpus": path, "log": reader.log})
     record.encoder["fingerprint"] = NO_ENCODER
-    folder_for_log = _first_question(reader, folder, record)
+    TrafficReader.of(reader.log, reading).preview()  # refuses a log before anything is written
+    record.open(folder)
     source = Answerer(retriever, None, asking, cast(Encoder, encoder))
     book = LogBook(
-        folder_for_log, reading.by, not reading.hash_only, deepest=max(DEEPEST, config.k)
+        folder.own(FILE), reading.by, not reading.hash_only, deepest=max(DEEPEST, config.k)
     )
     with book:
         with record.timed("reading"):
@@ -146,21 +148,6 @@ def _authority(config: TrafficConfig) -> OpenedAuthority | None:
     return open_authority(
         AuthoritySource(records=config.records, rules=config.rules, edges=config.edges)
     )
-
-
-def _first_question(reader: TrafficReader, folder: ArtifactFolder, record: Record) -> Path:
-    """Open the folder once the log is known to hold a question; return where it is taken down."""
-    probe = TrafficReader.of(reader.log, reader.config)
-    if not any(isinstance(one, Exchange) for one in probe):
-        reasons = [f"{n:,} {reason}" for reason, n in probe.tally.skipped.items()]
-        why = "; ".join(reasons) or "it is empty, or speaks of questions elsewhere"
-        raise NothingMeasured(
-            f"question in {reader.log}",
-            f"Left out: {why}. Logs are JSON, JSON lines, CSV, TSV or Parquet (docs/traffic.md); "
-            "make one record of each question with its time and results.",
-        )
-    record.open(folder)
-    return folder.own(FILE)
 
 
 def _take_down(reader: TrafficReader, book: LogBook, documents: Sequence[Document]) -> int:
@@ -216,6 +203,7 @@ def _log_figures(reader: TrafficReader, book: LogBook) -> LogFigures:
     )
     return {
         "files": dict(tally.files),
+        "fields": {role: dict(names.most_common()) for role, names in tally.fields.items()},
         "records": tally.records,
         "asks": book.asks,
         "skipped": dict(tally.skipped.most_common()),

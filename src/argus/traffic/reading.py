@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 
+from argus.errors import NothingMeasured
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally
 from argus.traffic.readers.opening import exchanges
 from argus.traffic.redaction.keys import Keys
 from argus.traffic.redaction.redactor import IN_IDS, Redactor, own_patterns
 
+SHOWN, WIDEST = 3, 60
+"""Questions of a preview, and characters of a value in it."""
+ROLES = ("question", "results", "feedback", "clicks", "time", "user", "session")
 IDS = 65_536
 """Ids whose cleaning is remembered: the same documents come again and again."""
 
@@ -38,6 +43,55 @@ class TrafficReader:
     def __iter__(self) -> Iterator[Exchange | Feedback]:
         for one in exchanges(self.log, self.config, self.tally):
             yield self._clean(one) if isinstance(one, Exchange) else self._clean_feedback(one)
+
+    def preview(self) -> list[str]:
+        """Return how the first questions are read, field by field, as lines.
+
+        Reads on until every named field was seen. Raises InputError for one that no record has,
+        NothingMeasured for a log without a question.
+        """
+        lines: list[str] = []
+        questions = 0
+        for one in self:
+            if isinstance(one, Exchange) and questions < SHOWN:
+                questions += 1
+                lines += self._shown(one)
+            if questions == SHOWN and not self.tally.unseen:
+                break
+        if questions:
+            return lines
+        reasons = [f"{n:,} {reason}" for reason, n in self.tally.skipped.items()]
+        why = "; ".join(reasons) or "it is empty, or speaks of questions elsewhere"
+        raise NothingMeasured(
+            f"question in {self.log}",
+            f"Left out: {why}. Logs are JSON, JSON lines, CSV, TSV or Parquet (docs/traffic.md); "
+            "make one record of each question with its time and results.",
+        )
+
+    def _shown(self, one: Exchange) -> Iterator[str]:
+        """Yield a question's fields, each with what was read of it."""
+        file, format_ = next(reversed(self.tally.files.items()))
+        yield f"{file}, record {self.tally.records:,}, read as {format_}:"
+        ids = ", ".join(passage.id or "a text without an id" for passage in one.results or ())
+        values = {
+            "question": "kept as a hash" if self.config.hash_only else one.query,
+            "results": "unreadable" if one.results is None else f"{len(one.results)}: {ids}",
+            "feedback": "a mark: all marks of the log tell what it means"
+            if one.marks
+            else f"{one.good} good, {one.bad} bad",
+            "clicks": f"{len(one.clicks)}",
+            "time": "no time" if one.at is None else f"{datetime.fromtimestamp(one.at, UTC)}",
+            "user": "kept as a hash",
+            "session": "kept as a hash",
+        }
+        named = [(role, self.tally.last.get(role, ""), values[role]) for role in ROLES]
+        named += [
+            (f"slice {i}", name, value or "nothing")
+            for i, (name, value) in enumerate(zip(self.config.by, one.slices, strict=True), 1)
+        ]
+        for role, name, value in named:
+            value = value if len(value) <= WIDEST else f"{value[:WIDEST].rstrip()} …"
+            yield f"  {role:<9} {f'{name} = {value}' if name else 'not in the record'}"
 
     @property
     def redacted(self) -> dict[str, int]:

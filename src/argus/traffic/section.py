@@ -12,6 +12,7 @@ from argus.traffic.figures.shares import in_words
 from argus.traffic.figures.windows import Windows
 from argus.traffic.summary import TrafficSummary
 from argus.traffic.unmet.demand import Unmet
+from argus.verdict.sections import describe_log
 
 
 def section(folder: Path, summary: TrafficSummary) -> Section:
@@ -44,7 +45,7 @@ def section(folder: Path, summary: TrafficSummary) -> Section:
 
 
 def _brief(summary: TrafficSummary) -> str:
-    parts = [f"{summary['log']['asks']:,} asks, {summary['questions']['different']:,} different"]
+    parts = [describe_log(summary)]
     if nothing := summary["results"]["nothing"]:
         parts.append(f"nothing came back for {in_words(nothing)}")
     if (unmet := summary["unmet"]) is not None:

@@ -15,6 +15,7 @@ from argus.traffic.figures.stale import StaleServed
 from argus.traffic.figures.windows import WindowChange, Windows
 from argus.traffic.questions.risk import RiskFigures
 from argus.traffic.unmet.demand import Unmet
+from argus.verdict.sections import describe_log
 
 LEVEL = 0.05
 MOST_NAMED = 5
@@ -24,6 +25,7 @@ class LogFigures(TypedDict):
     """What became of the log's records. Times are ISO 8601, UTC.
 
     files: file to its format.
+    fields: what a record holds (question, results, ...) to its fields, each with its records.
     records: records that were read.
     asks: questions that were asked, each time counted.
     skipped: records, and damaged pieces, that are no question, by reason.
@@ -38,6 +40,7 @@ class LogFigures(TypedDict):
     """
 
     files: dict[str, str]
+    fields: dict[str, dict[str, int]]
     records: int
     asks: int
     skipped: dict[str, int]
@@ -109,12 +112,9 @@ class TrafficSummary(Sliced):
 
 def headline(summary: TrafficSummary) -> Iterator[str]:
     """Yield what the command prints."""
+    yield describe_log(summary)
     yield from _of_log(summary["log"], summary["questions"])
     results = summary["results"]
-    yield (
-        f"what came is known for {results['logged']:,} asks from the log and "
-        f"{results['answered']:,} from the retriever, and not for {results['unknown']:,}"
-    )
     if summary["retriever"] is not None:
         yield from note_lines(summary["retriever"], summary["questions"]["looked_at"])
     if results["nothing"]:
@@ -137,9 +137,6 @@ def headline(summary: TrafficSummary) -> Iterator[str]:
 
 
 def _of_log(log: LogFigures, questions: QuestionFigures) -> Iterator[str]:
-    formats = ", ".join(sorted(set(log["files"].values())))
-    when = f", {log['first']} to {log['last']}" if log["first"] else ""
-    yield f"{log['asks']:,} asks in {log['records']:,} records ({formats}){when}"
     for reason, n in list(log["skipped"].items())[:MOST_NAMED]:
         yield f"  left out: {n:,} {reason}"
     for remark, n in list(log["remarks"].items())[:MOST_NAMED]:
@@ -154,9 +151,8 @@ def _of_log(log: LogFigures, questions: QuestionFigures) -> Iterator[str]:
     if log["hash_only"]:
         yield "no text is kept: nothing is told of words, and nothing was asked"
     yield (
-        f"{questions['different']:,} different questions; {questions['repeated']:,} asks repeat "
-        f"one; {questions['looked_at']:,} looked at, {questions['alike']:,} of them nearly equal "
-        "to another"
+        f"{questions['looked_at']:,} different questions looked at, {questions['alike']:,} of them "
+        "nearly equal to another"
     )
 
 
@@ -261,5 +257,8 @@ def meaning(summary: TrafficSummary) -> str:
             "whether the corpus lacks the answer, or hides it (argus explain)."
         )
     if not results["logged"] and not results["answered"]:
-        return "The log does not say what came: name what answers, with --retriever or --corpus."
+        return (
+            "The log does not say what came: name its field with --results-field, or what answers "
+            "with --retriever."
+        )
     return "No cluster of unmet questions stands out; questions.parquet has every question."

@@ -237,9 +237,26 @@ class StaleAsks(TypedDict):
 
 
 class TrafficLog(TypedDict):
-    """What was read."""
+    """What was read: of each file the format, of what a record holds the fields."""
 
+    asks: int
+    files: dict[str, str]
+    fields: dict[str, dict[str, int]]
+    first: str | None
+    last: str | None
     hash_only: bool
+
+
+class DifferentQuestions(TypedDict):
+    """Different questions of a log."""
+
+    different: int
+
+
+class NamedRetriever(TypedDict):
+    """The retriever that was asked."""
+
+    name: str
 
 
 class LargestDemand(TypedDict):
@@ -259,10 +276,11 @@ class UnmetDemand(TypedDict):
 
 
 class ResultsOfLog(TypedDict):
-    """Asks of which it is known what came: from the log, and by asking."""
+    """Asks of which it is known what came: from the log, and by asking; and of which it is not."""
 
     logged: int
     answered: int
+    unknown: int
 
 
 class TrafficSection(TypedDict):
@@ -270,9 +288,41 @@ class TrafficSection(TypedDict):
 
     k: int
     log: TrafficLog
+    questions: DifferentQuestions
     results: ResultsOfLog
+    retriever: NamedRetriever | None
     superseded: StaleAsks | None
     unmet: UnmetDemand | None
+
+
+def describe_log(section: TrafficSection) -> str:
+    """Say what was read of a log: how much, from when, from where, and what is known to have come.
+
+    >>> log = {"asks": 3, "files": {"log.jsonl": "plain"}, "fields": {"results": {"served": 2}},
+    ...        "first": None, "last": None, "hash_only": False}
+    >>> known = {"logged": 2, "answered": 0, "unknown": 1}
+    >>> describe_log({"k": 10, "log": log, "questions": {"different": 2}, "results": known,
+    ...               "retriever": None, "superseded": None, "unmet": None})
+    '3 asks of 2 different questions, without times, read from log.jsonl (plain). \
+What came is known for 2: 2 from the log (served), and not for 1.'
+    """
+    log, results, retriever = section["log"], section["results"], section["retriever"]
+    when = f"{log['first']} to {log['last']}" if log["first"] else "without times"
+    files = [f"{name} ({kind})" for name, kind in log["files"].items()]
+    more = f" and {len(files) - 1:,} more files" if len(files) > 1 else ""
+    sources = []
+    if results["logged"]:
+        names = ", ".join(log["fields"].get("results", {}))
+        sources.append(f"{results['logged']:,} from the log ({names})")
+    if results["answered"] and retriever is not None:
+        sources.append(f"{results['answered']:,} from {retriever['name']}")
+    known = results["logged"] + results["answered"]
+    came = f"is known for {known:,}: {', '.join(sources)}" if known else "is known for none"
+    unknown = f", and not for {results['unknown']:,}" if known and results["unknown"] else ""
+    return (
+        f"{log['asks']:,} asks of {section['questions']['different']:,} different questions, "
+        f"{when}, read from {files[0]}{more}. What came {came}{unknown}."
+    )
 
 
 class JudgedMean(TypedDict):

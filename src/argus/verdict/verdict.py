@@ -8,7 +8,7 @@ from pathlib import Path
 from argus.verdict import counts as c
 from argus.verdict.actions import actions
 from argus.verdict.reading import Results
-from argus.verdict.sections import AuditSection, ExposureSection
+from argus.verdict.sections import AuditSection, ExposureSection, TrafficSection, describe_log
 from argus.verdict.summary import FolderVerdict, VerdictCount, VerdictLevel
 from argus.verdict.validity import of_rps
 
@@ -22,15 +22,17 @@ SHORT = {
 LACKING = {
     c.BY_ITSELF: "do not come back for their own vector",
     c.BY_ITS_WORDS: "do not find their own document",
-    c.BY_NEED: "are not met by the first results",
+    c.BY_NEED: "have nothing relevant in the first results",
+    c.SUPERSEDED: "were served",
 }
 """What is said of those that are lacking."""
-SERVED = {
+BY_SOURCE = {
+    "argus scenarios needs": "come back for none of what they are needed for",
     "argus authority audit": "answer in place of what replaced them",
     "argus authority lint": "were served something superseded",
     "argus traffic": "were served something superseded by then",
 }
-"""What is said of what is superseded, by the command that counted."""
+"""What is said of them in its place, by the command that counted."""
 
 
 def read_verdict(folder: Path | str) -> FolderVerdict:
@@ -42,14 +44,16 @@ def read_verdict(folder: Path | str) -> FolderVerdict:
     results = Results.of(Path(folder))
     counts = c.all_counts(results)
     return FolderVerdict(
-        _answer(counts), counts, tuple(_explanations(results)), actions(results, counts)
+        _answer(results, counts), counts, tuple(_explanations(results)), actions(results, counts)
     )
 
 
-def _answer(counts: tuple[VerdictCount, ...]) -> str:
-    """Return it in plain words: what is bad first, what was not measured last."""
+def _answer(results: Results, counts: tuple[VerdictCount, ...]) -> str:
+    """Return it in plain words: what was read, what is bad first, what was not measured last."""
     order = (VerdictLevel.BAD, VerdictLevel.DOUBTFUL, VerdictLevel.GOOD)
-    parts = [
+    log = results.section("traffic", TrafficSection)
+    parts = [describe_log(log)] if log is not None else []
+    parts += [
         f"{level.capitalize()}: {'; '.join(of_level)}."
         for level in order
         if (of_level := [_plain(count) for count in counts if count.level is level])
@@ -61,11 +65,17 @@ def _answer(counts: tuple[VerdictCount, ...]) -> str:
 
 
 def _plain(count: VerdictCount) -> str:
-    """Return a count as a person would say it: what is lacking, of how many."""
-    total, lacking = f"{count.total:,} {count.unit}", count.total - count.count
-    if count.name == c.SUPERSEDED:
-        return f"{count.count:,} of {total} {SERVED.get(count.source, 'were served')}"
-    return f"{lacking:,} of {total} {LACKING[count.name]}"
+    """Return a count as a person would say it: what is lacking, of how many, why that is doubt."""
+    lacking = count.count if count.name == c.SUPERSEDED else count.total - count.count
+    what = BY_SOURCE.get(count.source, LACKING[count.name])
+    text = f"{lacking:,} of {count.total:,} {count.unit} {what}"
+    if count.level is not VerdictLevel.DOUBTFUL or count.bounds is None:
+        return text
+    ends, limits = (count.low, count.high), (count.bounds.good, count.bounds.bad)
+    if count.bounds.high_is_good:
+        ends, limits = (1 - count.high, 1 - count.low), (1 - limits[0], 1 - limits[1])
+    share = f"{ends[0]:.1%}" + (f" to {ends[1]:.1%}" if ends[0] < ends[1] else "")
+    return f"{text}, {share} of all (at most {limits[0]:.1%} is good, from {limits[1]:.1%} on bad)"
 
 
 def _explanations(results: Results) -> Iterator[str]:

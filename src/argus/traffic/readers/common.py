@@ -37,21 +37,24 @@ def beside(
     results: tuple[Passage, ...] | None,
 ) -> Beside:
     """Read what stands beside question and results, by the names that are given or usual."""
-    stamp = f.first_of(values, config.time_field, f.TIMES)
+    stamp = f.first_of(values, config.time_field, f.TIMES, tally, "time")
     at = seconds(stamp)
     if at is None and stamp not in (None, ""):
         tally.remarks[NO_TIME] += 1
-    field, feedback = f.first_named(values, config.feedback_field, f.FEEDBACK)
+    feedback = f.first_of(values, config.feedback_field, f.FEEDBACK, tally, "feedback")
+    field = tally.last.get("feedback", "")
     good, bad, marks = opinion(feedback, config.good_from, tally, field)
-    name, value = f.first_named(values, None, f.CLICKS)
+    value = f.first_of(values, None, f.CLICKS, tally, "clicks")
+    name = tally.last.get("clicks", "")
     return {
         "at": at,
         "good": good,
         "bad": bad,
         "clicks": clicks(name, value, results) if name else (),
-        "user": f.plain(f.first_of(values, config.user_field, f.USERS)) or "",
-        "session": f.plain(f.first_of(values, config.session_field, f.SESSIONS)) or "",
+        "user": f.plain(f.first_of(values, config.user_field, f.USERS, tally, "user")) or "",
+        "session": f.plain(f.first_of(values, config.session_field, f.SESSIONS, tally, "session"))
+        or "",
         "slices": tuple(f.plain(f.at_path(values, name)) for name in config.by),
-        "ref": f.plain(f.first_of(values, None, f.REFS)) or "",
+        "ref": f.plain(f.first_named(values, None, f.REFS)[1]) or "",
         "marks": marks,
     }

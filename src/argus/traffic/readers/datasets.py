@@ -29,15 +29,19 @@ def fits_deepeval(values: Values, config: LogConfig) -> bool:
 
 def read_ragas(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
     """Yield a sample's question; of contexts the ids, where it has them, else the texts."""
-    text = question(first_of(values, config.query_field, ("user_input", "question")))
-    ids = passages(first_of(values, config.results_field, ("retrieved_context_ids",)), tally)
-    texts = contexts(first_of(values, None, ("retrieved_contexts", "contexts")), tally)
-    results = ids if ids is not None else texts
+    names = ("user_input", "question")
+    text = question(first_of(values, config.query_field, names, tally, "question"))
+    own = config.results_field
+    results = passages(first_of(values, own, ("retrieved_context_ids",), tally, "results"), tally)
+    if results is None and own is None:
+        names = ("retrieved_contexts", "contexts")
+        results = contexts(first_of(values, None, names, tally, "results"), tally)
     yield Exchange(text, results=results, **beside(values, config, tally, results))
 
 
 def read_deepeval(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
     """Yield a golden's question with its retrieved texts: it knows no ids."""
-    text = question(first_of(values, config.query_field, ("input",)))
-    results = contexts(first_of(values, config.results_field, ("retrieval_context",)), tally)
+    text = question(first_of(values, config.query_field, ("input",), tally, "question"))
+    own = config.results_field
+    results = contexts(first_of(values, own, ("retrieval_context",), tally, "results"), tally)
     yield Exchange(text, results=results, **beside(values, config, tally, results))

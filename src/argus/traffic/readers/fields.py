@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from argus.data.field_paths import FieldPath
+from argus.traffic.exchange import ReadingTally
+
 TIMES = (
     "timestamp", "time", "ts", "at", "created_at", "datetime", "date", "@timestamp", "start_time",
     "startTime", "startTimeUnixNano", "start_time_unix_nano", "created", "event_time",
@@ -19,20 +22,21 @@ REFS = ("query_id", "request_id", "qid", "_id", "id", "trace_id")
 
 
 def at_path(values: Mapping[str, Any], name: str) -> Any:
-    """Return what a column holds, or stands where a dotted path leads; None for nothing."""
-    if name in values:
-        return values[name]
-    if "." not in name:
-        return None
-    inner: Any = values
-    for step in name.split("."):
-        inner = inner.get(step) if isinstance(inner, Mapping) else None
-    return inner
+    """Return what stands at a path, see `FieldPath.look`."""
+    return values[name] if name in values else FieldPath.named(name, name).look(values)
 
 
-def first_of(values: Mapping[str, Any], own: str | None, usual: Sequence[str]) -> Any:
-    """Return the field that was named, or else the first of the usual ones that holds anything."""
-    return first_named(values, own, usual)[1]
+def first_of(
+    values: Mapping[str, Any], own: str | None, usual: Sequence[str], tally: ReadingTally, role: str
+) -> Any:
+    """Return what the named field holds, else the first of the usual ones that holds anything.
+
+    tally: notes which field that is. role: of what the record holds, such as "time".
+    """
+    name, value = first_named(values, own, usual)
+    if value not in HOLDING_NOTHING:
+        tally.note(role, name)
+    return value
 
 
 def first_named(

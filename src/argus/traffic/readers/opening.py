@@ -9,6 +9,8 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
+from argus.data.field_paths import FieldPath
+from argus.data.rows import field_names
 from argus.errors import InputError
 from argus.traffic.config import Format, LogConfig
 from argus.traffic.exchange import Exchange, Feedback, ReadingTally, Skip
@@ -31,11 +33,13 @@ class Reader:
 
     fits: Fits
     read: Read
+    whole: Callable[[Values], Values] = lambda values: values
+    """Of a record, what a field is named in."""
 
 
 READERS: dict[Format, Reader] = {
-    "spans": Reader(spans.fits, spans.read),
-    "ubi": Reader(ubi.fits, ubi.read),
+    "spans": Reader(spans.fits, spans.read, spans.whole),
+    "ubi": Reader(ubi.fits, ubi.read, ubi.whole),
     "ragas": Reader(datasets.fits_ragas, datasets.read_ragas),
     "deepeval": Reader(datasets.fits_deepeval, datasets.read_deepeval),
     "plain": Reader(plain.fits, plain.read),
@@ -47,8 +51,10 @@ def exchanges(log: Path, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
     """Yield the questions of a log, and what later records say of them, as the log has them.
 
     Nothing is redacted yet. tally: is filled while this is read. Raises InputError where a file is
-    of no format, or lacks a field that was named.
+    of no format, and at the end for a named field that no record has.
     """
+    tally.unseen = _named(config)
+    examples: list[Values] = []
     stays = partial(_stays, config)
     for path in log_files(log):
         records = (one for value in values_of(path, tally) for one in records_in(value, stays))
@@ -58,7 +64,11 @@ def exchanges(log: Path, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
             continue
         format_ = config.format or _format(path, head, config)
         tally.files[path.name] = format_
-        yield from _read(READERS[format_], chain(head, records), config, tally)
+        reader = READERS[format_]
+        examples += map(reader.whole, head[:1])
+        yield from _read(reader, chain(head, records), config, tally)
+    if examples:
+        _check_named(log, tally, examples)
     for field, scale in tally.scales.items():
         if remark := scale.remark(field):
             tally.remarks[remark] = scale.n
@@ -76,8 +86,10 @@ def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> 
         return False
     if not plain.has_question(value, config):
         return False
-    if config.results_field and config.results_field.split(".")[0] == name:
-        return True
+    if (own_results := config.results_field) is not None:
+        path = FieldPath.named(own_results, "--results-field")
+        if path.steps[0][0] == name:
+            return True
     others = [reader.fits for format_, reader in READERS.items() if format_ != "plain"]
     first = next((one for one in inner if isinstance(one, dict)), {})
     if any(fits(first, config) for fits in others):
@@ -94,12 +106,46 @@ def _read(
     read, skipped = reader.read, tally.skipped
     for record in records:
         tally.records += 1
+        tally.last.clear()
         try:
+            if tally.unseen:
+                _look_for_named(tally, reader.whole(record))
             yield from read(record, config, tally)
         except Skip as why:
             skipped[str(why)] += 1
         except BEYOND:
             skipped[UNREADABLE] += 1
+
+
+def _named(config: LogConfig) -> dict[FieldPath, str]:
+    """Return the fields that were named, each with its option."""
+    own = {
+        "--query-field": config.query_field, "--time-field": config.time_field,
+        "--results-field": config.results_field, "--feedback-field": config.feedback_field,
+        "--user-field": config.user_field, "--session-field": config.session_field,
+    }  # fmt: skip
+    pairs = [*own.items(), *(("--by", name) for name in config.by)]
+    return {FieldPath.named(name, option): option for option, name in pairs if name is not None}
+
+
+def _look_for_named(tally: ReadingTally, values: Values) -> None:
+    for path in [path for path in tally.unseen if path.text in values or path.is_in(values)]:
+        del tally.unseen[path]
+
+
+def _check_named(log: Path, tally: ReadingTally, examples: list[Values]) -> None:
+    """Raise InputError for a named field that no record has. examples: a record of each file."""
+    for path, option in tally.unseen.items():
+        try:
+            names = [name for values in examples for name in field_names(values)]
+        except RecursionError:
+            names = [name for values in examples for name in values]
+        raise InputError(
+            f"no record of {log} has {path.text!r}",
+            expected=f"one of {', '.join(map(repr, list(dict.fromkeys(names))[:20]))}",
+            fix=f"Name one of them with {option}.",
+            where=option,
+        )
 
 
 def _format(path: Path, head: list[Values], config: LogConfig) -> Format:

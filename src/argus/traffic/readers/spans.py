@@ -40,21 +40,34 @@ def fits(values: Values, config: LogConfig) -> bool:
 def read(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
     """Yield the question of a retriever's span; raises Skip for other spans."""
     attributes = _attributes(values)
+    names = (INPUT, DOCUMENTS)
     kind = str(attributes.get(KIND) or values.get("span_kind") or "").upper()
     operation = str(attributes.get(OPERATION) or "")
     if kind == "RETRIEVER":
         text, results = attributes.get(INPUT), _documents(attributes, tally)
     elif operation == "retrieval" or ASKED_TEXT in attributes:
         text = attributes.get(ASKED_TEXT) or attributes.get(INPUT)
+        names = (ASKED_TEXT if attributes.get(ASKED_TEXT) else INPUT, GEN_AI_DOCUMENTS)
         results = passages(attributes.get(GEN_AI_DOCUMENTS), tally)
     else:
         raise Skip(f"spans of another kind ({kind or operation or 'none'})")
+    inside = whole(values)
     if config.query_field is not None:
-        text = at_path(values, config.query_field) or attributes.get(config.query_field)
+        text = at_path(inside, config.query_field)
+    if config.results_field is not None:
+        results = passages(at_path(inside, config.results_field), tally)
+    tally.note("question", config.query_field or names[0])
     if results is None:
         tally.remarks[NO_DOCUMENTS] += 1
-    whole = {**attributes, **values, "trace_id": _trace(values)}
-    yield Exchange(question(text), results=results, **beside(whole, config, tally, results))
+    else:
+        tally.note("results", config.results_field or names[1])
+    inside["trace_id"] = _trace(values)
+    yield Exchange(question(text), results=results, **beside(inside, config, tally, results))
+
+
+def whole(values: Values) -> Values:
+    """Return a span with its attributes beside its own fields, by dotted names."""
+    return {**_attributes(values), **values}
 
 
 def _trace(values: Values) -> str:

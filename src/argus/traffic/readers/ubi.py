@@ -8,7 +8,7 @@ from typing import Any
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Feedback, ReadingTally, Skip
 from argus.traffic.readers.common import beside
-from argus.traffic.readers.fields import FEEDBACK, at_path, first_named, plain
+from argus.traffic.readers.fields import FEEDBACK, at_path, first_named, first_of, plain
 from argus.traffic.readers.streams import Values
 from argus.traffic.readers.values import (
     NO_OPINION,
@@ -40,8 +40,11 @@ def read(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exc
     if "action_name" in values:
         yield _event(values, config, tally)
         return
-    text = question(values.get(config.query_field or "user_query"))
-    results = passages(values.get(config.results_field or HITS), tally)
+    text = question(first_of(values, config.query_field, ("user_query",), tally, "question"))
+    served = at_path(values, config.results_field or HITS)
+    if served is not None:
+        tally.note("results", config.results_field or HITS)
+    results = passages(served, tally)
     yield Exchange(text, results=results, **beside(values, config, tally, results))
 
 
@@ -50,8 +53,7 @@ def _event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
     ref = plain(values.get("query_id"))
     if ref is None:
         raise Skip("events that name no query")
-    inner = unpacked(values.get("event_attributes"))
-    attributes: Values = inner if isinstance(inner, dict) else {}
+    attributes = whole(values)["event_attributes"]
     if action in CLICKS:
         return Feedback(ref, click=_object(values, attributes))
     by_name = opinion(action, None, ReadingTally())
@@ -65,6 +67,12 @@ def _event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
     if voice == NO_OPINION:
         raise Skip(f"events of no interest ({action or 'no action'})")
     return Feedback(ref, voice.good, voice.bad, marks=voice.marks)
+
+
+def whole(values: Values) -> Values:
+    """Return a record whose attributes are an object, in whatever shape they came."""
+    inner = unpacked(values.get("event_attributes"))
+    return {**values, "event_attributes": inner if isinstance(inner, dict) else {}}
 
 
 def _beside(by_name: Opinion, value: Any, good_from: float | None) -> Opinion:
@@ -83,13 +91,12 @@ def _beside(by_name: Opinion, value: Any, good_from: float | None) -> Opinion:
 def _feedback(values: Values, attributes: Values, config: LogConfig) -> tuple[str, Any]:
     """Return an event's feedback, which may be false or 0, behind its field; None for none."""
     if config.feedback_field is not None:
-        whole = {**values, "event_attributes": attributes}
-        return first_named(whole, config.feedback_field, ())
+        return first_named(whole(values), config.feedback_field, ())
     inner = first_named(attributes, None, FEEDBACK)
     return inner if inner[0] else first_named(values, None, FLAT)
 
 
 def _object(values: Values, attributes: Values) -> str:
-    whole = {**values, "event_attributes": attributes} if attributes else values
+    inside = {**values, "event_attributes": attributes} if attributes else values
     paths = ("event_attributes.object.object_id", "object_id", "object.object_id")
-    return next((id_ for path in paths if (id_ := plain(at_path(whole, path)))), "")
+    return next((id_ for path in paths if (id_ := plain(at_path(inside, path)))), "")

@@ -22,6 +22,7 @@ from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.job import JOB
 from argus.traffic.judging.live import LiveJudging
 from argus.verdict.reading import Results
+from argus.verdict.sections import describe_log
 
 router = APIRouter(route_class=PageRoute)
 
@@ -39,7 +40,8 @@ def questions(request: Request, folder: str, service: ServiceOf) -> HTMLResponse
         return render(request, "questions_none.html.j2", "questions", folder)
     return render(
         request, "questions.html.j2", "questions", folder,
-        traffic=traffic, likely=likely, evaluation=evaluation,
+        traffic=traffic, log=traffic and describe_log(traffic), likely=likely,
+        evaluation=evaluation,
         judged=None if live is None else live.summary(),
         judging=_judging(path, service.workplace), budget=JudgingConfig.budget,
         **panel(request, path),
