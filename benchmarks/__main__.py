@@ -31,7 +31,7 @@ NAMES = (
     "suite_reuse", "suite_tables", "reproduce_tables",
     "report_page", "serve_documents", "serve_page", "serve_load", "serve_memory",
     "compiled_shapes",
-    "traffic_risk", "traffic_calibration", "traffic_coverage", "traffic_scale", "traffic_support",
+    "traffic_risk", "traffic_scale", "traffic_support",
     "car_scorer",  # last: without the scorer it ends with exit code 2
 )  # fmt: skip
 

@@ -1,334 +1,152 @@
-"""How well failures are predicted without labels, on families of questions that were left out.
+"""What the order of questions by risk is worth, and whether intervals of few judgements hold.
 
-The average of signals has nothing learnt in it; slope, intercept and their spread are those of the
-other families. Also: what was tried and is not shipped. TRAFFIC_MODEL=1 writes the model that ships
-(src/argus/traffic/risk/model.json) and its card.
+Judged collections are logs without labels, served by MiniLM's vectors or by BM25; a question fails
+where none of the first ten is relevant. Told: the AUC of the order, of each of its two signals
+alone, how often flagged questions fail, the calibration error after 30 judgements, and how often
+the interval of 50 judgements holds the truth. TRAFFIC_VECTORS=FOLDER keeps vectors.
 """
 
 from __future__ import annotations
 
-import json
 import os
-from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
-from argus.indexes.words import words
-from argus.traffic.risk.calibration import Slope, calibration_error
-from argus.traffic.risk.model import GROUPS, normal_scores, standing
-from argus.traffic.risk.signals import SIGNS
-from benchmarks.traffic_card import card
-from benchmarks.traffic_collections import FAMILIES, RETRIEVERS, Log, judged, logs
+from argus.corpora.opening import open_corpus
+from argus.data.fields import FieldNames
+from argus.data.types import Document, Query, Run
+from argus.encoders import EncoderConfig, load_encoder
+from argus.evaluation.judged import read_judged
+from argus.indexes import search
+from argus.indexes.lexical import LexicalIndex
+from argus.measures.discrimination import discrimination
+from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures
+from argus.traffic.judging.questions import ServedQuestion
+from argus.traffic.judging.sample import draw_sample
+from argus.traffic.risk import LEAST_JUDGED, calibrate_risk, rank_by_risk
+from benchmarks.shared import collection
 
-HOME = Path(__file__).parents[1] / "src" / "argus" / "traffic" / "risk"
-LEAST, DRAWS, TRIALS, SIZES, SEED = 5, 1_000, 200, (20, 30, 50), 0
-"""Failures (and successes) that an AUC needs; bootstrap draws; draws of judged questions."""
-Floats = Any
+COLLECTIONS = ("hotpot100", "cranfield", "theoremqa_theorems", "impliret_wknow_multi")
+K, BUDGET, DRAWS, BINS = 10, 50, 500, 5
+Relevant = dict[str, set[str]]
 
 
 def run() -> dict[str, Any]:
-    everything = [log for name in FAMILIES for log in _announced(name)]
-    result: dict[str, Any] = {
-        "definition": "failed: none of the first ten is relevant; pair: more than ten non-relevant "
-        "documents stand above a relevant one (EVIDENCE.md)",
-        "collections": [_about(log) for log in everything if log.retriever == "dense"],
-    }
-    for variant in ("vectors", "words"):
-        result[variant] = _variant(everything, variant)
-    result["tried"] = _tried(everything)
-    if os.environ.get("TRAFFIC_MODEL"):
-        _ship(result)
+    result: dict[str, Any] = {"k": K, "draws": DRAWS, "budget": BUDGET}
+    for name in COLLECTIONS:
+        documents, questions, relevant, runs = judged(name)
+        for served, second in (("vectors", "BM25"), ("BM25", "BM25"), ("BM25", "vectors")):
+            one = _measured(documents, questions, relevant, runs[served], runs[second])
+            result.setdefault(f"{served} served, beside {second}", {})[name] = one
+            print(name, served, second, one, flush=True)
     return result
 
 
-def _announced(name: str) -> list[Log]:
-    own = list(logs(name))
-    print(name, {log.retriever: round(float(log.failed.mean()), 3) for log in own}, flush=True)
-    return own
-
-
-def _about(log: Log) -> dict[str, Any]:
-    source = judged(log.collection)
-    counts = [len(words(q.text)) for q in source.questions]
-    return {
-        "collection": log.collection, "family": log.family, "questions": len(log.failed),
-        "documents": len(source.documents), "most_words": max(counts),
-    }  # fmt: skip
-
-
-def _table(log: Log, variant: str) -> Floats:
-    return log.signals if variant == "vectors" else log.words_only
-
-
-def _variant(everything: Sequence[Log], variant: str) -> dict[str, Any]:
-    """Return AUC by family and retriever, its interval, and calibration, of families left out."""
-    z = {id(log): standing(_table(log, variant)).z for log in everything}
-    slopes = {
-        f: mean_slope([g for g in everything if g.family != f], z) for f in families_of(everything)
+def judged(name: str) -> tuple[list[Document], list[Query], Relevant, dict[str, Run]]:
+    """Return a collection's documents, its questions with a relevant one, and what two bring."""
+    home = collection(name)
+    documents = open_corpus(home).documents(FieldNames())
+    source = read_judged(home / "queries.jsonl", home / "qrels" / "test.tsv")
+    ids = {document.id for document in documents}
+    relevant = {
+        query: own
+        for query, grades in source.qrels.items()
+        if (own := {id_ for id_, grade in grades.items() if grade > 0 and id_ in ids})
     }
-    final = mean_slope(everything, z)
-    return {
-        "question": _aucs(everything, z, pairs=False),
-        "pair": _aucs(everything, z, pairs=True),
-        "calibration": _calibration(everything, z, slopes),
-        "slope": asdict(final),
+    vectors, asked = _vectors(name, documents, source.queries)
+    kept = [i for i, query in enumerate(source.queries) if query.id in relevant]
+    questions = [source.queries[i] for i in kept]
+    names = [query.id for query in questions]
+    index = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
+    top = search(asked[kept], vectors, K)
+    dense = {
+        id_: {documents[row].id: float(s) for row, s in zip(rows, scores, strict=True)}
+        for id_, rows, scores in zip(names, top.rows, top.scores, strict=True)
     }
+    words = index.search([query.text for query in questions], K).run(names)
+    return documents, questions, relevant, {"vectors": dense, "BM25": words}
 
 
-def families_of(everything: Sequence[Log]) -> list[str]:
-    return list(dict.fromkeys(log.family for log in everything))
+def _vectors(name: str, documents: list[Document], queries: Any) -> Any:
+    home = os.environ.get("TRAFFIC_VECTORS")
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(home or temporary) / f"{name.replace('/', '_')}.npz"
+        if not path.is_file():
+            encoder = _encoder()
+            np.savez(
+                path,
+                d=encoder.encode_documents([d.content for d in documents]),
+                q=encoder.encode_queries([q.text for q in queries]),
+            )
+        with np.load(path, allow_pickle=False) as stored:
+            return stored["d"], stored["q"]
 
 
-def auc(labels: Floats, scores: Floats) -> float:
-    """Return the area under the ROC curve; ties count half."""
-    ranks, positive = rankdata(scores), labels.sum()
-    return float(
-        (ranks[labels > 0].sum() - positive * (positive + 1) / 2)
-        / (positive * (len(labels) - positive))
-    )
+@cache
+def _encoder() -> Any:
+    return load_encoder(EncoderConfig(precision="float32")).encoder
 
 
-def _cases(log: Log, pairs: bool) -> tuple[Floats, Floats]:
-    """Return the row of each case, and whether it failed."""
-    if pairs:
-        return log.pairs, log.pair_failed
-    return np.arange(len(log.failed)), log.failed
-
-
-def usable(labels: Floats) -> bool:
-    return min(labels.sum(), (1 - labels).sum()) >= LEAST
-
-
-def _aucs(everything: Sequence[Log], z: dict[int, Floats], pairs: bool) -> dict[str, Any]:
-    logs_ = [log for log in everything if usable(_cases(log, pairs)[1])]
-    own = {id(log): _one(log, z[id(log)], pairs) for log in logs_}
-    rng = np.random.default_rng(SEED)
-    drawn = {id(log): _bootstrap(log, z[id(log)], pairs, rng) for log in logs_}
-    by = {r: _by_family([g for g in logs_ if g.retriever == r], own) for r in RETRIEVERS}
-    families = _by_family(logs_, own)
-    intervals = {
-        f: _interval(np.nanmean([drawn[id(g)] for g in logs_ if g.family == f], axis=0))
-        for f in families
-    }
-    names = list(families)
-    table = np.stack(
-        [np.nanmean([drawn[id(g)] for g in logs_ if g.family == f], axis=0) for f in names]
-    )
-    chosen = rng.integers(len(names), size=(DRAWS, len(names)))
-    both = table[chosen, np.arange(DRAWS)[:, None]].mean(axis=1)
-    return {
-        "mean": round(float(np.mean(list(families.values()))), 4),
-        "families_drawn_too": _interval(both),
-        "families_fixed": _interval(table.mean(axis=0)),
-        "by_retriever": {r: round(float(np.mean(list(f.values()))), 4) for r, f in by.items()},
-        "by_family": {f: {"auc": round(v, 4), **intervals[f]} for f, v in families.items()},
-        "by_family_and_retriever": by,
-        "left_out": sorted({g.collection for g in everything} - {g.collection for g in logs_}),
-    }
-
-
-def _one(log: Log, z: Floats, pairs: bool) -> float:
-    rows, labels = _cases(log, pairs)
-    return auc(labels, z[rows])
-
-
-def _by_family(some: Sequence[Log], values: dict[int, float]) -> dict[str, float]:
-    own = defaultdict(list)
-    for log in some:
-        own[log.family].append(values[id(log)])
-    return {family: round(float(np.mean(v)), 4) for family, v in own.items()}
-
-
-def _bootstrap(log: Log, z: Floats, pairs: bool, rng: np.random.Generator) -> Floats:
-    """Return AUCs of draws of questions, a question with all its relevant documents."""
-    rows, labels = _cases(log, pairs)
-    of = [np.flatnonzero(rows == i) for i in range(len(log.failed))]
-    values = np.full(DRAWS, np.nan)
-    for i in range(DRAWS):
-        drawn = np.concatenate([of[q] for q in rng.integers(len(of), size=len(of))])
-        if 0 < labels[drawn].sum() < len(drawn):
-            values[i] = auc(labels[drawn], z[rows[drawn]])
-    return values
-
-
-def _interval(draws: Floats) -> dict[str, float]:
-    low, high = np.nanpercentile(draws, [2.5, 97.5])
-    return {"low": round(float(low), 4), "high": round(float(high), 4)}
-
-
-def mean_slope(some: Sequence[Log], z: dict[int, Floats]) -> Slope:
-    """Return the mean over families of each one's slope and intercept, and their deviations."""
-    wide = Slope(0.0, 0.0, 10.0, 10.0)
-    own = defaultdict(list)
-    for log in some:
-        if usable(log.failed):
-            fitted = wide.corrected(z[id(log)], log.failed)
-            own[log.family].append((fitted.intercept, fitted.slope))
-    means = np.array([np.mean(v, axis=0) for v in own.values()])
-    (a, b), (da, db) = means.mean(axis=0), means.std(axis=0, ddof=1)
-    return Slope(*(round(float(v), 4) for v in (a, b, da, db)))
-
-
-def _calibration(
-    everything: Sequence[Log], z: dict[int, Floats], slopes: dict[str, Slope]
+def _measured(
+    documents: list[Document], questions: list[Query], relevant: Relevant, run: Run, second: Run
 ) -> dict[str, Any]:
-    """Return the calibration error of families left out: before, and after judgements.
-
-    floor: that of exact probabilities on as many questions, which is noise alone.
-    """
-    rng = np.random.default_rng(SEED)
-    rows = defaultdict(list)
-    for log in everything:
-        place, slope = z[id(log)], slopes[log.family]
-        p = slope.probability(place)
-        errors = {"before": calibration_error(p, log.failed)}
-        exact = [calibration_error(p, rng.random(len(p)) < p) for _ in range(50)]
-        errors["floor"] = float(np.mean(exact))
-        for size in SIZES:
-            if size <= len(place) - LEAST:
-                errors[str(size)] = _after(place, log.failed, slope, size, rng)
-        rows[log.family].append(errors)
-    by_family = {
-        f: {key: round(float(np.mean([e[key] for e in v if key in e])), 4)
-            for key in ("before", "floor", *map(str, SIZES)) if any(key in e for e in v)}
-        for f, v in rows.items()
-    }  # fmt: skip
-    keys = ("before", "floor", *map(str, SIZES))
-    mean = {
-        key: round(float(np.mean([v[key] for v in by_family.values() if key in v])), 4)
-        for key in keys
-    }
-    return {"mean": mean, "by_family": by_family, "draws": TRIALS}
-
-
-def _after(z: Floats, failed: Floats, slope: Slope, size: int, rng: np.random.Generator) -> float:
-    """Return the mean error on all questions of a log, with judgements of some drawn at random."""
-    values = []
-    for _ in range(TRIALS):
-        rows = rng.choice(len(z), size, replace=False)
-        corrected = slope.corrected(z[rows], failed[rows])
-        values.append(calibration_error(corrected.probability(z), failed))
-    return float(np.mean(values))
-
-
-def _tried(everything: Sequence[Log]) -> dict[str, dict[str, float]]:
-    """Return the mean AUC of what was tried beside: groups, weights that are learnt, raw values."""
-    columns = {name: i for i, name in enumerate(SIGNS)}
-    scored = {
-        id(log): np.stack(
-            [s * normal_scores(log.signals[:, columns[n]]) for n, s in SIGNS.items()], axis=1
-        )
-        for log in everything
-    }
-    arms: dict[str, Callable[[Log], Floats]] = {}
-    for group in GROUPS:
-        gone = {name: names for name, names in GROUPS.items() if name != group}
-        arms[f"{group} alone"] = lambda g, own=group: _mean(scored[id(g)], {own: GROUPS[own]})
-        arms[f"without {group}"] = lambda g, left=gone: _mean(scored[id(g)], left)
-    arms["every signal alike"] = lambda g: np.nan_to_num(scored[id(g)]).mean(axis=1)
-    result = {name: _means(everything, arm) for name, arm in arms.items()}
-    raw = {id(log): np.nan_to_num(log.signals) for log in everything}
-    for name, make, values in (
-        ("logistic regression, learnt on the other families", _logistic, scored),
-        ("gradient boosting, learnt on the other families", _boosted, scored),
-        ("gradient boosting of values as they are", _boosted, raw),
-    ):
-        predicted = _learnt(everything, make, values)
-        result[name] = _means(everything, lambda g, p=predicted: p[id(g)])
-    return result
-
-
-def _mean(scores: Floats, groups: dict[str, tuple[str, ...]]) -> Floats:
-    columns = {name: i for i, name in enumerate(SIGNS)}
-    return np.mean(
-        [np.nan_to_num(scores[:, [columns[n] for n in names]]).mean(axis=1)
-         for names in groups.values()], axis=0,
-    )  # fmt: skip
-
-
-def _means(everything: Sequence[Log], score: Callable[[Log], Floats]) -> dict[str, float]:
-    means = {}
-    for pairs in (False, True):
-        some = [log for log in everything if usable(_cases(log, pairs)[1])]
-        values = {id(log): _one(log, score(log), pairs) for log in some}
-        families = _by_family(some, values)
-        means["pair" if pairs else "question"] = round(float(np.mean(list(families.values()))), 4)
-    return means
-
-
-def _learnt(everything: Sequence[Log], make: Callable[[], Any], values: dict[int, Floats]) -> Any:
-    """Return predictions for each family of a model of the others; families and classes alike."""
-    predicted = {}
-    for family in families_of(everything):
-        others = [g for g in everything if g.family != family and usable(g.failed)]
-        x = np.vstack([np.nan_to_num(values[id(g)]) for g in others])
-        y = np.concatenate([g.failed for g in others])
-        count = {f: sum(g.family == f for g in others) for f in FAMILIES.values()}
-        weight = np.concatenate(
-            [np.where(g.failed > 0, 0.5 / g.failed.mean(), 0.5 / (1 - g.failed.mean()))
-             / len(g.failed) / count[g.family] for g in others]
-        )  # fmt: skip
-        model = make().fit(x, y, sample_weight=weight * len(y) / weight.sum())
-        for log in everything:
-            if log.family == family:
-                own = np.nan_to_num(values[id(log)])
-                predicted[id(log)] = model.predict_proba(own)[:, 1]
-    return predicted
-
-
-def _logistic() -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=0.01, max_iter=2_000)
-
-
-def _boosted() -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(
-        max_depth=3, max_iter=80, learning_rate=0.06, min_samples_leaf=60, l2_regularization=5.0,
-        random_state=SEED,
-    )  # fmt: skip
-
-
-def _ship(result: dict[str, Any]) -> None:
-    sizes = [row["documents"] for row in result["collections"]]
-    model = {
-        "version": 1,
-        **{variant: _shipped(result, variant) for variant in ("vectors", "words")},
-        "region": {
-            "most_words": max(row["most_words"] for row in result["collections"]),
-            "most_unknown": 0.5,
-            "least_documents": min(sizes),
-            "most_documents": max(sizes),
-        },
-    }
-    text = json.dumps(model, indent=2) + "\n"
-    (HOME / "model.json").write_text(text, encoding="utf-8")
-    (HOME / "card.md").write_text(card(result), encoding="utf-8")
-
-
-def _shipped(result: dict[str, Any], variant: str) -> dict[str, Any]:
-    own = result[variant]
-    error = own["calibration"]["mean"]
+    risk = rank_by_risk(questions, run, documents, second=second)
+    failed = {q.id: float(not relevant[q.id] & run.get(q.id, {}).keys()) for q in questions}
+    places, ranked = risk.places, list(risk.order)
+    top = {id_: -max(run[id_].values()) for id_ in ranked}
+    apart = {id_: -len(run[id_].keys() & second.get(id_, {}).keys()) for id_ in ranked}
     return {
-        "slope": own["slope"],
-        "worth": {
-            "auc": own["question"]["mean"],
-            **own["question"]["families_drawn_too"],
-            "auc_pairs": own["pair"]["mean"],
-            "error": error["before"],
-            "error_corrected": error["30"],
-            "judgements": 30,
-            "families": len(own["question"]["by_family"]),
-            "questions": sum(
-                row["questions"] for row in result["collections"]
-                if row["collection"] not in own["question"]["left_out"]
-            ),
-        },
-    }  # fmt: skip
+        "questions": len(questions),
+        "fail": _mean(failed.values()),
+        "auc": _auc(places, failed),
+        "auc_top_score": _auc(top, failed),
+        "auc_overlap": _auc(apart, failed),
+        "flagged": len(risk.flagged),
+        "flagged_fail": _mean(failed[id_] for id_ in risk.flagged),
+        "error_after_30": _error(places, failed),
+        **_coverage(questions, run, failed),
+    }
+
+
+def _mean(values: Any) -> float | None:
+    own = list(values)
+    return round(float(np.mean(own)), 3) if own else None
+
+
+def _auc(scores: dict[str, Any], failed: dict[str, float]) -> float | None:
+    found = discrimination(list(scores.values()), [failed[id_] > 0 for id_ in scores])
+    return None if found is None else round(found["auc"], 3)
+
+
+def _error(places: dict[str, float], failed: dict[str, float]) -> float | None:
+    """Return the expected calibration error (Naeini et al., 2015), mean of draws of 30."""
+    ids, rng, errors = list(places), np.random.default_rng(0), []
+    y = np.array([failed[id_] for id_ in ids])
+    for _ in range(DRAWS // 5 if len(ids) > LEAST_JUDGED else 0):
+        drawn = rng.choice(len(ids), LEAST_JUDGED, replace=False)
+        told = calibrate_risk(places, {ids[i]: float(y[i]) for i in drawn}) or {}
+        p = np.array([told[id_] for id_ in ids])
+        parts = np.array_split(np.argsort(p, kind="stable"), BINS)
+        errors.append(sum(abs(p[i].mean() - y[i].mean()) * len(i) for i in parts) / len(ids))
+    return _mean(errors)
+
+
+def _coverage(questions: list[Query], run: Run, failed: dict[str, float]) -> dict[str, Any]:
+    """Return how often the interval of 50 judged questions holds the failure rate."""
+    log = [ServedQuestion(q.id, q.text, tuple(run.get(q.id, {}))) for q in questions]
+    truth = float(np.mean([failed[q.id] for q in log]))
+    times = {q.id: 1 for q in log if q.documents}
+    if len(times) <= BUDGET:
+        return {"inside": None, "width": None}
+    inside, widths = [], []
+    for seed in range(DRAWS):
+        sample = draw_sample(times, BUDGET, seed)
+        verdicts = {id_: QuestionVerdict(failed[id_], 0.0) for id_ in sample.questions}
+        rate = estimate_failures(log, sample, verdicts)[0]
+        inside.append(rate["low"] <= truth <= rate["high"])
+        widths.append(rate["high"] - rate["low"])
+    return {"inside": _mean(inside), "width": _mean(widths)}

@@ -7,7 +7,7 @@
 There is a function per command, here with what it takes and returns: `audit` and `exposure` measure
 what is reachable, `fit_probe`, `predict_rps` and `diagnose` predict it; `build_index`,
 `repair_index`, `blend_index`, `adapt_index`, `expand_index`, `synthesize_index` and `rollback` mend
-it; `audit_traffic` tells what people really ask, `predict_risk` and `judge_traffic` how often that
+it; `audit_traffic` tells what people really ask, `rank_by_risk` and `judge_traffic` how often that
 fails; `evaluate`, `compare_indexes`, `explain` and `gate` say what came of it, `read_verdict` what
 to do next, and `history` what changed from run to run; `profile_documents`, `add_scenarios`,
 `audit_needs`, `ablate_scenarios`, `compare_answers`, `make_study` with `read_preferences`, and

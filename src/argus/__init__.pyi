@@ -946,17 +946,9 @@ from .training.settings import (
 from .traffic.judging.config import (
     JudgingConfig as JudgingConfig,
 )
-from .traffic.judging.estimates import (
-    QuestionVerdict as QuestionVerdict,
-    estimate_failures as estimate_failures,
-)
 from .traffic.judging.job import (
     JudgingResult as JudgingResult,
     judge_traffic as judge_traffic,
-)
-from .traffic.judging.picking import (
-    Stratum as Stratum,
-    pick_to_judge as pick_to_judge,
 )
 from .traffic.judging.questions import (
     ServedQuestion as ServedQuestion,
@@ -965,14 +957,10 @@ from .traffic.judging.summary import (
     JudgingSummary as JudgingSummary,
     TrafficEstimate as TrafficEstimate,
 )
-from .traffic.risk.model import (
-    RiskSlope as RiskSlope,
-    RiskVariant as RiskVariant,
-    RiskWorth as RiskWorth,
-)
-from .traffic.risk.predict import (
-    TrafficRisk as TrafficRisk,
-    predict_risk as predict_risk,
+from .traffic.risk import (
+    RiskOrder as RiskOrder,
+    calibrate_risk as calibrate_risk,
+    rank_by_risk as rank_by_risk,
 )
 from .verdict.summary import (
     CountBounds as CountBounds,

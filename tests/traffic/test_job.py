@@ -18,6 +18,8 @@ from argus.data.types import Document, Query, Run
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.slices import NONE
+from argus.traffic.risk import FOREIGN
+from argus.traffic.unmet.criterion import RISK, SUPPORT
 from tests.support.examples import write_rows
 
 COLLECTIONS = ("cranfield", "hotpot100", "impliret_wknow_multi", "theoremqa_theorems", "wiki2")
@@ -261,7 +263,7 @@ def test_unmet_demand_is_clustered_and_named(shared, tmp_path):
     )  # fmt: skip
     unmet = result.summary["unmet"]
     assert unmet is not None
-    assert set(unmet["why"]) == {"highest predicted risk", "least supported by words"}
+    assert set(unmet["why"]) == {RISK, SUPPORT}
     called = [set(one["words"].split(", ")) for one in unmet["largest"]]
     assert any({"japan", "visa"} <= words for words in called)
     assert any({"bread", "home"} <= words for words in called)
@@ -276,19 +278,16 @@ def test_risk_stands_beside_what_was_served_so_that_judging_can_begin(shared, tm
     corpus = read_corpus(shared("wiki2"))[:600]
     result = argus.audit_traffic(log, out=tmp_path / "out", corpus=corpus, retriever=BM25(corpus))
     risk = result.summary["risk"]
-    assert risk is not None and risk["predicted"] >= 50 and 0.6 < risk["auc"] < 0.8
+    assert risk is not None and risk["ranked"] == 61 and set(risk["flagged"]) <= {FOREIGN}
     rows = pq.read_table(result.folder / "questions.parquet").to_pylist()
-    risks = [row["risk"] for row in rows if row["risk"] is not None]
-    assert len(risks) == risk["predicted"] and all(0 <= one <= 1 for one in risks)
-    assert len(set(risks)) > 40
-    top = sorted(rows, key=lambda row: -(row["risk"] or 0))[0]
-    assert top["unmet"].startswith("highest predicted risk")
-    assert any("an order (AUC" in line for line in result.headline())
+    (first,) = [row for row in rows if row["risk_rank"] == 1]
+    assert RISK in first["unmet"]
+    assert any("ordered by risk" in line for line in result.headline())
     judged = argus.judge_traffic(
         result.folder, corpus=corpus, out=tmp_path / "judged", config=argus.JudgingConfig(budget=10)
     )
     assert sum(judged.table["drawn"].to_pylist()) == 10
-    assert judged.summary["predictor"]["auc"] == risk["auc"], "the log's risk is Argus's own"
+    assert judged.summary["risk"] == {"is_own": False, **risk, "here": None}
 
 
 def test_without_a_corpus_no_risk_is_told(tmp_path):

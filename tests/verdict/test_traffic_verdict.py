@@ -79,10 +79,9 @@ def test_judged_questions_that_fail_say_what_to_try_and_what_the_risk_was_worth(
         cell[3] = str(int(int(cell[0][1:]) < 15))
     table.write_text("\n".join([head, *map("\t".join, cells)]) + "\n", "utf-8")
     result = judge_traffic(log, corpus=corpus, out=tmp_path / "out", config=config)
-    assert result.summary["predictor"]["here"]["auc"] == 1.0
-    assert any("that risk, measured here: AUC 1.00" in line for line in result.headline())
-    page = result.report.read_text("utf-8")
-    assert "Predicted and judged" in page and "measured here on 40 judged questions" in page
+    assert result.summary["risk"]["here"]["auc"] == 1.0
+    assert any("that order, measured here: AUC 1.00" in line for line in result.headline())
+    assert "measured here on 40 judged questions" in result.report.read_text("utf-8")
     (action,) = read_verdict(tmp_path / "out").actions
     assert "argus remedy blend" in action.command and str(corpus) in action.command
     parses(action.command)

@@ -36,10 +36,6 @@ def judge(
         Option(),
     ] = None,
     model: Annotated[LanguageModel, Without("budget")],
-    encoder: Annotated[
-        str | None,
-        Doc("Encoder that makes predicted risk better; default: words and scores alone."),
-    ] = None,
     columns: FieldNames,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
@@ -47,17 +43,16 @@ def judge(
 ) -> None:
     """Estimate failure rate, hits@k and nDCG@k of a log from few judgements, with intervals.
 
-    The first run draws questions by predicted risk and writes OUT/to_judge.tsv. Fill in its grades
+    The first run draws questions at random and writes OUT/to_judge.tsv. Fill in its grades
     and run the same command again; or name a --model, which grades what people left open, in
-    columns of its own (model_grade, model_name). A larger --budget goes on. The intervals are valid
-    whatever predictions are worth. Predicted risk has AUC 0.69 with --encoder, 0.68 without, on
-    families of questions that it was not made of, and was at chance in one of six. Writes
-    judging.parquet and .csv, summary.json, manifest.json and report.html.
+    columns of its own (model_grade, model_name). A larger --budget goes on. From 30 judged
+    questions on, the order by risk becomes a probability of each question. Writes judging.parquet
+    and .csv, summary.json, manifest.json and report.html.
     """
     from argus.traffic.judging.job import judge_traffic
 
     result = judge_traffic(
         traffic, corpus=corpus, out=out, run=run, config=measure, answers=answers or (),
-        model=model.config(), encoder=encoder, fields=columns, fresh=fresh,
+        model=model.config(), fields=columns, fresh=fresh,
     )  # fmt: skip
     o.show(result, as_json=json)

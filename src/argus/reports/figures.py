@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -134,38 +133,6 @@ def lorenz(shares: Sequence[float], gini: float) -> Figure:
         {},
         yrange=[0, 1],
     )
-
-
-@dataclass(frozen=True)
-class CalibrationPoint:
-    """Items of about one prediction: its mean, the share of them that failed, its interval."""
-
-    predicted: float
-    failed: float
-    low: float
-    high: float
-
-
-def calibration(
-    series: Mapping[str, Sequence[CalibrationPoint]], colours: Sequence[str], x: str, y: str
-) -> Figure:
-    """Return the share that failed over what was predicted; on the dashed line both are equal.
-
-    series: points by what they are called, each in its colour. x, y: titles of the axes, in words.
-    """
-    traces = [_line([0, 1], [0, 1], "as predicted", "#8a93a0", dash="dash") | {"hoverinfo": "skip"}]
-    for (name, points), tint in zip(series.items(), colours, strict=True):
-        for point in points:
-            interval = _line([point.predicted] * 2, [point.low, point.high], "", tint)
-            traces.append(interval | {"showlegend": False, "hoverinfo": "skip"})
-        traces.append(
-            {"type": "scatter", "mode": "markers", "name": name,
-             "x": [round(point.predicted, 4) for point in points],
-             "y": [round(point.failed, 4) for point in points],
-             "marker": {"color": tint, "size": 9},
-             "hovertemplate": "predicted %{x:.2f}: %{y:.2f} failed<extra></extra>"}
-        )  # fmt: skip
-    return framed(traces, x, y, {"showlegend": True}, xrange=[0, 1], yrange=[0, 1])
 
 
 def _line(

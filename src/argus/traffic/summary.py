@@ -93,7 +93,7 @@ class TrafficSummary(Sliced):
     feedback: what people made of it; None where the log has none.
     superseded: superseded documents that were served; None without records.
     windows: two spans of time; None where time does not part the log.
-    risk: predicted risk of the questions; None without a corpus.
+    risk: order of the questions by risk; None without a corpus.
     unmet: what nobody meets; None where hashes alone are kept.
     """
 
@@ -222,15 +222,9 @@ def _tests(change: WindowChange) -> str:
 
 
 def _of_risk(risk: RiskFigures) -> str:
-    known = f"risk of failing predicted for {risk['predicted']:,} questions"
-    if risk["abstained"]:
-        known += f", not for {risk['abstained']:,} ({risk['why']})"
-    if not risk["predicted"]:
-        return known
-    return (
-        f"{known}: an order (AUC {risk['auc']:.2f}, {risk['low']:.2f} to {risk['high']:.2f}, on "
-        "other questions), no rate; argus traffic judge tells how often they fail"
-    )
+    known = f"{risk['ranked']:,} questions are ordered by risk, which tells no rate of failure"
+    flagged = "".join(f"; flagged: {n:,}, {why}" for why, n in risk["flagged"].items())
+    return f"{known}{flagged} (argus traffic judge tells how often they fail)"
 
 
 def _of_unmet(unmet: Unmet) -> Iterator[str]:

@@ -266,8 +266,8 @@ def _judge(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction |
             "traffic", "judge", places.out, "--corpus", places.corpus, "--budget", 50,
             "--out", f"{places.out}-judged",
         ),
-        "the interval held the truth in 96% of 500 draws in each of 18 trials on judged "
-        "collections, in the worst in 94% (docs/results.md, Traffic)",
+        "the interval held the truth in 97% of 500 draws on each of 4 judged collections, "
+        "in the worst in 95% (docs/results.md, Traffic)",
     )  # fmt: skip
 
 

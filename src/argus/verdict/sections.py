@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NotRequired
+from collections.abc import Mapping
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -295,8 +296,10 @@ class TrafficSection(TypedDict):
     unmet: UnmetDemand | None
 
 
-def describe_log(section: TrafficSection) -> str:
+def describe_log(section: Mapping[str, Any]) -> str:
     """Say what was read of a log: how much, from when, from where, and what is known to have come.
+
+    section: a `TrafficSection`.
 
     >>> log = {"asks": 3, "files": {"log.jsonl": "plain"}, "fields": {"results": {"served": 2}},
     ...        "first": None, "last": None, "hash_only": False}

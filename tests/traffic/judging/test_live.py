@@ -75,13 +75,13 @@ def test_two_who_judge_at_once_lose_nothing(folder):
 
 def test_grades_that_come_while_the_job_runs_stay(folder, monkeypatch):
     pair = LiveJudging.of(folder).draw.rows[0].pair
-    write = module.write_plan
+    write = module.write_sample
 
     def meanwhile(*parts):
         write(*parts)
         LiveJudging.of(folder).graded({pair: 3})
 
-    monkeypatch.setattr(module, "write_plan", meanwhile)
+    monkeypatch.setattr(module, "write_sample", meanwhile)
     result = judge_traffic(log(), corpus=DOCUMENTS, out=folder, config=TWO)
     assert result.summary["graded"] == 1
     assert LiveJudging.of(folder).grades == {pair: 3}

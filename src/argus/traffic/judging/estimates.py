@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from argus.errors import InputError
-from argus.measures.prediction_powered import PoweredMean, powered_mean
-from argus.traffic.judging.picking import Stratum
+from argus.measures.intervals import wilson
 from argus.traffic.judging.questions import ServedQuestion
-from argus.traffic.judging.summary import FAILURE, HITS, NDCG, TrafficEstimate, finite
-
-Floats = npt.NDArray[np.float64]
-UNPREDICTED = 0.5
-"""What stands for a risk that was not predicted; within its stratum any constant is the same."""
+from argus.traffic.judging.sample import Sample
+from argus.traffic.judging.summary import FAILURE, HITS, NDCG, TrafficEstimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,85 +37,41 @@ def _dcg(gains: Sequence[int]) -> float:
 
 
 def estimate_failures(
-    questions: Iterable[ServedQuestion],
-    strata: Sequence[Stratum],
+    questions: Sequence[ServedQuestion],
+    sample: Sample,
     verdicts: Mapping[str, QuestionVerdict],
 ) -> list[TrafficEstimate]:
     """Return failure rate, hits@k and nDCG@k over all that was asked, with 95% intervals.
 
-    By prediction-powered inference within the strata, see
-    `argus.measures.prediction_powered.powered_mean`; a question counts as often as it was asked.
-    questions: all of the log; one to which nothing was served failed, and needs no judge. verdicts:
-    of judged ones. No verdict, no estimate. Raises InputError for a question that was asked less
-    than once, and for a served one that is in no stratum.
+    The mean over the drawn asks of judged questions, with Wilson's interval, whose number of asks
+    is corrected for a finite log: n(N - 1)/(N - n). questions: all of the log; one to which nothing
+    was served failed, and needs no judge. verdicts: of judged ones. No verdict, no estimate.
     """
-    questions = list(questions)
-    of = {id_: number for number, stratum in enumerate(strata) for id_ in stratum.order}
-    served = [q for q in questions if q.documents]
-    _check(questions, served, of)
-    rows = [i for i, q in enumerate(served) if q.id in verdicts]
-    if not rows:
+    own = [verdicts[id_] for id_ in sample.judged_asks(verdicts)]
+    if not own:
         return []
-    risk = np.array([UNPREDICTED if q.risk is None else q.risk for q in served])
-    labels = [verdicts[served[i].id] for i in rows]
-    failures = np.array([label.failure for label in labels])
-    ndcg = np.array([label.ndcg for label in labels])
-    total = sum(q.times for q in questions)
-    share = sum(q.times for q in served) / total
-
-    def mean(values: Floats, predictions: Floats, otherwise: float) -> PoweredMean:
-        """Return the mean over all; `otherwise` is the value where nothing was served."""
-        of_served = powered_mean(
-            predictions, rows, values,
-            strata=[of[q.id] for q in served], weights=[q.times for q in served],
-        )  # fmt: skip
-        return _among_all(of_served, share, otherwise)
-
-    means = {
-        FAILURE: mean(failures, risk, 1.0),
-        HITS: mean(1 - failures, 1 - risk, 0.0),
-        NDCG: mean(ndcg, 1 - risk, 0.0),
-    }
-    return [_row(name, value, len(rows), len(questions)) for name, value in means.items()]
+    asks = sum(q.times for q in questions)
+    served = sum(q.times for q in questions if q.documents)
+    failure = sum(one.failure for one in own) / len(own)
+    ndcg = sum(one.ndcg for one in own) / len(own)
+    rows = []
+    for measure, mean, otherwise in (
+        (FAILURE, failure, 1.0), (HITS, 1 - failure, 0.0), (NDCG, ndcg, 0.0),
+    ):  # fmt: skip
+        ends = _interval(mean, len(own), served)
+        mean, low, high = (
+            (served * end + (asks - served) * otherwise) / asks for end in (mean, *ends)
+        )
+        row: TrafficEstimate = {
+            "measure": measure, "mean": mean, "low": low, "high": high, "judged": len(verdicts),
+            "questions": len(questions), "is_count": len(own) == served,
+        }  # fmt: skip
+        rows.append(row)
+    return rows
 
 
-def _check(
-    questions: Sequence[ServedQuestion], served: Sequence[ServedQuestion], of: Mapping[str, int]
-) -> None:
-    for question in questions:
-        if not question.times >= 1:
-            raise InputError(
-                f"question {question.id!r}: times={question.times}",
-                expected="how often it was asked, from 1",
-                fix="Leave out what was never asked.",
-            )
-    for question in served:
-        if question.id not in of:
-            raise InputError(
-                f"question {question.id!r} is in no stratum",
-                expected="strata of all questions to which something was served",
-                fix="Draw the strata of these questions.",
-            )
-
-
-def _among_all(value: PoweredMean, share: float, otherwise: float) -> PoweredMean:
-    rest = (1 - share) * otherwise
-    return replace(
-        value,
-        mean=share * value.mean + rest,
-        low=share * value.low + rest,
-        high=share * value.high + rest,
-    )
-
-
-def _row(measure: str, value: PoweredMean, judged: int, questions: int) -> TrafficEstimate:
-    return {
-        "measure": measure,
-        "mean": value.mean,
-        "low": value.low,
-        "high": value.high,
-        "judged": judged,
-        "questions": questions,
-        "tuning": value.tuning,
-        "effective": finite(value.effective),
-    }
+def _interval(mean: float, n: int, population: int) -> tuple[float, float]:
+    if n == population:
+        return mean, mean
+    low, high = wilson(mean, n * (population - 1) / (population - n))
+    return float(low), float(high)

@@ -1,4 +1,4 @@
-"""What drawn and judged questions come to: counts, strata, estimates and a table."""
+"""What drawn and judged questions come to: counts, estimates and a table."""
 
 from __future__ import annotations
 
@@ -16,16 +16,11 @@ from argus.traffic.judging.asking import one_grade
 from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures, verdict
 from argus.traffic.judging.judges import Judged
-from argus.traffic.judging.picking import Stratum
 from argus.traffic.judging.questions import ServedQuestion
-from argus.traffic.judging.summary import (
-    GradeAgreement,
-    JudgingSummary,
-    Predictor,
-    StratumFigures,
-)
+from argus.traffic.judging.sample import Sample
+from argus.traffic.judging.summary import GradeAgreement, JudgedOrder, JudgingSummary
 from argus.traffic.judging.table import ToGrade
-from argus.traffic.risk.calibration import corrected_risk
+from argus.traffic.risk import calibrate_risk
 
 NO_GRADE = "a document of it has no grade"
 Verdicts = Mapping[str, QuestionVerdict]
@@ -36,7 +31,7 @@ class Draw:
     """What is to be judged. rows: documents to grade, in the order in which they are shown."""
 
     questions: Sequence[ServedQuestion]
-    strata: Sequence[Stratum]
+    sample: Sample
     rows: Sequence[ToGrade]
     by_id: Mapping[str, ServedQuestion]
     notes: Sequence[str] = ()
@@ -53,7 +48,7 @@ def judging_summary(
     config: JudgingConfig,
     judged: Judged,
     unknown: int,
-    predictor: Predictor,
+    order: JudgedOrder,
     table: Path,
 ) -> JudgingSummary:
     """Return the section of summary.json; unknown: questions that no figure is of."""
@@ -63,7 +58,7 @@ def judging_summary(
         "asked": sum(q.times for q in draw.questions),
         "unknown": unknown,
         "nothing_served": sum(not q.documents for q in draw.questions),
-        "predictor": {**predictor, "here": _worth_here(draw, verdicts)},
+        "risk": {**order, "here": _worth_here(draw, verdicts)},
         "budget": config.budget,
         "k": config.k,
         "relevant_from": config.relevant_from,
@@ -72,9 +67,8 @@ def judging_summary(
         "judge": judged.judge,
         "judges": dict(judged.judges),
         "judged": _counts(draw, verdicts, failed),
-        "skipped": _skipped(draw.strata, verdicts),
-        "strata": [_stratum(stratum, draw, verdicts) for stratum in draw.strata],
-        "estimates": estimate_failures(draw.questions, draw.strata, verdicts),
+        "skipped": draw.sample.skipped(verdicts),
+        "estimates": estimate_failures(draw.questions, draw.sample, verdicts),
         "agreement": _agreement(judged, config.relevant_from),
         "table": str(table),
         "notes": list(draw.notes),
@@ -123,32 +117,6 @@ def _counts(draw: Draw, verdicts: Verdicts, failed: Mapping[str, str]) -> StateC
     }
 
 
-def _skipped(strata: Sequence[Stratum], verdicts: Verdicts) -> int:
-    """Return how many were passed over: before the last one of their stratum that was judged."""
-    skipped = 0
-    for stratum in strata:
-        at = [i for i, id_ in enumerate(stratum.drawn) if id_ in verdicts]
-        skipped += at[-1] + 1 - len(at) if at else 0
-    return skipped
-
-
-def _stratum(stratum: Stratum, draw: Draw, verdicts: Verdicts) -> StratumFigures:
-    failures = [verdicts[id_].failure for id_ in stratum.order if id_ in verdicts]
-    low, high = stratum.risk or (None, None)
-    risks = [risk for id_ in stratum.order if (risk := draw.by_id[id_].risk) is not None]
-    return {
-        "risk_low": low,
-        "risk_high": high,
-        "risk_mean": sum(risks) / len(risks) if risks else None,
-        "always": stratum.certain,
-        "questions": len(stratum.order),
-        "asked": sum(draw.by_id[id_].times for id_ in stratum.order),
-        "drawn": stratum.judged,
-        "judged": len(failures),
-        "failed_share": sum(failures) / len(failures) if failures else None,
-    }
-
-
 def _agreement(judged: Judged, relevant_from: int) -> GradeAgreement:
     units = [
         [str(grade >= relevant_from) for grade in votes]
@@ -163,25 +131,24 @@ def judging_table(draw: Draw, config: JudgingConfig, judged: Judged) -> pa.Table
     """Return one row per question whose results are known, drawn or not.
 
     asks: how often it was asked.
-    risk: predicted probability that nothing relevant came.
-    probability: of failure, the risk as judgements correct it; null without either.
-    stratum: number of its stratum, from 0.
+    served: how many documents came back.
+    risk: its own prediction, or its place by risk, 1 for the likeliest to fail: an order.
+    probability: of failure, made of risk and 30 judgements or more; null before.
     drawn: whether it is to be judged.
     failure: 1 where nothing relevant came, else 0; null where not judged.
     ndcg: nDCG of what came, from 0 to 1.
     """
     verdicts, _ = _verdicts(draw, config, judged)
-    number = {id_: i for i, s in enumerate(draw.strata) for id_ in s.order}
     drawn = set(draw.drawn)
     risk = {q.id: q.risk for q in draw.questions if q.risk is not None}
     failures = {id_: one.failure for id_, one in verdicts.items()}
-    probability = corrected_risk(risk, failures) if failures.keys() & risk.keys() else {}
+    probability = calibrate_risk(risk, failures) or {}
     columns: dict[str, pa.Array] = {
         "query_id": pa.array([q.id for q in draw.questions], pa.string()),
         "asks": pa.array([q.times for q in draw.questions], pa.int64()),
+        "served": pa.array([len(q.documents) for q in draw.questions], pa.int64()),
         "risk": pa.array([q.risk for q in draw.questions], pa.float64()),
         "probability": pa.array([probability.get(q.id) for q in draw.questions], pa.float64()),
-        "stratum": pa.array([number.get(q.id) for q in draw.questions], pa.int64()),
         "drawn": pa.array([q.id in drawn for q in draw.questions], pa.bool_()),
         "state": pa.array([_state(q, drawn, verdicts) for q in draw.questions], pa.string()),
         "failure": pa.array([failures.get(q.id) for q in draw.questions], pa.float64()),

@@ -15,7 +15,6 @@ from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
 from argus.data.runs import read_run
 from argus.data.types import Document, Run
-from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
@@ -25,10 +24,9 @@ from argus.traffic.judging.asking import ask_grades
 from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.figures import Draw, judging_summary, judging_table
 from argus.traffic.judging.judges import Judged, Poll, as_votes, judged_by, read_kept, with_poll
-from argus.traffic.judging.picking import extended, is_drawn_with, pick_to_judge
-from argus.traffic.judging.plan import PLAN, check_plan, read_plan, write_plan
 from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
-from argus.traffic.judging.risk import predicted, worth_of_log
+from argus.traffic.judging.risk import with_risk
+from argus.traffic.judging.sample import draw_sample, read_sample, write_sample
 from argus.traffic.judging.summary import JudgingSummary, headline
 from argus.traffic.judging.table import (
     Filled,
@@ -59,7 +57,7 @@ class JudgingResult(Result):
     """The table to fill in."""
     summary: JudgingSummary
     table: pa.Table
-    """One row per question: risk, stratum, whether it is to be judged, and what it comes to."""
+    """One row per question: risk, whether it is to be judged, and what it comes to."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -76,15 +74,14 @@ def judge_traffic(
     config: JudgingConfig | None = None,
     answers: Sequence[Path | str] = (),
     model: ChatConfig | LocalConfig | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
     fields: FieldNames | None = None,
     fresh: bool = False,
 ) -> JudgingResult:
     """Draw questions to judge, take their grades, and estimate failure rate, hits@k and nDCG@k.
 
     traffic: the folder of `argus traffic`, a table of questions, or questions; see `read_served`.
-    run: what was served, where that is not in it. Where no risk is in it, the risk is predicted; an
-    `encoder` makes that better. Grades of people are read from `out`/to_judge.tsv, or from
+    run: what was served, where that is not in it. Where no risk is in it, questions are ordered by
+    `rank_by_risk`. Grades of people are read from `out`/to_judge.tsv, or from
     `answers` (filled copies of it, one per person); `model` grades what they left open, in columns
     of its own. Run again, it goes on: the same questions stay drawn, grades in the table stay, and
     a larger budget adds to them. Raises InputError for a folder with another log's draw and for a
@@ -101,21 +98,20 @@ def judge_traffic(
     record = Record(JOB, asdict(config), {"traffic": source, "run": path, "corpus": opened.origin})
     check_folder(folder, record)
     documents = opened.documents(fields or FieldNames())
-    questions, predictor = predicted(log.questions, documents, encoder)
-    predictor = worth_of_log(predictor, source)
+    questions, order = with_risk(log.questions, documents)
     draw = _draw(questions, config, folder, documents)
     belonging = {row.pair: row for row in draw.rows}
     people = read_tables([Path(answer) for answer in answers], belonging)
     if not answers:
         people = as_votes(_own_table(folder, belonging).grades)
     record.open(folder)
-    write_plan(folder, draw.strata, digest(questions, config.k))
+    write_sample(folder, draw.sample, digest(questions, config.k))
     poll = _ask(model, [row for row in draw.rows if row.pair not in people], config, folder)
     if answers:
         judged = judged_by(people, with_poll({}, poll), poll)
     else:
         judged = _write_own(folder, draw, poll)
-    summary = judging_summary(draw, config, judged, log.unknown, predictor, folder / TABLE)
+    summary = judging_summary(draw, config, judged, log.unknown, order, folder / TABLE)
     table = judging_table(draw, config, judged)
     folder.write_table(JOB, table, csv=True)
     folder.write_results(JOB, summary, record.manifest(summary["judged"]))
@@ -156,19 +152,15 @@ def _draw(
     documents: Sequence[Document],
 ) -> Draw:
     by_id = {q.id: q for q in questions}
-    served = {q.id: q for q in questions if q.documents}
-    earlier = None if folder.fresh else read_plan(folder, digest(questions, config.k))
-    times = {id_: q.times for id_, q in served.items()}
-    risk = {id_: q.risk for id_, q in served.items()}
-    notes = []
-    if earlier is None:
-        strata = pick_to_judge(risk, config.budget, times=times, seed=config.seed)
-    else:
-        check_plan(earlier, served, folder / PLAN)
-        if not is_drawn_with(earlier, config.seed):
-            notes.append(OTHER_SEED.format(config.seed))
-        strata = extended(earlier, risk, config.budget, times=times)
-    order = _interleaved([stratum.drawn for stratum in strata])
+    times = {q.id: q.times for q in questions if q.documents}
+    budget, seed, notes = config.budget, config.seed, []
+    earlier = None if folder.fresh else read_sample(folder, digest(questions, config.k))
+    if earlier is not None:
+        if earlier["seed"] != seed:
+            notes.append(OTHER_SEED.format(seed))
+        budget, seed = max(budget, earlier["questions"]), earlier["seed"]
+    sample = draw_sample(times, budget, seed)
+    order = sample.questions
     shown = {doc for id_ in order for doc in by_id[id_].documents[: config.k]}
     texts = {d.id: _shown(d.content, config.max_chars) for d in documents if d.id in shown}
     rows = [
@@ -176,17 +168,7 @@ def _draw(
         for id_ in order
         for rank, doc in enumerate(by_id[id_].documents[: config.k], 1)
     ]
-    return Draw(questions, strata, rows, by_id, notes)
-
-
-def _interleaved(blocks: Sequence[Sequence[str]]) -> list[str]:
-    """Return all ids so that every beginning holds each block's beginning in proportion."""
-    places = [
-        ((i + 0.5) / len(block), number, id_)
-        for number, block in enumerate(blocks)
-        for i, id_ in enumerate(block)
-    ]
-    return [id_ for _, _, id_ in sorted(places)]
+    return Draw(questions, sample, rows, by_id, notes)
 
 
 def _shown(text: str, most: int) -> str:

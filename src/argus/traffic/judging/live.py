@@ -19,9 +19,8 @@ from argus.traffic.judging.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.figures import Draw, judging_summary
 from argus.traffic.judging.job import JOB, TABLE
 from argus.traffic.judging.judges import as_votes, judged_by, read_kept
-from argus.traffic.judging.picking import Stratum
-from argus.traffic.judging.plan import PLAN, check_plan, read_plan
 from argus.traffic.judging.questions import ServedQuestion
+from argus.traffic.judging.sample import Sample, draw_sample, read_sample
 from argus.traffic.judging.summary import JudgingSummary
 from argus.traffic.judging.table import (
     Filled,
@@ -59,15 +58,16 @@ class LiveJudging:
     def of(cls, folder: Path) -> LiveJudging | None:
         """Read a folder; None where nothing was drawn. InputError for damaged files."""
         files = ArtifactFolder(folder)
-        strata, table = read_plan(files), folder / TABLE
+        drawn, table = read_sample(files), folder / TABLE
         began = read_section(JudgingSummary, folder, JOB)
-        if strata is None or began is None or not table.is_file():
+        if drawn is None or began is None or not table.is_file():
             return None
         rows = read_rows_to_grade(table)
         questions = _questions(folder / f"{JOB}.parquet", rows)
-        check_plan(strata, {q.id for q in questions if q.documents}, folder / PLAN)
+        times = {q.id: q.times for q in questions if q.documents}
+        sample = _of_rows(draw_sample(times, drawn["questions"], drawn["seed"]), rows)
         by_id = {q.id: q for q in questions}
-        draw = Draw(questions, _of_rows(strata, rows), rows, by_id, began.get("notes", ()))
+        draw = Draw(questions, sample, rows, by_id, began.get("notes", ()))
         filled = read_kept(table, {row.pair: row for row in rows}, JOB)
         return cls(folder, draw, filled, began)
 
@@ -122,7 +122,7 @@ class LiveJudging:
         )
         judged = judged_by(as_votes(self.filled.grades), self.filled.by_model)
         return judging_summary(
-            self.draw, config, judged, began["unknown"], began["predictor"], self.folder / TABLE
+            self.draw, config, judged, began["unknown"], began["risk"], self.folder / TABLE
         )
 
 
@@ -140,17 +140,17 @@ def _changed(content: Filled, grades: Mapping[Pair, int | None]) -> Filled:
     )
 
 
-def _of_rows(strata: Sequence[Stratum], rows: Sequence[ToGrade]) -> tuple[Stratum, ...]:
-    """Return strata whose drawn questions are those of the table."""
+def _of_rows(sample: Sample, rows: Sequence[ToGrade]) -> Sample:
+    """Return a sample whose questions are those of the table."""
     there = {row.question_id for row in rows}
-    lost = [id_ for stratum in strata for id_ in stratum.drawn if id_ not in there]
+    lost = [id_ for id_ in sample.questions if id_ not in there]
     if lost:
         raise InputError(
             f"{len(lost)} drawn questions are not in the table, such as {lost[0]!r}",
             expected="all rows that were drawn", fix="Run argus traffic judge again.",
             where=TABLE,
         )  # fmt: skip
-    return tuple(strata)
+    return sample
 
 
 def _questions(path: Path, rows: Sequence[ToGrade]) -> list[ServedQuestion]:
@@ -164,14 +164,14 @@ def _questions(path: Path, rows: Sequence[ToGrade]) -> list[ServedQuestion]:
     return [
         ServedQuestion(
             id_, texts.get(id_, ""),
-            drawn.get(id_, () if stratum is None else NOT_READ), risk, times,
+            drawn.get(id_, NOT_READ if served else ()), risk, times,
         )
-        for id_, times, risk, stratum in _columns(path, state.st_mtime_ns, state.st_size)
+        for id_, times, risk, served in _columns(path, state.st_mtime_ns, state.st_size)
     ]  # fmt: skip
 
 
 @lru_cache(maxsize=TABLES_KEPT)
 def _columns(path: Path, _changed: int, _size: int) -> list[tuple[str, int, float | None, int]]:
-    """Return id, asks, risk and stratum of all questions; kept until the file changes."""
-    table = parquet.read_table(path, ["query_id", "asks", "risk", "stratum"])
+    """Return id, asks, risk and what was served of all; kept until the file changes."""
+    table = parquet.read_table(path, ["query_id", "asks", "risk", "served"])
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -24,8 +24,7 @@ class TrafficEstimate(TypedDict):
     mean: mean over all that was asked.
     judged: questions that were judged.
     questions: questions that it stands for.
-    tuning: what predictions counted for, from 0 to 1.
-    effective: random judgements that would tell as much; None where all are judged.
+    is_count: whether all are judged: a count, without an interval.
     """
 
     measure: str
@@ -34,33 +33,7 @@ class TrafficEstimate(TypedDict):
     high: float
     judged: int
     questions: int
-    tuning: float
-    effective: float | None
-
-
-class StratumFigures(TypedDict):
-    """Questions of like predicted risk.
-
-    risk_low: least risk in it; None without predictions.
-    risk_high: greatest risk in it; None without predictions.
-    risk_mean: mean risk in it.
-    always: whether all of its questions are judged.
-    questions: questions in it.
-    asked: how often they were asked.
-    drawn: questions that are to be judged.
-    judged: of these, questions with a grade of each document.
-    failed_share: share of the judged ones that failed; None without any.
-    """
-
-    risk_low: float | None
-    risk_high: float | None
-    risk_mean: NotRequired[float | None]
-    always: bool
-    questions: int
-    asked: int
-    drawn: int
-    judged: int
-    failed_share: float | None
+    is_count: bool
 
 
 class GradeAgreement(TypedDict):
@@ -76,24 +49,19 @@ class GradeAgreement(TypedDict):
     alpha: float | None
 
 
-class Predictor(TypedDict):
-    """Whose predictions strata and estimates are made of.
+class JudgedOrder(TypedDict):
+    """The order of questions by risk.
 
-    source: whose predictions these are; empty for nobody's.
-    questions: questions that have one.
-    auc: area under the ROC curve on other collections; None where not known.
-    low, high: its 95% interval; None where not known.
-    notes: what a reader should know.
+    is_own: whether it is of the log's own predictions.
+    ranked: questions in it.
+    flagged: why questions are to be looked at whatever their rank, to how many.
     here: how well it tells failures of the judged questions; None where fewer than five failed, or
     did not.
     """
 
-    source: str
-    questions: int
-    auc: float | None
-    low: float | None
-    high: float | None
-    notes: list[str]
+    is_own: bool
+    ranked: int
+    flagged: dict[str, int]
     here: NotRequired[Discrimination | None]
 
 
@@ -111,8 +79,7 @@ class JudgingSummary(TypedDict):
     judge: who judges: people, a model, or both with the number of documents.
     judges: documents that each of them graded.
     judged: drawn questions by state.
-    skipped: questions drawn before the last judged one of their stratum, and not judged.
-    strata: questions by predicted risk.
+    skipped: questions drawn before the last judged one, and not judged.
     estimates: figures over all that was asked.
     table: file that is filled in.
     notes: what a reader should know of how questions were drawn.
@@ -122,7 +89,7 @@ class JudgingSummary(TypedDict):
     asked: int
     unknown: int
     nothing_served: int
-    predictor: Predictor
+    risk: JudgedOrder
     budget: int
     k: int
     relevant_from: int
@@ -132,7 +99,6 @@ class JudgingSummary(TypedDict):
     judges: NotRequired[dict[str, int]]
     judged: StateCounts
     skipped: int
-    strata: list[StratumFigures]
     estimates: list[TrafficEstimate]
     agreement: GradeAgreement
     table: str
@@ -150,7 +116,7 @@ def headline(summary: JudgingSummary) -> Iterator[str]:
     yield from summary.get("notes", [])
     if summary["unknown"]:
         yield f"not in any figure: {summary['unknown']:,} questions with unknown results"
-    yield from _predictor(summary["predictor"], summary["questions"])
+    yield from _order(summary["risk"])
     for why, n in summary["judged"]["reasons"].items():
         yield f"not judged: {n:,}, {why}"
     for estimate in summary["estimates"]:
@@ -158,31 +124,20 @@ def headline(summary: JudgingSummary) -> Iterator[str]:
     yield from _meaning(summary)
 
 
-def _predictor(predictor: Predictor, questions: int) -> Iterator[str]:
-    if not predictor["source"]:
-        yield "risk: not predicted, so questions were drawn alike"
-        return
-    worth = "its worth on other collections is not known"
-    if predictor["auc"] is not None:
-        worth = (
-            f"AUC {predictor['auc']:.2f} ({predictor['low']:.2f} to {predictor['high']:.2f}) on "
-            "other collections"
-        )
-    yield (
-        f"risk: {predictor['source']}, of {predictor['questions']:,} of {questions:,} questions; "
-        f"{worth}"
-    )
-    if here := predictor.get("here"):
+def _order(order: JudgedOrder) -> Iterator[str]:
+    flagged = "".join(f"; flagged: {n:,}, {why}" for why, n in order["flagged"].items())
+    whose = "by the log's own predictions" if order["is_own"] else "by risk, which tells no rate"
+    yield f"{order['ranked']:,} questions are ordered {whose}{flagged}"
+    if here := order.get("here"):
         yield (
-            f"that risk, measured here: AUC {here['auc']:.2f} ({here['low']:.2f} to "
+            f"that order, measured here: AUC {here['auc']:.2f} ({here['low']:.2f} to "
             f"{here['high']:.2f}) for the failure of {here['n']:,} judged questions"
         )
-    yield from predictor["notes"]
 
 
 def _said(estimate: TrafficEstimate, k: int) -> str:
     name = estimate["measure"].replace("@k", f"@{k}")
-    if estimate["effective"] is None:
+    if estimate["is_count"]:
         return f"{name}: {estimate['mean']:.1%}, all {estimate['questions']:,} questions judged"
     return (
         f"{name}: {estimate['mean']:.1%} (95% {estimate['low']:.1%} to {estimate['high']:.1%}), "
@@ -195,7 +150,7 @@ def _meaning(summary: JudgingSummary) -> Iterator[str]:
     if summary["skipped"]:
         yield (
             f"{summary['skipped']:,} drawn questions were passed over: the interval holds only if "
-            "they are like the others of their risk. Grade them first."
+            "they are like the others. Grade them first."
         )
     if not summary["estimates"]:
         yield (
@@ -204,13 +159,9 @@ def _meaning(summary: JudgingSummary) -> Iterator[str]:
         )
         return
     failure = summary["estimates"][0]
-    if failure["effective"] is None:
+    if failure["is_count"]:
         yield "Nothing is left to judge: these are counts, not estimates."
         return
-    yield (
-        "The interval is valid whatever predictions are worth; it is as narrow as that of "
-        f"{failure['effective']:,.0f} judgements drawn at random from an endless log."
-    )
     more = _for_half(judged, failure["questions"])
     first = "A first look. " if judged < FEW else ""
     yield f"{first}For an interval half as wide judge about {more:,}: --budget {more}."
@@ -219,8 +170,3 @@ def _meaning(summary: JudgingSummary) -> Iterator[str]:
 def _for_half(judged: int, questions: int) -> int:
     """Return how many judgements halve a width: it goes with the root of 1/n - 1/N."""
     return math.ceil(1 / ((1 / judged - 1 / questions) / 4 + 1 / questions))
-
-
-def finite(value: float) -> float | None:
-    """Return a number, or None for one that is not finite."""
-    return value if math.isfinite(value) else None

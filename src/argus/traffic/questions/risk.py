@@ -1,50 +1,44 @@
-"""The predicted risk of each question that is looked at: an order, until judgements say more."""
+"""The order of questions by their risk, and which are flagged beside it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
 from argus.data.types import Document, Query
 from argus.traffic.questions.sample import LookedAt
-from argus.traffic.risk.predict import TrafficRisk, predict_risk
+from argus.traffic.risk import rank_by_risk
 
 
 class RiskFigures(TypedDict):
-    """Of how many questions a risk is predicted, and what its order was seen to be worth.
+    """How many questions are ordered by their risk, and how many are flagged.
 
-    predicted: questions with a prediction.
-    abstained: questions without one.
-    auc: AUC by question, on families of questions that the model was not made of.
-    notes: what a reader should know.
+    ranked: questions in the order.
+    flagged: why questions are to be looked at whatever their rank, to how many.
     """
 
-    predicted: int
-    abstained: int
-    why: str
-    """Why it abstained, most often; empty where it did not."""
-    auc: float
-    low: float
-    high: float
-    notes: list[str]
+    ranked: int
+    flagged: dict[str, int]
 
 
 def measure_risk(
     questions: Sequence[LookedAt], documents: Sequence[Document]
 ) -> RiskFigures | None:
-    """Fill in the risk of each question of which it is known what came; None without a corpus.
+    """Fill in the rank of each question of which it is known what came; None without a corpus.
 
-    From words and scores alone: no text is embedded. Questions that another stands for have none.
+    No text is embedded. Questions that another stands for have none.
     """
-    known = [one for one in questions if one.results and one.text and one.alike is None]
+    known = [one for one in questions if one.results is not None and one.text and not one.alike]
     if not documents or not known:
         return None
     run = {one.name: _scores(one) for one in known}
-    risk = predict_risk([Query(one.name, one.text or "") for one in known], run, documents)
+    risk = rank_by_risk([Query(one.name, one.text or "") for one in known], run, documents)
+    rank = {id_: i for i, id_ in enumerate(risk.order, 1)}
     for one in known:
-        one.risk = risk.by_id[one.name]
-    return _figures(risk)
+        one.risk_rank, one.flag = rank.get(one.name), risk.flagged.get(one.name, "")
+    return {"ranked": len(rank), "flagged": dict(Counter(risk.flagged.values()))}
 
 
 def _scores(one: LookedAt) -> dict[str, float]:
@@ -53,17 +47,3 @@ def _scores(one: LookedAt) -> dict[str, float]:
     if any(score is None for _, score in results):
         return {id_: -float(place) for place, (id_, _) in enumerate(results)}
     return {id_: float(score or 0) for id_, score in results}
-
-
-def _figures(risk: TrafficRisk) -> RiskFigures:
-    reasons = list(risk.reasons.values())
-    worth = risk.variant["worth"]
-    return {
-        "predicted": sum(value is not None for value in risk.by_id.values()),
-        "abstained": len(reasons),
-        "why": max(reasons, key=reasons.count) if reasons else "",
-        "auc": worth["auc"],
-        "low": worth["low"],
-        "high": worth["high"],
-        "notes": list(risk.notes),
-    }

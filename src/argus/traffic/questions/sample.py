@@ -31,8 +31,10 @@ class LookedAt:
     support: float | None = None
     """Share of its words' weight that the best document of the corpus holds (BM25)."""
     nearest: str | None = None
-    risk: float | None = None
-    """Predicted probability that nothing relevant came; None where nothing is predicted."""
+    risk_rank: int | None = None
+    """Its place among all by risk, 1 for the likeliest to fail; None where it is not ranked."""
+    flag: str = ""
+    """Why it is to be looked at, whatever its rank."""
     why: list[str] = field(default_factory=list)
     """Why nobody met it, if so."""
 

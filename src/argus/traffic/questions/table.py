@@ -22,8 +22,9 @@ SCHEMA = pa.schema(
         ("looked_at", pa.bool_()), ("alike", pa.string()), ("source", pa.string()),
         ("failure", pa.string()), ("results", pa.int64()), ("top", pa.string()),
         ("top_score", pa.float64()), ("gap", pa.float64()), ("support", pa.float64()),
-        ("nearest", pa.string()), ("unmet", pa.string()), ("risk", pa.float64()),
-        ("documents", pa.list_(pa.string())), ("scores", pa.list_(pa.float64())),
+        ("nearest", pa.string()), ("unmet", pa.string()), ("risk_rank", pa.int64()),
+        ("flag", pa.string()), ("documents", pa.list_(pa.string())),
+        ("scores", pa.list_(pa.float64())),
     ]
 )  # fmt: skip
 """One row per different question of a log.
@@ -45,7 +46,8 @@ gap: how far the first is ahead, as a share of all that scores span.
 support: share of its words' weight in the best document (BM25), 0 to 1.
 nearest: id of that document.
 unmet: why nobody met it; null where somebody did.
-risk: predicted probability that nothing relevant came.
+risk_rank: its place by risk, 1 for the likeliest to fail: an order, no probability.
+flag: why it is to be looked at whatever its rank: nothing came, or the corpus lacks its words.
 documents: ids of what came, best first.
 scores: their scores.
 """
@@ -70,7 +72,8 @@ def write_questions(folder: ArtifactFolder, book: LogBook, looked_at: Iterable[L
                 "alike": names.get(one.alike) if one.alike is not None else None,
                 "source": SOURCES.get(one.source), "failure": one.failure or None,
                 **_of_results(one), "support": one.support, "nearest": one.nearest,
-                "unmet": "; ".join(one.why) or None, "risk": one.risk,
+                "unmet": "; ".join(one.why) or None, "risk_rank": one.risk_rank,
+                "flag": one.flag or None,
             }  # fmt: skip
 
     with (

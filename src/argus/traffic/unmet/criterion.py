@@ -1,7 +1,7 @@
 """Which questions nobody met, as far as the log tells, and by what that is said.
 
-Bad feedback and empty lists are facts. A high predicted risk orders questions, and little support
-by words does, which is worth less. Each is told as what it is.
+Bad feedback and empty lists are facts. Risk orders questions, and little support by words does,
+which is worth less. Each is told as what it is.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from argus.traffic.questions.sample import LookedAt
+from argus.traffic.risk import NOTHING
 
-BAD, NOTHING, SUPPORT = "bad feedback", "nothing came back", "least supported by words"
-RISK = "highest predicted risk"
+BAD, SUPPORT = "bad feedback", "least supported by words"
+RISK = "first by risk"
 WORTH = "AUC 0.51 to 0.64 against judged failures of BM25 on three collections: weak"
 """What little support tells of failing; measured elsewhere (benchmarks/traffic_support.py)."""
 TENTH = 10
@@ -22,15 +23,16 @@ WELL = 0.6
 def mark_unmet(questions: Sequence[LookedAt]) -> list[LookedAt]:
     """Note why each question is unmet; return those that are, the most asked first.
 
-    Doubtful are the tenth of questions whose predicted risk is highest and the tenth whose words
-    the corpus holds least of: the model abstains on what is foreign to it. Good feedback clears.
+    Doubtful are the tenth of questions that stand first by risk and the tenth whose words the
+    corpus holds least of. Good feedback clears.
     """
     for one in questions:
         if one.bad > one.good:
             one.why.append(BAD)
         if one.results is not None and not one.results:
             one.why.append(NOTHING)
-    _mark(RISK, {one.id: -one.risk for one in questions if one.risk is not None}, questions)
+    ranks = {one.id: one.risk_rank for one in questions if one.risk_rank is not None}
+    _mark(RISK, ranks, questions)
     known = {one.id: one.support for one in questions if one.support is not None}
     _mark(SUPPORT, known, [one for one in questions if known.get(one.id, WELL) < WELL])
     unmet = [one for one in questions if one.why and one.alike is None]

@@ -24,12 +24,18 @@ SHOWN = 100
 
 
 class LikelyFailure(TypedDict):
-    """A question by its predicted risk. probability: the risk as judgements correct it."""
+    """A question by its risk.
+
+    risk_rank: 1 for the likeliest to fail; None where nothing came back.
+    flag: why it is to be looked at whatever its rank.
+    probability: of failure; None before 30 questions are judged.
+    """
 
     question: str
     text: str
     asks: int
-    risk: float
+    risk_rank: int | None
+    flag: str | None
     probability: float | None
     top: str | None
     unmet: str | None
@@ -37,10 +43,11 @@ class LikelyFailure(TypedDict):
 
 @dataclass(frozen=True)
 class Likely:
-    """Questions likely to fail, and how many have a prediction."""
+    """Questions likely to fail, how many are ordered by risk, and how many are flagged."""
 
     rows: list[LikelyFailure]
-    predicted: int
+    ranked: int
+    flagged: int
 
 
 class JudgedQuestion(TypedDict):
@@ -104,10 +111,9 @@ def read_traffic(folder: Path) -> TrafficSummary | None:
 
 
 def likely_failures(folder: Path) -> Likely | None:
-    """Return the questions of a log that are likeliest to fail; None without predictions.
+    """Return the questions of a log that are likeliest to fail, those without an answer first.
 
-    Ordered by the risk that judgements correct, where there are any. Raises InputError for a table
-    that cannot be read.
+    None without an order. Raises InputError for a table that cannot be read.
     """
     import duckdb
 
@@ -118,18 +124,20 @@ def likely_failures(folder: Path) -> Likely | None:
     with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as sql:
         try:
             sql.read_parquet(str(path)).create_view("questions")
-            if not {"question", "text", "asks", "risk", "top", "unmet"} <= _columns(
+            if not {"question", "text", "asks", "risk_rank", "flag", "top", "unmet"} <= _columns(
                 sql, "questions"
             ):
                 return None
             sql.execute("CREATE VIEW judged AS SELECT '' AS query_id, NULL::DOUBLE AS probability")
             if judged.is_file():
                 sql.read_parquet(str(judged)).create_view("judged", replace=True)
-            (predicted,) = sql.execute("SELECT count(risk) FROM questions").fetchone() or (0,)
+            counts = "SELECT count(risk_rank), count(flag) FROM questions"
+            ranked, flagged = sql.execute(counts).fetchone() or (0, 0)
             cursor = sql.execute(
-                "SELECT question, text, q.asks, q.risk, probability, top, unmet FROM questions q "
-                "LEFT JOIN judged ON query_id = question WHERE q.risk IS NOT NULL "
-                "ORDER BY coalesce(probability, q.risk) DESC, q.asks DESC, question LIMIT ?",
+                "SELECT question, text, q.asks, risk_rank, flag, probability, top, unmet "
+                "FROM questions q LEFT JOIN judged ON query_id = question "
+                "WHERE risk_rank IS NOT NULL OR flag IS NOT NULL "
+                "ORDER BY risk_rank NULLS FIRST, q.asks DESC, question LIMIT ?",
                 [SHOWN],
             )
             names = [column[0] for column in cursor.description or ()]
@@ -139,7 +147,7 @@ def likely_failures(folder: Path) -> Likely | None:
                 f"cannot be read ({str(error).splitlines()[0]})",
                 expected="the table as Argus wrote it", fix="Run argus traffic again.", where=path,
             ) from error  # fmt: skip
-    return Likely(rows, predicted) if predicted else None  # type: ignore[arg-type]
+    return Likely(rows, ranked, flagged) if rows else None  # type: ignore[arg-type]
 
 
 def _columns(sql: DuckDBPyConnection, view: str) -> set[str]:

@@ -1,0 +1,141 @@
+"""Order the questions of a log by how likely nothing relevant came back; no judgement is needed.
+
+Two ranks are summed: of the top score, and of the overlap with what BM25 brings back. The order is
+no probability: that takes judgements of this log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import Document, Query, Run
+from argus.indexes.lexical import LexicalIndex
+from argus.indexes.words import query_words, words
+
+DEPTH = 10
+"""Documents of each list that are compared."""
+MOST_UNKNOWN = 0.5
+"""Share of a question's words that no document has, from which on it is flagged."""
+LEAST_JUDGED = 30
+"""Judged questions from which on an order becomes a probability."""
+NOTHING, FOREIGN = "nothing came back", "most of its words stand nowhere in the corpus"
+PRIOR = ((0.0, 1.5), (1.0, 0.6))
+"""Mean and deviation of intercept and slope between logs, before anything is judged."""
+STEPS, CLOSE = 50, 1e-9
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RiskOrder:
+    """The questions of a log by their risk: an order, and what is to be looked at beside it.
+
+    order: ids, the likeliest to fail first. flagged: id to why; what nothing came back for failed,
+    and is not in the order. What is foreign to the corpus is in both.
+    """
+
+    order: tuple[str, ...]
+    flagged: Mapping[str, str]
+
+    @property
+    def places(self) -> dict[str, float]:
+        """The place of each question between 0 and 1, 1 for the likeliest to fail."""
+        n = len(self.order)
+        return {id_: 1 - (i + 0.5) / n for i, id_ in enumerate(self.order)}
+
+
+def rank_by_risk(
+    queries: Sequence[Query],
+    run: Run,
+    documents: Sequence[Document],
+    *,
+    second: Run | None = None,
+) -> RiskOrder:
+    """Order questions by the sum of two ranks: of the top score, and of two retrievers' overlap.
+
+    run: what came back, with scores; where top scores are all the same, the overlap counts alone.
+    second: what another retriever brings back; default: BM25 over the documents. Questions to which
+    nothing came back, and those most of whose words the corpus does not have, are flagged.
+    """
+    known = {word for document in documents for word in words(document.content)}
+    flagged = {q.id: NOTHING for q in queries if not run.get(q.id)}
+    flagged |= {q.id: FOREIGN for q in queries if q.id not in flagged and _is_foreign(q, known)}
+    ranked = [q for q in queries if run.get(q.id)]
+    second = second if second is not None else _by_words(ranked, documents)
+    top = np.array([max(run[q.id].values()) for q in ranked])
+    shared = np.array([_overlap(run[q.id], second.get(q.id, {})) for q in ranked])
+    risk = -_ranks(top) - _ranks(shared)
+    order = sorted(range(len(ranked)), key=lambda i: (-risk[i], ranked[i].id))
+    return RiskOrder(tuple(ranked[i].id for i in order), flagged)
+
+
+def _is_foreign(query: Query, known: set[str]) -> bool:
+    own = query_words(query.text)
+    return sum(word not in known for word in own) > MOST_UNKNOWN * len(own)
+
+
+def _by_words(queries: Sequence[Query], documents: Sequence[Document]) -> Run:
+    index = LexicalIndex.build([d.id for d in documents], [d.content for d in documents])
+    return index.search([q.text for q in queries], DEPTH).run([q.id for q in queries])
+
+
+def _overlap(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """Return the share of the first documents of a list that another one has among its first."""
+    first, second = (sorted(run, key=lambda id_: -run[id_])[:DEPTH] for run in (one, other))
+    return len({*first} & {*second}) / len(first)
+
+
+def _ranks(values: Floats) -> Floats:
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(values), np.float64)
+
+
+def calibrate_risk(
+    risk: Mapping[str, float], failures: Mapping[str, float]
+) -> dict[str, float] | None:
+    """Return how likely each question is to fail, as judged ones have it; None below LEAST_JUDGED.
+
+    The greatest posterior of a logistic regression on the log-odds of `risk` with a normal prior
+    (Platt's scaling, 1999), by Newton's steps. risk: from 0 to 1, places of an order or anybody's
+    predictions. failures: of judged questions, from 0 to 1.
+    """
+    judged = [id_ for id_ in failures if id_ in risk]
+    if len(judged) < LEAST_JUDGED:
+        return None
+    odds = {id_: _log_odds(p) for id_, p in risk.items()}
+    x = np.stack([np.ones(len(judged)), [odds[id_] for id_ in judged]], axis=1)
+    y = np.array([failures[id_] for id_ in judged])
+    prior, precision = np.array([m for m, _ in PRIOR]), np.array([d**-2 for _, d in PRIOR])
+
+    def loss(point: Floats) -> float:
+        line = x @ point
+        return float(
+            (np.logaddexp(0, line) - y * line).sum() + precision @ (point - prior) ** 2 / 2
+        )
+
+    best = prior
+    for _ in range(STEPS):
+        p = _sigmoid(x @ best)
+        gradient = x.T @ (y - p) - precision * (best - prior)
+        curvature = (x * (p * (1 - p))[:, None]).T @ x + np.diag(precision)
+        step = np.linalg.solve(curvature, gradient)
+        while loss(best + step) > loss(best) and float(np.abs(step).max()) > CLOSE:
+            step = step / 2  # a whole step may overshoot
+        best = best + step
+        if float(np.abs(step).max()) <= CLOSE:
+            break
+    values = _sigmoid(best[0] + best[1] * np.array([*odds.values()]))
+    return dict(zip(odds, values.tolist(), strict=True))
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, 0.001), 0.999)
+    return float(np.log(p / (1 - p)))
+
+
+def _sigmoid(x: Floats) -> Floats:
+    return np.asarray(1 / (1 + np.exp(-np.clip(x, -40, 40))))

@@ -1,1 +1,0 @@
-"""How likely it is that what came back for a question holds nothing relevant."""
