@@ -14,7 +14,7 @@ from argus.cli.config_options import Block, Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.inputs import check_inputs
 from argus.corpora.names import CorpusName, NamedCorpus
-from argus.data.fields import FieldNames
+from argus.data.fields import FieldNames, QrelsFields, QrelsName
 from argus.encoders.config import EncoderConfig
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.exposure.config import ExposureConfig
@@ -71,7 +71,9 @@ def compare(
         Path | None, Doc("Queries to ask two indexes, too; what retrievers are asked.")
     ] = None,
     qrels: Annotated[
-        Path | None, Doc("Judgements: relevant documents that one retriever or run alone finds.")
+        Path | None,
+        Doc("Judgements: relevant documents that one retriever or run alone finds."),
+        QrelsName(),
     ] = None,
     diagnosis: Annotated[
         Path | None,
@@ -199,7 +201,7 @@ _ASKING = {setting.key for setting, _ in Block(AskingConfig).all_settings()}
 _COLUMNS = {s.key for s, _ in Block(FieldNames).all_settings()}
 _SLICES = {"corpus", "parent_field", "by"} | _COLUMNS
 _CORPUS = _SLICES | {"k", *(s.key for s, _ in Block(StoreConfig).all_settings())}
-_LISTS = _CORPUS | {"queries", "qrels"}
+_LISTS = _CORPUS | {"queries", "qrels", *(s.key for s, _ in Block(QrelsFields).all_settings())}
 _BELONGS = {
     "folders": _SLICES,
     "run": _LISTS,

@@ -13,8 +13,9 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 import typer
 
 from argus.cli.exits import INTERRUPTED
-from argus.cli.inputs import check_asking, check_inputs, inputs_of, with_stores
+from argus.cli.inputs import check_asking, check_inputs, inputs_of, with_columns, with_stores
 from argus.cli.outputs import Output, check_characters, check_outputs, stopped
+from argus.data.fields import QrelsFields, QrelsName
 from argus.errors import InputError
 from argus.settings import Setting, nested, notes_of, setting_of, settings_of
 from argus.stores.config import StoreConfig
@@ -100,6 +101,10 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     inputs, outputs = inputs_of(declared), notes_of(declared, Output)
     stores = Block(StoreConfig) if any(note.names_corpus for note in inputs.values()) else None
     shared = stores is not None and not options.add(stores, command.__name__)
+    judged = notes_of(declared, QrelsName)
+    columns = Block(QrelsFields)
+    if judged:
+        options.add(columns, command.__name__)
 
     @functools.wraps(command)
     def run(**values: Any) -> R:
@@ -110,6 +115,8 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             check_characters(values)
             check_outputs(outputs, values)
             whole = plain | alone | configs
+            if judged:
+                whole = with_columns(judged, whole, columns.make(values))
             if stores is not None:
                 whole = with_stores(inputs, whole, stores.make(values), alone=not shared)
             check_asking(whole)

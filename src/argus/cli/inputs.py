@@ -5,13 +5,13 @@ The job behind the command refuses the same, in the same words, but seconds of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from argus.corpora.names import CorpusName, NamedCorpus, StoreCorpus, named
-from argus.data.fields import FieldNames
+from argus.data.fields import FieldNames, QrelsFields
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.settings import notes_of
 from argus.stores.config import StoreConfig, refuse_unread
@@ -94,6 +94,25 @@ def with_stores(
     if alone:
         refuse_unread(opening)
     return whole_values
+
+
+def with_columns(
+    judged: Collection[str], values: Mapping[str, Any], columns: QrelsFields
+) -> dict[str, Any]:
+    """Return a command's values, files of judgements with their columns where these are named."""
+    if columns == QrelsFields():
+        return dict(values)
+    from argus.data.qrels import QrelsFile
+
+    def whole(name: str, value: Any) -> Any:
+        if isinstance(value, Path) and name in judged:
+            return QrelsFile(value, columns)
+        if not is_dataclass(value) or isinstance(value, type):
+            return value
+        own = {f.name: getattr(value, f.name) for f in fields(value) if f.name in judged}
+        return replace(value, **{n: whole(n, one) for n, one in own.items()})
+
+    return {name: whole(name, value) for name, value in values.items()}
 
 
 def _without_opening(values: dict[str, Any], corpora: Sequence[str]) -> dict[str, Any]:

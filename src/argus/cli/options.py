@@ -19,6 +19,7 @@ from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
 from argus.cli.remarks import holds_all_characters
 from argus.corpora.names import NamedCorpus
+from argus.data.fields import QrelsName
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.hidden import LEAST_IN_FILES, without_known
@@ -179,8 +180,8 @@ IndexEncoder = Annotated[
 K = Annotated[int, Ge(1), Doc("How many documents."), Option(("--k",))]
 Queries = Annotated[Path, Doc("Queries (JSONL, CSV, TSV, Parquet, BEIR folder).")]
 MaybeQueries = Annotated[Path | None, Doc("Judged queries, which tell what it is worth.")]
-MaybeQrels = Annotated[Path | None, Doc("Their judgements.")]
-Qrels = Annotated[Path, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC).")]
+MaybeQrels = Annotated[Path | None, Doc("Their judgements."), QrelsName()]
+Qrels = Annotated[Path, Doc("Judgements (BEIR: query-id, corpus-id, score; or TREC)."), QrelsName()]
 Excluded = Annotated[
     Path | None,
     Doc("Rows of id and excluded_ids: what is taken out of a query's results first (BRIGHT)."),

@@ -24,16 +24,17 @@ from argus.cli.remedy_place import (
     store_encoder,
 )
 from argus.corpora.names import NamedCorpus
-from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
+from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import Blend
 from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig, SynthesizeSettings
-from argus.settings import TOP_K, Doc, Ge, Option, check_settings, settings_of
+from argus.remedies.serving import blended, serving_lines
+from argus.settings import TOP_K, Doc, Ge, Option, check_settings
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
@@ -63,7 +64,7 @@ class Judging:
     """Options that say what a receipt is judged by, and where it goes."""
 
     queries: Annotated[Path | None, Doc("Judged queries, for the receipt.")] = None
-    qrels: Annotated[Path | None, Doc("Their judgements.")] = None
+    qrels: o.MaybeQrels = None
     out: Annotated[Path | None, Doc("Folder for the receipt; default: in the index."), o.OUTPUT] = (
         None
     )
@@ -100,11 +101,11 @@ def blend(
     blend: Blend,
     sentences: SentenceSettings,
     judging: BlendJudging,
+    chunks: ChunkedCorpus,
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
     *,
     embedding: Annotated[EncoderConfig | None, Without(*NOT_OF_STORES)],
-    columns: Annotated[FieldNames, Without("id", "coerce_ids")],
     json: o.AsJson = False,
     config: o.Config = None,
 ) -> None:
@@ -118,30 +119,30 @@ def blend(
     stay as they are; then the store is asked for what was written.
     """
     if place.store is not None:
-        refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
+        index_alone = {"--queries": judging.queries, "--qrels": judging.qrels,
+                       "--corpus": chunks.corpus}  # fmt: skip
+        refuse(index_alone, "an index (--index)")
         from argus.remedies.writing.of_store import blend_store
 
         written = blend_store(
             place.store, blend, encoder=store_encoder(encoder, device, embedding),
-            sentences=sentences, into=place.into, opening=place.opening, fields=columns,
+            sentences=sentences, into=place.into, opening=place.opening,
+            fields=chunks.fields, parent_field=chunks.parent_field,
             out=judging.out or RECEIPTS,
         )  # fmt: skip
         o.show(written, as_json=json, then="\n".join(written.last_lines()))
         return
-    _refuse_of_stores(embedding, columns)
+    refuse({"--document-prompt and the like": embedding}, "a store (--store)")
     from argus.remedies.blend.job import blend_index
 
     result = blend_index(
         place.folder, blend, sentences=sentences, encoder=encoder, device=device,
-        queries=judging.queries, qrels=judging.qrels, out=judging.out,
+        queries=judging.queries, qrels=judging.qrels, chunks=chunks, out=judging.out,
     )  # fmt: skip
     show_remedy(result, json)
-
-
-def _refuse_of_stores(embedding: EncoderConfig | None, columns: FieldNames) -> None:
-    """Raise InputError for what is said of a store's vectors, and an index says itself."""
-    refuse({"--document-prompt and the like": embedding}, "a store (--store)")
-    refuse({s.where: getattr(columns, s.name) or None for s in settings_of(FieldNames)}, "a store")
+    if not json:
+        o.print_lines(["To serve it over a retriever of your own, in Python:"])
+        o.print_lines(serving_lines(blended("my_retriever", repr(str(place.folder)))))
 
 
 @app.command()

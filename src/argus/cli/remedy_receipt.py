@@ -42,7 +42,7 @@ def receipt(
     queries: Annotated[
         Path | None, Doc("Judged queries; default: titles and sentences of the documents.")
     ] = None,
-    qrels: Annotated[Path | None, Doc("Their judgements.")] = None,
+    qrels: o.MaybeQrels = None,
     out: o.Out = Path("argus-out"),
     measure: ServedReceiptConfig,
     asking: AskingConfig,

@@ -7,6 +7,7 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import Judging, Repaired
+from argus.evaluation.config import ChunkedCorpus
 from argus.remedies.repair.config import ReferenceConfig
 from argus.repair.config import RepairConfig
 
@@ -17,6 +18,7 @@ def repair(
     *,
     index: Repaired,
     judging: Judging,
+    chunks: ChunkedCorpus,
     profiles: o.NeedProfiles = None,
     reference: ReferenceConfig | None,
     model: LanguageModel,
@@ -37,7 +39,8 @@ def repair(
 
     writer = model.config()
     result = repair_index(
-        index, queries=judging.queries, qrels=judging.qrels, profiles=profiles, reference=reference,
+        index, queries=judging.queries, qrels=judging.qrels, profiles=profiles,
+        chunks=chunks, reference=reference,
         writer=None if writer is None else ProfileSettings().by(writer),
         config=measure, encoder=encoder, device=device, out=judging.out,
     )  # fmt: skip

@@ -10,6 +10,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
+from argus.evaluation.config import ChunkedCorpus
 from argus.retrievers.config import AskingConfig
 from argus.service.config import Searched, ServeConfig
 from argus.service.records_config import RecordsOptions
@@ -44,7 +45,10 @@ def serve(
 
     place = open_workplace(
         folders, index=searched.index, retriever=retriever, store=searched.store,
-        encoder=searched.encoder, corpus=searched.corpus, asking=asking, authority=records.source,
+        encoder=searched.encoder, asking=asking,
+        chunks=ChunkedCorpus(
+            corpus=searched.corpus, fields=searched.fields, parent_field=searched.parent_field
+        ), authority=records.source,
         beside=searched.beside, config=config,
     )  # fmt: skip
     place = records.over(place)

@@ -43,7 +43,7 @@ class Payloads:
             title=self._text(title_field, payload, values, id_) if title_field else "",
             text=text,
             metadata={name: value for name, value in values.items() if name not in used},
-            fields=_shared(self.fields.id or "id", title_field, inner),
+            fields=_shared(self.fields.id or "id", title_field, inner, text_field),
         )
 
     def refuse_textless(self, payloads: Sequence[Payload]) -> None:

@@ -108,7 +108,7 @@ def _documents_of(
             title_field = _title_field(row, fields)
             has_titles = has_titles or title_field is not None
             metadata, inner = _metadata(row, {id_field, title_field, text_field})
-            own = RecordFields(id_field, title_field, inner)
+            own = RecordFields(id_field, title_field, inner, text_field)
             yield (
                 row,
                 Document(

@@ -1,4 +1,4 @@
-"""Which columns of a corpus hold what."""
+"""Which columns of a corpus, and of judgements, hold what."""
 
 from __future__ import annotations
 
@@ -53,3 +53,29 @@ class FieldNames:
         ),
         Option(panel=_PANEL),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class QrelsFields:
+    """Which columns of judgements hold what; None means the usual names are looked for."""
+
+    query: Annotated[
+        str | None,
+        Doc("Column of the question's id in --qrels."),
+        Option(("--qrels-query-field",), panel=_PANEL),
+    ] = None
+    document: Annotated[
+        str | None,
+        Doc("Column of the id of the document, or chunk, in --qrels."),
+        Option(("--qrels-document-field",), panel=_PANEL),
+    ] = None
+    grade: Annotated[
+        str | None,
+        Doc("Column of the grade in --qrels."),
+        Option(("--qrels-grade-field",), panel=_PANEL),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class QrelsName:
+    """In a setting's type: it names a file of judgements, whose columns can be named beside it."""

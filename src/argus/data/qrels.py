@@ -1,18 +1,21 @@
-"""Read judgements: BEIR tables (`query-id`, `corpus-id`, `score`) and TREC qrels (four columns)."""
+"""Read judgements: tables such as BEIR's (`query-id`, `corpus-id`, `score`), and TREC qrels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from argus.data.fields import QrelsFields
 from argus.data.rows import (
     ARROW,
     FORMATS,
     Row,
+    field_value,
     id_value,
     pick_field,
     read_columns,
@@ -24,8 +27,11 @@ from argus.data.whole_numbers import whole_number
 from argus.errors import InputError, Location
 
 COLUMNS = ("query id", "iteration", "document id", "grade")
-QUERY_FIELDS = ("query-id", "query_id", "qid", "topic")
-DOCUMENT_FIELDS = ("corpus-id", "corpus_id", "doc_id", "doc-id", "docid", "docno", "document_id")
+QUERY_FIELDS = ("query-id", "query_id", "qid", "topic", "question_id", "question-id")
+DOCUMENT_FIELDS = (
+    "corpus-id", "corpus_id", "chunk_id", "chunk-id", "doc_id", "doc-id", "docid", "docno",
+    "document_id", "document-id", "document",
+)  # fmt: skip
 GRADE_FIELDS = ("score", "rel", "relevance", "label", "grade", "judgment", "judgement")
 ITERATION_FIELDS = ("iteration", "iter", "Q0", "q0")
 HIGHEST = 1_000_000
@@ -33,19 +39,44 @@ HIGHEST = 1_000_000
 Judgement = tuple[str, str, int, Location]
 
 
-def read_qrels(path: Path, *, coerce_ids: bool = False) -> Qrels:
+@dataclass(frozen=True, slots=True)
+class QrelsFile(PathLike[str]):
+    """A file of judgements with its columns, wherever its path alone may stand."""
+
+    path: Path
+    columns: QrelsFields
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __str__(self) -> str:
+        """Return the path."""
+        return str(self.path)
+
+
+def read_judgements(source: Path | str | QrelsFile | Qrels) -> Qrels:
+    """Return judgements: of a file as `read_qrels` does, of a program checked alike."""
+    if isinstance(source, QrelsFile):
+        return read_qrels(source.path, source.columns)
+    return read_qrels(Path(source)) if isinstance(source, str | Path) else whole_grades(source)
+
+
+def read_qrels(
+    path: Path, columns: QrelsFields | None = None, *, coerce_ids: bool = False
+) -> Qrels:
     """Read judgements, gzipped or not. coerce_ids: whole numbers in a table are ids, too.
 
-    A TSV, CSV, JSONL or Parquet file has columns query-id, corpus-id and score, or other usual
-    names of these (QUERY_FIELDS, DOCUMENT_FIELDS, GRADE_FIELDS); every grade is 1 where there is no
-    column beyond query, document and iteration. A file of any other ending, and a .tsv without such
-    a header, is a TREC file: `query 0 document grade`, split at white space; the second column is
-    not read. Raises InputError naming file, line and field for a missing or empty file, missing
-    columns, columns of which none or several may hold the grade, a grade that is no whole number,
-    and a document that a query is given twice with different grades.
+    A TSV, CSV, JSONL or Parquet file has the columns that are named, or query-id, corpus-id and
+    score, or other usual names of these (QUERY_FIELDS, DOCUMENT_FIELDS, GRADE_FIELDS); every grade
+    is 1 where there is no column beyond query, document and iteration. A file of any other ending,
+    and a .tsv without such a header, is a TREC file unless a column is named: `query 0 document
+    grade`, split at white space; the second column is not read. Raises InputError naming file, line
+    and field for a missing or empty file, missing columns, columns of which none or several may
+    hold the grade, a grade that is no whole number, and a document that a query is given twice with
+    different grades.
     """
     qrels: Qrels = {}
-    for query, doc, grade, where in _judgements(path, coerce_ids):
+    for query, doc, grade, where in _judgements(path, columns or QrelsFields(), coerce_ids):
         earlier = qrels.setdefault(query, {}).setdefault(doc, grade)
         if earlier != grade:
             raise InputError(
@@ -64,8 +95,9 @@ def read_qrels(path: Path, *, coerce_ids: bool = False) -> Qrels:
     return qrels
 
 
-def _judgements(path: Path, coerce_ids: bool) -> Iterator[Judgement]:
-    return _trec(path) if _is_trec(path) else _table(path, coerce_ids)
+def _judgements(path: Path, columns: QrelsFields, coerce_ids: bool) -> Iterator[Judgement]:
+    is_table = columns != QrelsFields() or not _is_trec(path)
+    return _table(path, columns, coerce_ids) if is_table else _trec(path)
 
 
 def _is_trec(path: Path) -> bool:
@@ -85,12 +117,17 @@ def _trec(path: Path) -> Iterator[Judgement]:
         yield query, doc, _grade(raw, replace(where, field="grade")), where
 
 
-def _table(path: Path, coerce: bool) -> Iterator[Judgement]:
+def _table(path: Path, columns: QrelsFields, coerce: bool) -> Iterator[Judgement]:
     graded: bool | None = None
     for row in read_rows(path):
-        query = pick_field(row, QUERY_FIELDS, what="query id")
-        doc = pick_field(row, DOCUMENT_FIELDS, what="document id")
-        field = _grade_field(row, query, doc)
+        query, doc = (
+            pick_field(row, [named] if named else usual, what=f"{what} id", option=option)
+            for named, usual, what, option in (
+                (columns.query, QUERY_FIELDS, "query", "--qrels-query-field"),
+                (columns.document, DOCUMENT_FIELDS, "document", "--qrels-document-field"),
+            )
+        )
+        field = _grade_field(row, query, doc, columns.grade)
         if graded not in (None, field is not None):
             raise InputError(
                 "a grade" if field else "no grade",
@@ -99,17 +136,19 @@ def _table(path: Path, coerce: bool) -> Iterator[Judgement]:
                 where=row.at(field),
             )
         graded = field is not None
-        grade = _grade(row.values[field], row.at(field)) if field else 1
+        grade = _grade(field_value(row, field), row.at(field)) if field else 1
         query_id = id_value(row, query, coerce=coerce)
         yield query_id, id_value(row, doc, coerce=coerce), grade, row.at()
 
 
-def _grade_field(row: Row, query: str, doc: str) -> str | None:
+def _grade_field(row: Row, query: str, doc: str, named: str | None) -> str | None:
     """Return the column of the grade; None where every row is a relevant document.
 
-    Raises InputError for other columns, of which one may hold the grade: rows with grade 0 must
-    not count as relevant.
+    named: the column that has to be there. Raises InputError for other columns, of which one may
+    hold the grade: rows with grade 0 must not count as relevant.
     """
+    if named:
+        return pick_field(row, [named], what="grade", option="--qrels-grade-field")
     columns = [name for name in GRADE_FIELDS if name in row.values]
     if len(columns) == 1:
         return columns[0]
@@ -119,8 +158,7 @@ def _grade_field(row: Row, query: str, doc: str) -> str | None:
     raise InputError(
         f"the grade may be in any of {', '.join(map(repr, columns or others))}",
         expected=f"one column of grades, called {', '.join(GRADE_FIELDS)}",
-        fix="Call it score, and remove or rename what else is called so; without any further "
-        "column every row is relevant.",
+        fix="Name it with --qrels-grade-field; without any further column every row is relevant.",
         where=row.at(),
     )
 

@@ -95,12 +95,14 @@ class Span:
 class RecordFields:
     """Which fields of a record became what of its document; `metadata` is opened into the others.
 
-    id, title: the fields that were read as these. inner: names of those that stood in `metadata`.
+    id, title, text: the fields that were read as these. inner: names of those that stood in
+    `metadata`.
     """
 
     id: str
     title: str | None = None
     inner: frozenset[str] = frozenset()
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

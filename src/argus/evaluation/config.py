@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
-from argus.data.fields import By, ParentField
+from argus.corpora.names import CorpusName, NamedCorpus
+from argus.data.fields import By, FieldNames, ParentField
 from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import Doc, Ge, Seed, check_settings
 
 MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", "RR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChunkedCorpus:
+    """The documents of an index, a retriever or a store, of which these may have chunks."""
+
+    corpus: Annotated[
+        NamedCorpus | None,
+        Doc("What was searched; with --parent-field it tells the document of each chunk."),
+        CorpusName(),
+    ] = None
+    fields: FieldNames = field(default_factory=FieldNames)
+    parent_field: ParentField = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 
 from argus.corpora.names import NamedCorpus
@@ -13,7 +14,7 @@ from argus.corpora.stored import Origin
 from argus.data.corpus import read_queries
 from argus.data.excluded import Excluded, read_excluded, spare, without_excluded
 from argus.data.fields import FieldNames
-from argus.data.qrels import read_qrels, whole_grades
+from argus.data.qrels import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.evaluation.parents import ParentFold
@@ -111,9 +112,9 @@ def read_judged(
     excluded: per query, or a file as `read_excluded` reads it. fields: columns of the corpus.
     """
     sources = {"queries": queries, "qrels": qrels, "excluded": excluded}
-    files = {name: Path(v) for name, v in sources.items() if isinstance(v, (str, Path))}
+    files = {name: Path(v) for name, v in sources.items() if isinstance(v, str | PathLike)}
     questions = read_queries(Path(queries)) if isinstance(queries, (str, Path)) else list(queries)
-    judgements = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else whole_grades(qrels)
+    judgements = read_judgements(qrels)
     if isinstance(excluded, (str, Path)):
         excluded = read_excluded(Path(excluded))
     judged = judge(questions, judgements, _of(excluded or {}, questions))

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from argus.corpora.opening import read_corpus
 from argus.data.payload import parent_ids
 from argus.data.types import Document, Qrels, Run
 from argus.errors import InputError
+from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.summary import FoldFigures
 from argus.evaluation.systems import System
+from argus.retrievers.config import DEEPER
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,18 @@ class ParentFold:
         of_chunk = {chunk.id: name for chunk, name in zip(chunks, names, strict=True)}
         return cls(field, of_chunk, frozenset(names))
 
+    @classmethod
+    def of_corpus(cls, source: ChunkedCorpus | None) -> ParentFold | None:
+        """Return the fold of a corpus that is read for it; None where no field is named.
+
+        Raises InputError as `of` does.
+        """
+        if source is None or source.parent_field is None:
+            return None
+        corpus = source.corpus
+        documents = None if corpus is None else read_corpus(corpus, source.fields)
+        return cls.of(source.parent_field, documents)
+
     def figures(self) -> FoldFigures:
         """Return what the summary tells."""
         return {
@@ -62,6 +77,11 @@ class ParentFold:
             parent = self.of_chunk.get(chunk, chunk)
             best[parent] = max(value, best.get(parent, value))
         return best
+
+    def chunks_of(self, id_: str) -> frozenset[str]:
+        """Return the chunks of a document, itself among them; of a chunk, those of its own."""
+        parent = self.of_chunk.get(id_, id_)
+        return frozenset([parent, *(c for c, own in self.of_chunk.items() if own == parent)])
 
     def ids(self, chunks: Iterable[str]) -> frozenset[str]:
         """Return the documents of some chunks."""
@@ -100,3 +120,8 @@ class ParentFold:
             documents=None if ids is None else self.ids(ids),
             longest=system.longest and max(map(len, run.values()), default=0),
         )
+
+
+def deeper(k: int, fold: ParentFold | None) -> int:
+    """Return how many results are asked for, so that k documents are among them."""
+    return k if fold is None else DEEPER * k

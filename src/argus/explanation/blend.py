@@ -88,9 +88,9 @@ class _Rankings:
         """Return the rank of the document; None where fusion does not reach it."""
         case, snapshot = self.case, self.case.snapshot.blended(blend)
         if dense or case.retriever.hybrid is None:
-            return int(snapshot.ranks(vector, [case.doc_id], case.weight)[0])
+            return case.rank_in(snapshot, case.doc_id, vector)
         fused = self.fused(self.dense(vector, blend))
-        return place_in(fused, case.doc_id, case.k)[0].rank
+        return place_in(case.of_documents(fused), case.doc_id, case.k)[0].rank
 
     def dense(self, vector: FloatArray, blend: Blend) -> dict[str, float]:
         """Return the first documents by vectors, with their scores."""
@@ -122,7 +122,8 @@ class _Rankings:
     def rival(self) -> str | None:
         """Return the k-th document, or the one after it where the k-th is explained."""
         scores = self.dense(self.case.vector, self.blend)
-        ranked = list(self.fused(scores) if self.case.retriever.hybrid else scores)
+        found = self.fused(scores) if self.case.retriever.hybrid else scores
+        ranked = list(self.case.of_documents(found))
         own, kth = self.case.doc_id, min(self.case.k, len(ranked)) - 1
         around = [*ranked[kth : kth + 2], *ranked[:kth][::-1]] if ranked else []
         return next((document for document in around if document != own), None)

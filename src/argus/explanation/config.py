@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.corpora.names import CorpusName, NamedCorpus
-from argus.data.fields import FieldNames
+from argus.data.fields import FieldNames, ParentField
 from argus.indexes.weighing import Weight
 from argus.remedies.diagnosis.config import TAU
 from argus.settings import Doc, Ge, Interval, Seed, check_settings
@@ -54,6 +54,7 @@ class ExplainConfig:
     supersedes: Supersedes = None
     corpus: Corpus = None
     fields: FieldNames = field(default_factory=FieldNames)
+    parent_field: ParentField = None
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -71,6 +72,7 @@ class RunConfig:
     k: K = 10
     corpus: Corpus = None
     fields: FieldNames = field(default_factory=FieldNames)
+    parent_field: ParentField = None
     queries: Queries = None
     keys: Annotated[
         Path | None,

@@ -15,6 +15,8 @@ from argus.data.corpus import read_queries
 from argus.data.types import FloatArray, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
+from argus.evaluation.config import ChunkedCorpus
+from argus.evaluation.parents import ParentFold
 from argus.evaluation.queries import unknown_query
 from argus.explanation.blend import check_blend
 from argus.explanation.config import ExplainConfig
@@ -101,13 +103,16 @@ def explain(
     encoder: Encoder | EncoderConfig | str | None = None,
     device: str | None = None,
     authority: Authority | None = None,
+    fold: ParentFold | None = None,
 ) -> Explanation:
     """Say where `doc_id` stands for `query` in one state of an index, and what keeps it there.
 
-    index: `PATH[@as_of]`, or a retriever. authority: what supersedes what, in place of a file. A
-    document that is not in the index is explained, not refused. Raises InputError for an empty
-    query or id, k below 1, a query id that is not in the file, what is no index, broken files;
-    FingerprintMismatch for an encoder or probe of others.
+    index: `PATH[@as_of]`, or a retriever. authority: what supersedes what, in place of a file.
+    fold: of chunks to documents, in place of the corpus of the config: documents are ranked then,
+    and of `doc_id`, one or a chunk of one, the chunk that comes first is explained. A document that
+    is not in the index is explained, not refused. Raises InputError for an empty query or id, k
+    below 1, a query id that is not in the file, what is no index, broken files; FingerprintMismatch
+    for an encoder or probe of others.
     """
     config = config or ExplainConfig()
     check_k(config.k)
@@ -129,7 +134,13 @@ def explain(
             index.index, index.encoder, index.as_of, config.hybrid, index.exact, index.weight
         )
     probe = load_for(config.rps, retriever.encoder)
-    case = _case(question.text, doc_id, config.k, retriever)
+    if fold is None:
+        fold = ParentFold.of_corpus(
+            ChunkedCorpus(
+                corpus=config.corpus, fields=config.fields, parent_field=config.parent_field
+            )
+        )
+    case = _first_chunk(_case(question.text, doc_id, config.k, retriever), fold)
     place = standing(case)
     findings = _findings(case, place, config, authority, probe)
     cause, verdict = conclude(case, place, findings)
@@ -137,6 +148,7 @@ def explain(
         query=question.text,
         query_id=question.id if config.queries is not None else None,
         doc_id=doc_id,
+        chunk=None if fold is None else case.doc_id,
         index=str(IndexSpec(retriever.index.path, retriever.as_of)),
         encoder=retriever.encoder.fingerprint,
         k=config.k,
@@ -175,6 +187,18 @@ def _case(query: str, doc_id: str, k: int, retriever: IndexRetriever) -> Case:
         )
     vector: FloatArray = np.asarray(retriever.encoder.encode_queries([query]), np.float32)
     return Case(query, doc_id, k, retriever, snapshot, retriever.recipe.correct(vector), vector)
+
+
+def _first_chunk(case: Case, fold: ParentFold | None) -> Case:
+    """Return the case of the chunk that ranks first of its document."""
+    if fold is None:
+        return case
+    chunks = [chunk for chunk in fold.chunks_of(case.doc_id) if case.holds(chunk)]
+    positions = case.snapshot.positions(chunks).tolist()
+    best = min(
+        zip(positions, chunks, strict=True), key=lambda c: (-case.best[c[0]], c[1]), default=None
+    )
+    return replace(case, doc_id=case.doc_id if best is None else best[1], fold=fold)
 
 
 def _findings(

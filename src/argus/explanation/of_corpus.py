@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
@@ -34,6 +34,7 @@ from argus.encoders import documents as as_documents
 from argus.encoders.embed import encode_batch, queries
 from argus.encoders.rows import family_of
 from argus.errors import InputError
+from argus.evaluation.parents import ParentFold
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import Evidence, MatchEvidence, WindowEvidence
 from argus.explanation.matches import Matched, check_matches, matched_terms
@@ -43,6 +44,8 @@ from argus.explanation.run import (
     RunExplanation,
     check_ids,
     explained,
+    fold_of,
+    folded,
 )
 from argus.explanation.types import Cause, Finding, Verdict
 from argus.explanation.vectors import beyond_the_window, window_of
@@ -72,15 +75,22 @@ class _Search:
     """Exact, shape (n_documents,)."""
     failures: Mapping[str, str]
     """Document to why it has no row."""
+    fold: ParentFold | None = None
+    """Of the documents, where they are chunks of those that count."""
 
     def ranking(self) -> dict[str, float]:
         """Return the scores of all documents, best first, ties by id."""
         order = np.argsort(-self.scores, kind="stable").tolist()
         return {self.documents[i].id: float(self.scores[i]) for i in order}
 
+    def rows_of(self, doc_id: str) -> list[int]:
+        """Return the rows of a document: its own, or those of its chunks."""
+        wanted = [doc_id] if self.fold is None else self.fold.chunks_of(doc_id)
+        return [row for row, document in enumerate(self.documents) if document.id in wanted]
+
     def matched(self, rank: int, doc_id: str) -> Matched:
         """Return one document as the query sees it."""
-        at = [document.id for document in self.documents].index(doc_id)
+        at = max(self.rows_of(doc_id), key=lambda row: (self.scores[row], -row))
         row = self.scoring.documents[at : at + 1]
         document = self.documents[at]
         return Matched(rank, doc_id, float(self.scores[at]), document.content, row)
@@ -109,8 +119,10 @@ def explain_corpus(
     with _encoder_and_store(encoder, store) as (model, opened):
         take_stored(record, opened)
         search = _searched(model, opened, sorted(documents.values(), key=_id), question.text)
+    search = replace(search, fold=fold_of(config, documents))
     name = CorpusExplanation.source
-    case = RunCase(question.text, doc_id, config.k, search.ranking(), documents, name)
+    asked = RunCase(question.text, doc_id, config.k, search.ranking(), documents, name)
+    case = folded(asked, search.fold)
     more = list(_of_encoder(case, search))
     return explained(CorpusExplanation, case, question.id, model.fingerprint, config, more)
 
@@ -219,7 +231,7 @@ def _window(case: RunCase, search: _Search, own: Matched) -> Finding[WindowEvide
         search.row, np.arange(len(pieces))
     )
     best = float(scores.max())
-    others = search.scores[[document.id != case.doc_id for document in search.documents]]
+    others = np.delete(search.scores, search.rows_of(case.doc_id))
     evidence |= {
         "tokens": tokens,
         "window": encoder.max_tokens,

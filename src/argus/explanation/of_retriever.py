@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from argus.data.corpus import read_queries
 from argus.data.types import Query
 from argus.errors import ArgusError
+from argus.evaluation.parents import deeper
 from argus.evaluation.queries import unknown_query
 from argus.explanation.config import RunConfig
 from argus.explanation.run import (
@@ -17,6 +19,8 @@ from argus.explanation.run import (
     check_ids,
     documents_of,
     explained,
+    fold_of,
+    folded,
 )
 from argus.explanation.standing import QUERY
 from argus.indexes.retriever import FUSED_DEPTH
@@ -59,10 +63,13 @@ def explain_retriever(
     question = question_of(query, config.queries)
     documents = documents_of(config)
     known = list((documents or {}).values())
+    fold = fold_of(config, documents)
     with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
-        scores = _scores(source, question.text, doc_id, config.k)
+        wanted = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
+        scores = _scores(source, question.text, wanted, deeper(config.k, fold))
     check_corpus(documents, list(scores), config.corpus, RetrieverExplanation.source)
-    case = RunCase(question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source)
+    asked = RunCase(question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source)
+    case = folded(asked, fold)
     return explained(
         RetrieverExplanation, case, question.id, source.name, config, authority=authority
     )
@@ -79,10 +86,10 @@ def question_of(query: str, file: Path | None) -> Query:
     return questions[query]
 
 
-def _scores(source: OpenRetriever, text: str, doc_id: str, k: int) -> dict[str, float]:
+def _scores(source: OpenRetriever, text: str, wanted: Collection[str], k: int) -> dict[str, float]:
     """Return the ranking, best first: what comes back at k and, where need be, what follows it."""
     scores = _asked(source, text, k)
-    if doc_id in scores or k >= FUSED_DEPTH:
+    if any(id_ in wanted for id_ in scores) or k >= FUSED_DEPTH:
         return scores
     deeper = _asked(source, text, FUSED_DEPTH)
     if list(deeper)[: len(scores)] == list(scores):

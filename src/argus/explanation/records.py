@@ -57,6 +57,7 @@ class ExplanationRecord(TypedDict):
     query: str
     query_id: str | None
     doc_id: str
+    chunk: str | None
     index: str
     encoder: str
     k: int

@@ -96,14 +96,14 @@ def check_hubs(case: Case, place: Standing, seed: int) -> Finding[HubEvidence]:
     if rank <= case.k:
         return Finding(cause, Verdict.RULED_OUT, f"its exact rank is {rank}", {})
     lists = occurrences(case.snapshot, case.k, seed)
-    top = case.top(case.vector, rank - 1)
-    positions = case.snapshot.positions(top.doc_ids[0])
+    top = list(case.top(rank - 1).items())
+    positions = case.snapshot.positions(id_ for id_, _ in top)
     hub = lists.counts[positions] > lists.threshold  # (rank - 1,)
 
     def row(i: int) -> RivalRow:
         at = int(positions[i])
         return {
-            "rank": i + 1, "id": top.doc_ids[0][i], "score": round(top.scores[0][i], 4),
+            "rank": i + 1, "id": top[i][0], "score": round(top[i][1], 4),
             "n_k": int(lists.counts[at]), "deviations": round(lists.deviations(at), 1),
             "hub": bool(hub[i]),
         }  # fmt: skip

@@ -16,6 +16,7 @@ from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
 from argus.data.types import Document
 from argus.errors import InputError
+from argus.evaluation.parents import ParentFold
 from argus.evaluation.queries import unknown_query
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import (
@@ -149,9 +150,11 @@ def explain_run(
         raise _not_in_run(query_id, list(results), run, config.queries)
     documents = documents_of(config)
     check_corpus(documents, ids or [], config.corpus, "run")
+    fold = fold_of(config, documents)
     if text is None and isinstance(keys, AnswerKeys):
         text = keys.query.text
-    case = RunCase(text, doc_id, config.k, {id_: scores[id_] for id_ in ids or []}, documents)
+    ranked = {id_: scores[id_] for id_ in ids or []}
+    case = folded(RunCase(text, doc_id, config.k, ranked, documents), fold)
     identifiers = check_identifiers(doc_id, case.k, case.ranked, keys, case.document)
     return explained(RunExplanation, case, query_id, str(run), config, [identifiers])
 
@@ -219,6 +222,22 @@ def documents_of(config: RunConfig) -> dict[str, Document] | None:
     if config.corpus is None:
         return None
     return {d.id: d for d in read_corpus(config.corpus, config.fields)}
+
+
+def fold_of(config: RunConfig, documents: Mapping[str, Document] | None) -> ParentFold | None:
+    """Return the fold of the corpus's chunks, where the config names their document."""
+    return ParentFold.of(config.parent_field, documents and list(documents.values()))
+
+
+def folded(case: RunCase, fold: ParentFold | None) -> RunCase:
+    """Return the case of documents, where one of their chunks, or one itself, is asked for."""
+    if fold is None or case.documents is None:
+        return case
+    documents = fold.documents(list(case.documents.values()))
+    return replace(
+        case, doc_id=fold.of_chunk.get(case.doc_id, case.doc_id), scores=fold.best(case.scores),
+        documents={document.id: document for document in documents},
+    )  # fmt: skip
 
 
 def check_corpus(

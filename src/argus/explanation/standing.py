@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
 from argus.data.types import FloatArray
+from argus.evaluation.parents import deeper
 from argus.explanation.types import Case, Place, ScoredView, Standing
 from argus.indexes.hybrid import FUSION, fuse_with_bm25
 from argus.indexes.retriever import FUSED_DEPTH
@@ -19,8 +21,7 @@ def standing(case: Case) -> Standing:
     depth = max(case.k, FUSED_DEPTH)
     dense = _dense(case)
     approximate, approximate_kth = _approximate(case)
-    bm25_scores = case.retriever.lexical().scores(case.query)
-    bm25 = bm25_place(case.retriever.lexical().ids, bm25_scores, case.doc_id)
+    bm25 = _bm25(case)
     fused, fused_kth = _fused(case, depth)
     counts = {
         "fused": (fused, fused_kth),
@@ -49,12 +50,22 @@ def standing(case: Case) -> Standing:
 
 def _dense(case: Case) -> Place:
     if not case.present:
-        return Place(None, None, len(case.snapshot))
-    return Place(case.rank(case.doc_id), case.score, len(case.snapshot))
+        return Place(None, None, case.size)
+    return Place(case.rank(case.doc_id), case.score, case.size)
+
+
+def _bm25(case: Case) -> Place:
+    lexical = case.retriever.lexical()
+    scores = lexical.scores(case.query)
+    if case.fold is None:
+        return bm25_place(lexical.ids, scores, case.doc_id)
+    order = np.argsort(-scores, kind="stable").tolist()
+    matched = {lexical.ids[i]: float(scores[i]) for i in order if scores[i] > 0}
+    return place_in(case.of_documents(matched), case.doc_id, case.k)[0]
 
 
 def _kth(case: Case) -> float | None:
-    scores = case.top(case.vector, case.k).scores[0] if len(case.snapshot) else []
+    scores = list(case.top(case.k).values())
     return scores[-1] if scores else None
 
 
@@ -63,11 +74,10 @@ def _approximate(case: Case) -> tuple[Place | None, float | None]:
     if not index.has_ann():
         return None, None
     state, weight = case.retriever.as_of, case.weight
-    top = index.search(case.vector, case.k, state, exact=False, weight=weight)
-    ids, scores = top.doc_ids[0], top.scores[0]
-    rank = ids.index(case.doc_id) + 1 if case.doc_id in ids else None
-    place = Place(rank, scores[rank - 1] if rank else None, len(ids))
-    return place, scores[-1] if scores else None
+    depth = deeper(case.k, case.fold)
+    top = index.search(case.vector, depth, state, exact=False, weight=weight).run([QUERY])[QUERY]
+    first = dict(islice(case.of_documents(top).items(), case.k))
+    return place_in(first, case.doc_id, case.k)
 
 
 def _exact(case: Case) -> bool:
@@ -96,7 +106,7 @@ def _fused(case: Case, depth: int) -> tuple[Place, float | None]:
     words = case.retriever.lexical().search([case.query], depth)
     method, weights = case.retriever.hybrid or FUSION, case.retriever.bm25_weights(words, [QUERY])
     fused = fuse_with_bm25(dense, words.run([QUERY]), 2 * depth, method, weights)
-    return place_in(fused.get(QUERY, {}), case.doc_id, case.k)
+    return place_in(case.of_documents(fused.get(QUERY, {})), case.doc_id, case.k)
 
 
 def place_in(scores: Mapping[str, float], doc_id: str, k: int) -> tuple[Place, float | None]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import islice
 from typing import Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import FloatArray, View
+from argus.evaluation.parents import ParentFold
 from argus.explanation.evidence import Evidence
 from argus.explanation.records import (
     ExplanationRecord,
@@ -19,7 +21,6 @@ from argus.explanation.records import (
 from argus.indexes.blend import SENTENCE
 from argus.indexes.fold import (
     SCENARIO,
-    TopDocuments,
     exact,
     mix,
     mix_sentences,
@@ -133,6 +134,8 @@ class Explanation:
     query: str
     query_id: str | None
     doc_id: str
+    chunk: str | None
+    """Of a document whose chunks are searched the one that comes first, which is explained."""
     index: str
     encoder: str
     k: int
@@ -161,6 +164,8 @@ class Case:
     """What is searched for, shape (1, dim), unit row: the query's, corrected where that counts."""
     uncorrected: FloatArray
     """The query's own vector, shape (1, dim)."""
+    fold: ParentFold | None = None
+    """Of chunks to documents: what ranks are documents then, each at its first chunk."""
 
     @property
     def present(self) -> bool:
@@ -212,24 +217,56 @@ class Case:
     def rivals(self) -> FloatArray:
         """Scores of all other documents, best first."""
         scores = self.best
+        if self.fold is not None:
+            ranked = self.ranking(self.snapshot, self.vector)
+            return np.array([s for id_, s in ranked.items() if id_ != self.doc_id], np.float32)
         if self.present:
             scores = np.delete(scores, int(self.snapshot.positions([self.doc_id])[0]))
         descending: FloatArray = np.sort(scores)[::-1]
         return descending
+
+    def of_documents(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """Return a ranking, best first, with the first chunk of each document alone."""
+        if self.fold is None:
+            return dict(scores)
+        first: dict[str, str] = {}
+        for chunk in scores:
+            first.setdefault(self.fold.of_chunk.get(chunk, chunk), chunk)
+        own = self.fold.of_chunk.get(self.doc_id, self.doc_id)
+        return {self.doc_id if p == own else c: scores[c] for p, c in first.items()}
+
+    def ranking(self, snapshot: Snapshot, vector: FloatArray) -> dict[str, float]:
+        """Return the exact score of every document for a vector, (1, dim), best first."""
+        scores = snapshot.document_scores(vector, self.weight)[0]
+        order = np.argsort(-scores, kind="stable").tolist()
+        return self.of_documents({snapshot.doc_ids[i]: float(scores[i]) for i in order})
+
+    @property
+    def size(self) -> int:
+        """How many documents this state of the index holds."""
+        return len(self.snapshot) if self.fold is None else len(self.rivals) + self.present
 
     @property
     def weight(self) -> float:
         """λ of the search that is explained."""
         return self.retriever.weight
 
-    def top(self, queries: FloatArray, k: int) -> TopDocuments:
-        """Search this state exactly, weighed as the retriever does."""
-        return self.snapshot.search(queries, k, self.weight)
+    def top(self, k: int) -> dict[str, float]:
+        """Return the first k documents of an exact search, weighed as the retriever does."""
+        if self.fold is not None:
+            return dict(islice(self.ranking(self.snapshot, self.vector).items(), k))
+        return self.snapshot.search(self.vector, k, self.weight).run([""])[""]
 
     def rank(self, doc_id: str, query: FloatArray | None = None) -> int:
         """Return the exact rank of a document for the query, or for another vector, (1, dim)."""
         vector = self.vector if query is None else query
-        return int(self.snapshot.ranks(vector, [doc_id], self.weight)[0])
+        return self.rank_in(self.snapshot, doc_id, vector)
+
+    def rank_in(self, snapshot: Snapshot, doc_id: str, vector: FloatArray) -> int:
+        """Return the exact rank of a document in a state, such as this one with another blend."""
+        if self.fold is not None:
+            return list(self.ranking(snapshot, vector)).index(doc_id) + 1
+        return int(snapshot.ranks(vector, [doc_id], self.weight)[0])
 
     def folded(self, doc_id: str, scored: Iterable[tuple[str, float]]) -> float:
         """Return the score of a document whose views have these kinds and scores."""

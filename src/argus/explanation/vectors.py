@@ -136,7 +136,7 @@ def _spread(case: Case, seed: int) -> VectorEvidence:
 def _mended(case: Case, place: Standing, fresh: FloatArray) -> VectorEvidence:
     """Rank the document with its own vector, among rivals as they are and embedded again."""
     own = float(case.scores_with(fresh[None])[0])
-    nearest = case.top(case.vector, max(2 * case.k, NEAREST)).doc_ids[0]
+    nearest = case.top(max(2 * case.k, NEAREST))
     rows = [
         (doc, row) for doc in nearest if doc != case.doc_id for row in case.snapshot.rows_of(doc)
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.corpora.names import CorpusName, NamedCorpus
-from argus.data.fields import ParentField
+from argus.data.fields import ParentField, QrelsName
 from argus.retrievers.config import NAMES, PANEL
 from argus.settings import Doc, Option, check_settings
 
@@ -25,7 +25,7 @@ class ProjectParts:
         Option(panel=PANEL),
     ] = None  # fmt: skip
     queries: Annotated[Path | None, Doc("Questions that are known.")] = None
-    qrels: Annotated[Path | None, Doc("Which documents answer them.")] = None
+    qrels: Annotated[Path | None, Doc("Which documents answer them."), QrelsName()] = None
     parent_field: ParentField = None
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from argus.corpora.opening import open_corpus
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.payload import parent_ids
-from argus.data.qrels import read_qrels
+from argus.data.qrels import read_judgements
 from argus.data.types import Document, Query
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.errors import ArgusError
@@ -179,7 +179,7 @@ class Trial:
         text = f"{len(queries):,} questions"
         if self.parts.qrels is None:
             return HealthCheck("questions", HealthState.GOOD, f"{text}, not judged")
-        qrels = read_qrels(Path(self.parts.qrels))
+        qrels = read_judgements(self.parts.qrels)
         judged = queries & set(qrels)
         relevant = {doc for query in judged for doc, grade in qrels[query].items() if grade > 0}
         text += f", {len(judged):,} judged"

@@ -57,6 +57,16 @@ class VectorsFileRecord(TypedDict):
     least: float
 
 
+class CorpusFields(TypedDict):
+    """Where the records of the corpus hold ids and texts: what serves the index reads them there.
+
+    None: where that is not known.
+    """
+
+    id: str | None
+    text: str | None
+
+
 class HeaderRecord(TypedDict):
     """What index.json holds. `vectors` is missing in indexes of before there were any."""
 
@@ -70,6 +80,7 @@ class HeaderRecord(TypedDict):
     """Where it is not the cosine."""
     recipes: NotRequired[list[RecipeRecord]]
     """Where remedies changed how it is searched."""
+    corpus_fields: NotRequired[CorpusFields]
     made: NotRequired[str]
     """Missing in indexes of before there was any."""
 
@@ -92,8 +103,9 @@ class IndexHeader:
     """Which encoder made the vectors, and how a later command loads it again.
 
     vectors: None where that encoder embedded the documents. similarity: how it compares them.
-    recipes: what remedies say of the search, in the order in which they came. made: tells the
-    index from another that was made at its path before or after it; "" in older ones.
+    recipes: what remedies say of the search, in the order in which they came. corpus_fields: of
+    the corpus that it was built from; None of documents of a program. made: tells the index from
+    another that was made at its path before or after it; "" in older ones.
     """
 
     fingerprint: str
@@ -104,6 +116,7 @@ class IndexHeader:
     vectors: VectorsFile | None = None
     similarity: str = COSINE
     recipes: tuple[Recipe, ...] = ()
+    corpus_fields: CorpusFields | None = None
     made: str = ""
 
     @property
@@ -157,8 +170,9 @@ def write_header(path: Path, header: IndexHeader) -> None:
     content = asdict(header)
     if header.unit:
         del content["similarity"]
-    if not header.made:
-        del content["made"]
+    for name in ("corpus_fields", "made"):
+        if not content[name]:
+            del content[name]
     del content["recipes"]
     if header.recipes:
         content["recipes"] = [recipe.record() for recipe in header.recipes]
@@ -225,6 +239,7 @@ def _header(record: HeaderRecord, file: Path) -> IndexHeader:
         vectors=None if vectors is None else _vectors_file(vectors, file),
         similarity=record.get("similarity", COSINE),
         recipes=tuple(map(Recipe.of, record.get("recipes", ()))),
+        corpus_fields=record.get("corpus_fields"),
         made=record.get("made", ""),
     )
     if header.dim < 1:

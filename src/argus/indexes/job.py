@@ -33,7 +33,7 @@ from argus.errors import InputError
 from argus.indexes.compact import KEPT
 from argus.indexes.deletion import delete_views, end_deletion
 from argus.indexes.described import describe_encoder
-from argus.indexes.header import FILE, IndexHeader
+from argus.indexes.header import FILE, CorpusFields, IndexHeader
 from argus.indexes.known import known_documents
 from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
 from argus.indexes.own_vectors import OwnVectors, own_vectors, vectors_of_store
@@ -114,6 +114,7 @@ def build_index(
     opened = corpus_for(corpus, None if vectors is not None else encoder, limit)
     _refuse_both(opened, vectors)
     documents, path = _documents(opened, fields), opened.origin
+    corpus_fields = _corpus_fields(documents, fields, is_store=opened.stored is not None)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     own = Path(vectors) if vectors is not None else None
     record = Record("index", {"limit": limit, "ann": ann}, {"corpus": path, "vectors": own})
@@ -133,7 +134,9 @@ def build_index(
         with record.timed("writing the index"):
             for name in OWN_NAMES:
                 folder.own(name, goes_on=True)
-            index = open_or_create(folder.path, _header(originals.own, model, encoder))
+            index = open_or_create(
+                folder.path, _header(originals.own, model, encoder, corpus_fields)
+            )
             _fill(index, originals)
     if ann:
         with record.timed("building the approximate index"):
@@ -288,7 +291,10 @@ def _view(document: Document) -> View:
 
 
 def _header(
-    own: OwnVectors | None, model: Encoder, encoder: Encoder | EncoderConfig | str
+    own: OwnVectors | None,
+    model: Encoder,
+    encoder: Encoder | EncoderConfig | str,
+    corpus_fields: CorpusFields | None,
 ) -> IndexHeader:
     return IndexHeader(
         fingerprint=own.fingerprint if own else model.fingerprint,
@@ -296,7 +302,19 @@ def _header(
         encoder=describe_encoder(encoder),
         vectors=own.file if own else None,
         similarity=similarity_of(model),
+        corpus_fields=corpus_fields,
     )
+
+
+def _corpus_fields(
+    documents: Sequence[Document], fields: FieldNames | None, *, is_store: bool
+) -> CorpusFields | None:
+    """Return where records hold ids and texts; a store's own ids stand in no field."""
+    read = documents[0].fields
+    if read is None:
+        return None
+    own = None if is_store and not (fields and fields.id) else read.id
+    return {"id": own, "text": read.text}
 
 
 def _fill(index: ViewIndex, originals: _Originals) -> None:

@@ -34,9 +34,10 @@ def open_or_create(path: Path, header: IndexHeader) -> ViewIndex:
             encoder=header.encoder,
             similarity=header.similarity,
         )
-    if index.header.vectors != header.vectors:
+    told = replace(index.header, vectors=header.vectors, corpus_fields=header.corpus_fields)
+    if index.header != told:
         with writing(path):
-            write_header(path, replace(index.header, vectors=header.vectors))
+            write_header(path, told)
         index = ViewIndex.open(path)
     return index
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.corpora.names import StoreCorpus, named
-from argus.data.fields import FieldNames
+from argus.data.fields import FieldNames, QrelsFields
 from argus.encoders.config import EncoderConfig
 from argus.health.config import ProjectParts
 from argus.retrievers.config import AskingConfig
@@ -92,7 +92,7 @@ def _everything(answers: Answers) -> Values:
         **_searched(answers),
         **_parents(answers),
         **_path("queries", parts.queries),
-        **_path("qrels", parts.qrels),
+        **_qrels(parts),
     }
 
 
@@ -131,7 +131,7 @@ def _repairs(answers: Answers) -> Iterator[Table]:
         values = {"corpus": _corpus(answers), **_changed(answers.columns)}
         yield Table("index.build", says, {**values, **_encoder(answers.encoder), "out": index})
     judging = (
-        {**_path("queries", answers.parts.queries), **_path("qrels", answers.parts.qrels)}
+        {**_path("queries", answers.parts.queries), **_qrels(answers.parts)}
         if answers.parts.qrels is not None
         else {}
     )
@@ -147,7 +147,7 @@ def _repairs(answers: Answers) -> Iterator[Table]:
 def _judged(answers: Answers) -> Table:
     """Return how a retriever, or an index before and after its repair, does on judged questions."""
     values: dict[str, Any] = {
-        **_path("queries", answers.parts.queries), **_path("qrels", answers.parts.qrels),
+        **_path("queries", answers.parts.queries), **_qrels(answers.parts),
     }  # fmt: skip
     if answers.parts.retriever is not None and answers.index is None:
         values |= {"retriever": [answers.parts.retriever], "corpus": _corpus(answers)}
@@ -173,6 +173,12 @@ def _corpus(answers: Answers) -> str:
 
 def _path(name: str, path: Path | None) -> Values:
     return {} if path is None else {name: str(path)}
+
+
+def _qrels(parts: ProjectParts) -> Values:
+    """Return the judgements, and what their columns are called where that was said."""
+    columns = getattr(parts.qrels, "columns", QrelsFields())
+    return {**_path("qrels", parts.qrels), **_changed(columns)}
 
 
 def _encoder(encoder: EncoderConfig) -> Values:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from argus.encoders import Encoder
 from argus.errors import ArgusError
+from argus.evaluation.parents import ParentFold
 from argus.indexes.views import ViewIndex
 from argus.remedies.blend.job import blend_index
 from argus.remedies.repair.config import ReferenceConfig
@@ -34,6 +35,8 @@ class Materials:
     """For expansions."""
     profiles: Mapping[str, Profiled] | None = None
     """For scenarios, and for what corrects queries."""
+    fold: ParentFold | None = None
+    """The document of each chunk, for the blend."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,9 @@ def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
         )
     else:
         missing[EXPAND] = "no knowledge base (--kb)"
-    there[BLEND] = lambda index: blend_index(index, encoder=materials.encoder).remedy
+    there[BLEND] = lambda index: (
+        blend_index(index, encoder=materials.encoder, fold=materials.fold).remedy
+    )
     return [_candidate(names, there) for names in _sets(list(there))], missing
 
 

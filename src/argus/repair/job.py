@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,8 @@ from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
+from argus.evaluation.config import ChunkedCorpus
+from argus.evaluation.parents import ParentFold
 from argus.indexes.originals import originals
 from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
@@ -78,6 +81,7 @@ def repair_index(
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
     profiles: Path | str | Mapping[str, Profiled] | None = None,
+    chunks: ChunkedCorpus | None = None,
     reference: ReferenceConfig | None = None,
     writer: ProfileConfig | None = None,
     config: RepairConfig | None = None,
@@ -91,21 +95,24 @@ def repair_index(
     held out of `profiles`, or of those that `writer` writes for a sample of the documents; else the
     blend is added as the fixed default. Candidates are the blend, and with what they need
     scenarios, a correction of queries and expansions, alone and together. They are tried on a copy:
-    the index holds what is kept alone; with `config.only_try` it is left as it is. Raises
+    the index holds what is kept alone; with `config.only_try` it is left as it is. chunks: the
+    corpus of the index, and where its chunks name their document; then documents count. Raises
     InputError for bad input, LanguageModelError where the model cannot be used.
     """
-    config = config or RepairConfig()
-    judged = check_judged(queries, qrels)
+    config, chunks = config or RepairConfig(), chunks or ChunkedCorpus()
+    judged = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
+    fold = ParentFold.of_corpus(chunks) if judged is None else judged.fold
     opened = ViewIndex.open(index_folder(index))
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     of_people = None if judged is None else of_judged(judged, [d.id for d in originals(opened)])
     inputs = _files(queries=queries, qrels=qrels, profiles=profiles)
-    if reference is not None:
-        inputs |= reference.inputs()
+    inputs |= {} if reference is None else reference.inputs()
+    inputs |= {} if judged is None else {"corpus": judged.corpus}
     if isinstance(profiles, (str, Path)):
         profiles = read_profiles(profiles)
-    record = Record(JOB, {"index": str(index), **asdict(config)}, inputs)
+    settings = {"index": str(index), **asdict(config), "parent_field": chunks.parent_field}
+    record = Record(JOB, settings, inputs)
     record.encoder["fingerprint"] = model.fingerprint
     folder = ArtifactFolder(out or opened.path / HOME)
     record.open(folder, about=(opened.path,))
@@ -113,15 +120,15 @@ def repair_index(
     if profiles is None and writer is not None:
         profiles = _written(opened, writer, config, folder.path / SAMPLE)
     own = _of_index(profiles, opened) if profiles is not None else None
-    questions, materials = _questions(of_people, own, model, reference, config)
+    whole = Materials(model, reference, own, fold)
+    questions, materials = _questions(of_people, whole, config)
     there = [remedy.id for remedy in opened.remedies()]
     with record.timed("trying candidates"):
         trials = _try(opened.path, questions, materials, config)
     remedies = []
     if trials.winner is not None and not config.only_try:
         with record.timed("adding what is kept"):
-            whole, _ = candidates(Materials(model, reference, own))
-            same = next(c for c in whole if c.name == trials.winner.name)
+            same = next(c for c in candidates(whole)[0] if c.name == trials.winner.name)
             remedies = same.apply(opened.path)
     summary = _summary(opened, trials, remedies, time.perf_counter() - start)
     summary |= {"in_index": there, "only_try": config.only_try}
@@ -133,7 +140,7 @@ def repair_index(
 
 def _files(**sources: object) -> dict[str, Origin | None]:
     """Return those that are files."""
-    return {n: Path(one) for n, one in sources.items() if isinstance(one, (str, Path))}
+    return {n: Path(one) for n, one in sources.items() if isinstance(one, str | PathLike)}
 
 
 def _written(
@@ -161,19 +168,17 @@ def _of_index(profiles: Mapping[str, Profiled], index: ViewIndex) -> dict[str, P
 
 
 def _questions(
-    judged: Questions | None,
-    profiles: Mapping[str, Profiled] | None,
-    encoder: Encoder,
-    reference: ReferenceConfig | None,
-    config: RepairConfig,
+    judged: Questions | None, whole: Materials, config: RepairConfig
 ) -> tuple[Questions | None, Materials]:
     """Return what judges, and what candidates are made of while they are tried."""
-    if judged is not None or profiles is None:
-        return judged, Materials(encoder, reference, profiles)
-    needs, rest = hold_out_needs(profiles, config.max_needs, config.seed)
+    if judged is not None or whole.profiles is None:
+        return judged, whole
+    needs, rest = hold_out_needs(whole.profiles, config.max_needs, config.seed)
     if not needs.queries:
-        return None, Materials(encoder, reference, profiles)
-    return needs, Materials(encoder, reference, rest)
+        return None, whole
+    if (fold := whole.fold) is not None:
+        needs = replace(needs, qrels=fold.qrels(needs.qrels), fold=fold)
+    return needs, replace(whole, profiles=rest)
 
 
 def _try(

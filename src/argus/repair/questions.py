@@ -9,6 +9,7 @@ import numpy as np
 
 from argus.data.types import Qrels, Query
 from argus.evaluation.judged import JudgedQueries
+from argus.evaluation.parents import ParentFold
 from argus.evaluation.systems import System, missing_gold
 from argus.scenarios.profile import Profiled
 
@@ -22,6 +23,8 @@ class Questions:
     kind: str
     queries: list[Query]
     qrels: Qrels
+    fold: ParentFold | None = None
+    """Of chunks to the documents that are relevant."""
 
 
 def of_judged(judged: JudgedQueries, documents: Iterable[str]) -> Questions:
@@ -29,8 +32,9 @@ def of_judged(judged: JudgedQueries, documents: Iterable[str]) -> Questions:
 
     documents: ids of the index. InputError where it holds none of the relevant documents.
     """
-    missing_gold(System("the index", {}, documents=frozenset(documents)), judged.judged)
-    return Questions(JUDGED, list(judged.judged.queries.values()), judged.judged.qrels)
+    index, fold = System("the index", {}, documents=frozenset(documents)), judged.fold
+    missing_gold(index if fold is None else fold.system(index), judged.judged)
+    return Questions(JUDGED, list(judged.judged.queries.values()), judged.judged.qrels, fold)
 
 
 def hold_out_needs(

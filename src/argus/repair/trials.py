@@ -14,6 +14,7 @@ from argus.data.locks import take_lock
 from argus.data.types import FloatArray
 from argus.encoders import Encoder
 from argus.errors import InputError
+from argus.evaluation.parents import deeper
 from argus.indexes.job import OWN_NAMES
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.table import writing
@@ -39,7 +40,9 @@ def values_of(index: Path, encoder: Encoder, questions: Questions, vectors: Floa
     vectors: (n_questions, dim), the questions' own.
     """
     retriever = IndexRetriever(ViewIndex.open(index), encoder)
-    run = retriever.rank(questions.queries, vectors, DEPTH)
+    fold = questions.fold
+    run = retriever.rank(questions.queries, vectors, deeper(DEPTH, fold))
+    run = run if fold is None else fold.run(run)
     return evaluate(run, questions.qrels, [MEASURE, GUARD, FIRST]).per_query
 
 

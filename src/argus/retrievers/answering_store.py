@@ -19,6 +19,7 @@ from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import ArgusError, EndpointRefusal, InputError
 from argus.indexes.correction import QueryCorrection
+from argus.retrievers.blended.fields import PARENT
 from argus.retrievers.blended.records import BlendRecords, check_filter, open_records
 from argus.retrievers.blocking import Blocking
 from argus.retrievers.config import AskingConfig
@@ -198,7 +199,7 @@ def open_answering_store(
 def _blend(store: Store, id_field: str | None, matching: Filter | None) -> BlendRecords:
     """Return the records of a store's blend."""
     check_filter(matching or {})
-    return open_records(store, None, matching, id_field=id_field)
+    return open_records(store, None, matching, id_fields=(id_field or PARENT,))
 
 
 def _ids_of_blend(records: BlendRecords, known: Known) -> dict[str, str]:

@@ -38,17 +38,22 @@ class Known:
     ids: frozenset[str] = frozenset()
     by_text: Mapping[str, str] = field(default_factory=dict)
     """Text to id, for passages that come back without an id; "" where it stands twice."""
+    id_field: str | None = None
+    """Where the records of the documents hold their ids: a result may hold its own there, too."""
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> Known:
         """Return what ids and texts of a corpus tell; a text that stands twice tells nothing."""
         ids: set[str] = set()
         texts: dict[str, str] = {}
+        id_field: str | None = None
         for document in documents:
             ids.add(document.id)
+            if id_field is None and document.fields is not None:
+                id_field = document.fields.id
             for text in {document.text.strip(), document.content.strip()} - {""}:
                 texts[text] = document.id if text not in texts else ""
-        return cls(frozenset(ids), texts)
+        return cls(frozenset(ids), texts, id_field)
 
     def of_text(self, texts: Iterable[str]) -> str | None:
         """Return the document that has one of these texts; None where none has, or several have."""
@@ -177,6 +182,8 @@ def hit_id(item: Any, known: Known, id_field: str | None) -> str:
     layers = [item, *(inner for name in INNER if (inner := _get(item, name)) is not None)]
     layers = [part for layer in layers for part in (*_metadata(layer), layer)]
     values = [_get(layer, name) for layer in layers for name in ID_NAMES]
+    if known.id_field is not None:
+        values = [*(_dotted(layer, known.id_field) for layer in layers), *values]
     ids = [str(value) for value in values if isinstance(value, IDS)]
     sources = [_get(layer, "source") for layer in layers]
     candidates = [*ids, *(s for s in sources if isinstance(s, str) and s in known.ids)]
@@ -195,7 +202,9 @@ def _stranger(item: Any, texts: Sequence[str], sources: Sequence[Any], known: Kn
     a text, or where no documents are known.
     """
     if not known.by_text or not texts or any(text.strip() in known.by_text for text in texts):
-        raise RetrievalError(f"returned a {_kind(item)} without an id")
+        raise RetrievalError(
+            f"returned a {_kind(item)} without an id: name where it stands with --result-id"
+        )
     source = next((source for source in sources if isinstance(source, str)), "")
     return f"{source}#{content_hash(texts[0], size=8).hex()}"
 

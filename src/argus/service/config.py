@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
 from argus.corpora.names import CorpusName, NamedCorpus
+from argus.data.fields import FieldNames, ParentField
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Gt, Le, Option, check_settings
 
@@ -30,9 +31,14 @@ class Searched:
     encoder: Annotated[str | None, Doc("Encoder of the questions of a store.")] = None
     corpus: Annotated[
         NamedCorpus | None,
-        Doc("The documents that a retriever or store brings back, for their texts."),
+        Doc(
+            "The documents that a retriever or store brings back, for their texts; with "
+            "--parent-field it tells the document of each chunk."
+        ),
         CorpusName(),
     ] = None
+    fields: FieldNames = field(default_factory=FieldNames)
+    parent_field: ParentField = None
     beside: Annotated[
         tuple[str, ...],
         Doc("Further index, retriever or store that the page Compare can ask; repeatable."),

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, cast
 
 from anyio import CapacityLimiter
 from fastapi import Depends, Request
 
+from argus.evaluation.config import ChunkedCorpus
+from argus.evaluation.parents import ParentFold
 from argus.service.config import ServeConfig
 from argus.service.jobs.declared import Commands
 from argus.service.jobs.queue import Jobs
@@ -94,6 +97,14 @@ class Service:
             version=answer["version"], retired=len(answer["retired"]),
         )  # fmt: skip
         return answer
+
+    @cached_property
+    def fold(self) -> ParentFold | None:
+        """Of chunks to the documents that count; None where their field is not named."""
+        place = self.workplace
+        return ParentFold.of_corpus(
+            ChunkedCorpus(corpus=place.corpus, fields=place.fields, parent_field=place.parent_field)
+        )
 
     def take_commands(self, commands: Commands | None) -> None:
         """Let requests start commands as jobs; None lets them start none."""

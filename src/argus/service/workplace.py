@@ -10,14 +10,19 @@ from pathlib import Path
 from argus.authority.jobs.config import AuthoritySource
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import SUMMARY, ArtifactFolder
+from argus.data.fields import FieldNames
 from argus.data.manifest import MANIFEST, ManifestSection
 from argus.data.records import read_record
 from argus.errors import InputError
+from argus.evaluation.config import ChunkedCorpus
+from argus.explanation.config import RunConfig
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.header import read_header
 from argus.indexes.spec import parse_index_spec
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
+from argus.settings import settings_of
+from argus.verdict.project import Project
 from argus.verdict.reading import Results
 
 AUDIT = "authority"
@@ -48,8 +53,9 @@ class Workplace:
 
     Nothing outside `folders` is read or written for a request. index: PATH or PATH@STATE.
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
-    encoder: of the questions of a store. corpus: whose texts a retriever's documents have. asking:
-    how a retriever is asked. authority: the records that say what controls. beside: what the page
+    encoder: of the questions of a store. corpus: whose texts a retriever's documents have; fields,
+    parent_field: where it has them, and where its chunks name their document. asking: how a
+    retriever is asked. authority: the records that say what controls. beside: what the page
     compares with it, each as `--retriever` names it. config: TOML of options that jobs have unless
     a request says otherwise, and the only place where encoders, models and addresses of jobs are
     named.
@@ -65,6 +71,8 @@ class Workplace:
     authority: AuthoritySource | None = None
     beside: tuple[str, ...] = ()
     config: Path | None = None
+    fields: FieldNames = field(default_factory=FieldNames)
+    parent_field: str | None = None
     results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
 
     def folder(self, name: str) -> ResultsFolder:
@@ -121,6 +129,11 @@ class Workplace:
         return any(real.is_relative_to(folder.resolve()) for folder in self.folders)
 
 
+def run_config(place: Workplace, k: int) -> RunConfig:
+    """Return what is known of the results of a retriever that is served."""
+    return RunConfig(k=k, corpus=place.corpus, fields=place.fields, parent_field=place.parent_field)
+
+
 def open_workplace(
     folders: Sequence[Path],
     *,
@@ -128,7 +141,7 @@ def open_workplace(
     retriever: str | None = None,
     store: str | None = None,
     encoder: str | None = None,
-    corpus: NamedCorpus | None = None,
+    chunks: ChunkedCorpus | None = None,
     asking: AskingConfig | None = None,
     authority: AuthoritySource | None = None,
     beside: Sequence[str] = (),
@@ -136,9 +149,10 @@ def open_workplace(
 ) -> Workplace:
     """Return the workplace over some folders: of results, of an index, or of several of these.
 
-    Where no index is named, the first folder that is one is searched. Where no records are named,
-    those count that a folder of results was audited with, if they lie in the folders. Raises
-    InputError for a folder that is not there, or where there is nothing to serve.
+    chunks: the corpus; what is not said of it argus.toml says, where that names the field of the
+    document of a chunk. Where no index is named, the first folder that is one is searched. Where no
+    records are named, those count that a folder of results was audited with, if they lie in the
+    folders. Raises InputError for a folder that is not there, or where there is nothing to serve.
     """
     if retriever is not None and store is not None:
         raise InputError(
@@ -170,11 +184,28 @@ def open_workplace(
             fix="Run `argus demo`, or name an index with --index.",
             where=folders[0] if folders else None,
         )
+    chunks = _with_project(chunks or ChunkedCorpus(), config)
     place = Workplace(
-        tuple(folders), index, retriever, store, encoder, corpus, asking, authority,
-        tuple(beside), config, results,
+        tuple(folders), index, retriever, store, encoder, chunks.corpus, asking, authority,
+        tuple(beside), config, chunks.fields, chunks.parent_field, results,
     )  # fmt: skip
     return place if authority is not None else replace(place, authority=_audited(place))
+
+
+def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
+    """Return the corpus with what argus.toml of the current folder says of its chunks."""
+    if chunks.parent_field is not None or config is not None:
+        return chunks  # a file that was named has set the options already
+    project = Project.here()
+    if (parent_field := project.value("parent-field")) is None:
+        return chunks
+    said = {s.name: project.value(s.where.lstrip("-")) for s in settings_of(FieldNames)}
+    own = {n: v for n, v in said.items() if v is not None and getattr(chunks.fields, n) is None}
+    return ChunkedCorpus(
+        corpus=chunks.corpus or project.value("corpus"),
+        fields=replace(chunks.fields, **own),
+        parent_field=parent_field,
+    )
 
 
 def _check_state(state: Path) -> None:

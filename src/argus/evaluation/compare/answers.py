@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,14 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
-from argus.data.qrels import read_qrels
+from argus.data.qrels import read_judgements
 from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Document, Qrels, Query, Run
 from argus.errors import InputError
 from argus.evaluation.compare.job import CompareResult, Comparison, write_comparison
 from argus.evaluation.compare.runs import compare_lists
 from argus.evaluation.compare.slices import changes_by_slice
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.parents import ParentFold, deeper
 from argus.evaluation.slices import Slicer
 from argus.evaluation.systems import (
     System,
@@ -33,7 +34,7 @@ from argus.evaluation.systems import (
 from argus.indexes.spec import parse_index_spec
 from argus.jobs.workspace import Record, check_folder
 from argus.retrievers.asking import all_opened, note_retrievers
-from argus.retrievers.config import DEEPER, AskingConfig
+from argus.retrievers.config import AskingConfig
 from argus.retrievers.kept import FILE as ANSWERS
 from argus.settings import TOP_K
 
@@ -77,7 +78,7 @@ def compare_retrievers(
     asking = asking or AskingConfig()
     files = {"queries": queries, "qrels": qrels}
     questions = read_queries(Path(queries)) if isinstance(queries, str | Path) else list(queries)
-    judged = read_qrels(Path(qrels)) if isinstance(qrels, str | Path) else qrels
+    judged = None if qrels is None else read_judgements(qrels)
     _check_two(indexes, retrievers, runs, questions)
     named = open_corpus(corpus) if corpus else None
     documents = named.documents(fields or FieldNames()) if named else []
@@ -98,7 +99,7 @@ def compare_retrievers(
         sources = stack.enter_context(all_opened(things, documents, asking, answers, encoder))
         if sources:
             note_retrievers(things, sources, asking, folder, record, about)
-        depth = k if parents is None else DEEPER * k
+        depth = deeper(k, parents)
         systems = [ask_retriever(source, questions, depth) for source in sources]
         systems[: len(states)] = [
             replace(system, name=name) for (name, _), system in zip(states, systems, strict=False)
@@ -171,7 +172,7 @@ def _record(
                 for s, run in zip(sides, runs, strict=True)
             },
             "corpus": corpus.origin if corpus else None,
-            **{name: Path(v) for name, v in files.items() if isinstance(v, str | Path)},
+            **{name: Path(v) for name, v in files.items() if isinstance(v, str | PathLike)},
         },
     )
 

@@ -10,7 +10,7 @@ from argus.corpora.names import Corpus
 from argus.corpora.stored import Origin
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.data.qrels import read_qrels
+from argus.data.qrels import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.generative.pseudo_queries import of_documents
@@ -78,7 +78,7 @@ def _questions(
         )
     if queries is None or qrels is None:
         return [], {}
-    return read_queries(Path(queries), coerce_ids=fields.coerce_ids), read_qrels(Path(qrels))
+    return read_queries(Path(queries), coerce_ids=fields.coerce_ids), read_judgements(qrels)
 
 
 def _path(path: Path | str | None) -> Path | None:

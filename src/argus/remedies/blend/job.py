@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import one_writer
 from argus.data.provenance import utc_now
@@ -16,7 +15,9 @@ from argus.data.records import record_of
 from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import queries as as_queries
+from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
+from argus.evaluation.parents import ParentFold
 from argus.evaluation.systems import System, missing_gold
 from argus.indexes.blend import BLEND, Blend
 from argus.indexes.live_views import NewViews, new_views
@@ -68,6 +69,7 @@ class _Opened:
     plan: BlendPlan
     home: ArtifactFolder
     record: Record
+    fold: ParentFold | None
 
 
 @one_writer
@@ -79,7 +81,8 @@ def blend_index(
     encoder: Encoder | EncoderConfig | str | None = None,
     queries: Path | str | Sequence[Query] | None = None,
     qrels: Path | str | Qrels | None = None,
-    corpus: NamedCorpus | None = None,
+    chunks: ChunkedCorpus | None = None,
+    fold: ParentFold | None = None,
     device: str | None = None,
     out: Path | None = None,
 ) -> BlendResult:
@@ -89,14 +92,21 @@ def blend_index(
     are there, whoever searches the index gets the blend. The same blend is never added twice.
     Killed, the index is searched as before, and the same command goes on. `argus remedy rollback`
     takes it out again. queries, qrels: for what each part changes, and an evaluation before and
-    after. out: default `INDEX/remedies/ID`. Raises InputError for bad input, and for an index that
+    after. chunks: the corpus of the index, and where its chunks name their document: sentences of
+    siblings make no chunk a hub then, and judgements are of documents; fold: that, where it is
+    read. out: default `INDEX/remedies/ID`. Raises InputError for bad input, and for an index that
     ranks by dot product.
     """
-    questions = check_judged(queries, qrels, corpus)
-    opened = _open(index, blend or Blend(), sentences or SentenceSettings(), encoder, device)
+    chunks = chunks or ChunkedCorpus()
+    questions = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
+    fold = fold or (ParentFold.of_corpus(chunks) if questions is None else questions.fold)
+    settings = sentences or SentenceSettings()
+    opened = _open(index, blend or Blend(), settings, encoder, device, fold)
     if questions is not None:  # refused now, not when the index has been changed
-        documents = frozenset(document.id for document in opened.documents)
-        missing_gold(System(str(opened.index.path), {}, documents=documents), questions.judged)
+        system = System(
+            str(opened.index.path), {}, documents=frozenset(d.id for d in opened.documents)
+        )
+        missing_gold(system if fold is None else fold.system(system), questions.judged)
     folder = ArtifactFolder(out or opened.home.path)
     opened.record.open(folder, about=(opened.index.path,))
     opened.home.open()
@@ -105,7 +115,7 @@ def blend_index(
     report = write_report(folder.path)
     evaluation = evaluate_remedy(
         opened.index, opened.plan.remedy, queries, qrels,
-        corpus=corpus, encoder=opened.encoder, out=folder.path,
+        chunks=chunks, encoder=opened.encoder, out=folder.path,
     )  # fmt: skip
     write_recorded(opened.home)
     return BlendResult(opened.plan.remedy, folder.path, report, opened.index, summary, evaluation)
@@ -117,17 +127,24 @@ def _open(
     sentences: SentenceSettings,
     encoder: Encoder | EncoderConfig | str | None,
     device: str | None,
+    fold: ParentFold | None,
 ) -> _Opened:
     opened = ViewIndex.open(index_folder(index))
     check_cosine(opened.header.similarity, opened.path)
     documents = originals(opened)
-    plan = BlendPlan.of(blend, sentences, documents)
-    record = Record(BLEND, {"index": str(index), **asdict(blend), **asdict(sentences)}, {})
+    plan = BlendPlan.of(blend, sentences, documents, _parents(fold, documents))
+    config = {"index": str(index), **asdict(blend), **asdict(sentences)}
+    record = Record(BLEND, config | {"parent_field": fold and fold.field}, {})
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
     record.encoder["fingerprint"] = model.fingerprint
     home = ArtifactFolder(opened.path / REMEDIES / plan.remedy)
-    return _Opened(opened, model, documents, plan, home, record)
+    return _Opened(opened, model, documents, plan, home, record, fold)
+
+
+def _parents(fold: ParentFold | None, documents: Sequence[Document]) -> dict[str, str]:
+    """Return the document of each chunk; nothing where they are not folded."""
+    return {} if fold is None else {d.id: fold.of_chunk.get(d.id, d.id) for d in documents}
 
 
 def _blend(opened: _Opened, questions: JudgedQueries | None) -> BlendSummary:
@@ -137,7 +154,10 @@ def _blend(opened: _Opened, questions: JudgedQueries | None) -> BlendSummary:
         index.path / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim
     ) as store:
         with record.timed("embedding sentences, measuring hubness"):
-            making = make_blend(opened.plan, opened.documents, _own_vectors(opened), encoder, store)
+            making = make_blend(
+                opened.plan, opened.documents, _own_vectors(opened), encoder, store,
+                _parents(opened.fold, opened.documents),
+            )  # fmt: skip
         with record.timed("adding views"):
             new = _add(opened, making)
         with record.timed("measuring what it costs and gains"):
@@ -183,7 +203,9 @@ def _embedded(
     if not able:
         return None
     vectors = opened.index.recipe(opened.plan.remedy).correct(embedded.vectors)
-    return JudgedVectors(able, vectors, {query.id: qrels[query.id] for query in able})
+    return JudgedVectors(
+        able, vectors, {query.id: qrels[query.id] for query in able}, questions.fold
+    )
 
 
 def _summary(

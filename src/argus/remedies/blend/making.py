@@ -6,7 +6,7 @@ another's matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,11 @@ class BlendPlan:
 
     @classmethod
     def of(
-        cls, blend: Blend, sentences: SentenceSettings, documents: Sequence[Document]
+        cls,
+        blend: Blend,
+        sentences: SentenceSettings,
+        documents: Sequence[Document],
+        parents: Mapping[str, str] | None = None,
     ) -> BlendPlan:
         """Return the plan; equal blends of equal documents share an id.
 
@@ -50,6 +54,8 @@ class BlendPlan:
         parts = [repr(blend), repr(sentences)]
         for d in documents:
             parts += [d.id, d.text, d.title, str(d.metadata.get("added", ""))]
+        for chunk, parent in (parents or {}).items():
+            parts += [chunk, parent]
         return cls(blend, sentences, f"{BLEND}-{content_hash(*parts, size=4).hex()}")
 
 
@@ -75,10 +81,12 @@ def make_blend(
     vectors: FloatArray,
     encoder: Encoder,
     store: EmbeddingStore,
+    parents: Mapping[str, str] | None = None,
 ) -> Making:
     """Make the views of a blend and its numbers; what was embedded is kept in `store`.
 
-    vectors: (n_documents, dim), unit rows, the documents' own. Raises ArgusError where no sentence
+    vectors: (n_documents, dim), unit rows, the documents' own. parents: the document of a chunk;
+    sentences of its siblings make a chunk no hub. Raises ArgusError where no sentence
     can be embedded.
     """
     blend, settings = plan.blend, plan.sentences
@@ -96,6 +104,8 @@ def make_blend(
         hubs = np.zeros(len(documents), np.float32)
         if blend.hubs:
             sentences, holders = _sample(proposal, vectors, encoder, store, settings.seed)
+            if parents:
+                holders = _with_siblings(holders, [parents.get(d.id, d.id) for d in documents])
             hubs, sample = hubness(vectors, sentences, holders), len(holders)
         numbers = DocumentNumbers(
             [d.id for d in documents],
@@ -104,6 +114,17 @@ def make_blend(
             _commits(documents),
         )
     return Making(views, embedded.vectors, proposal, len(embedded.failures), sample, numbers)
+
+
+def _with_siblings(holders: Sequence[IntArray], parents: Sequence[str]) -> list[IntArray]:
+    """Return with those that hold a sentence all chunks of their documents."""
+    of: dict[str, list[int]] = {}
+    for position, parent in enumerate(parents):
+        of.setdefault(parent, []).append(position)
+    return [
+        np.array(sorted({i for position in held.tolist() for i in of[parents[position]]}))
+        for held in holders
+    ]
 
 
 def _commits(documents: Sequence[Document]) -> IntArray | None:

@@ -13,6 +13,7 @@ import numpy as np
 from argus.data.types import FloatArray, Qrels, Query, Run
 from argus.encoders.protocol import COSINE
 from argus.errors import InputError
+from argus.evaluation.parents import ParentFold, deeper
 from argus.indexes.blend import Blend
 from argus.indexes.fold import RELEVANCE_WEIGHT
 from argus.indexes.hybrid import FUSION, fuse_with_bm25, question_weights
@@ -105,6 +106,8 @@ class JudgedVectors:
     queries: Sequence[Query]
     vectors: FloatArray
     qrels: Qrels
+    fold: ParentFold | None = None
+    """Of chunks to the documents that were judged."""
 
 
 def parts(
@@ -131,7 +134,8 @@ def _gains(
 ) -> dict[tuple[str, str], DifferenceFigures]:
     values = {}
     for name, arm in steps(blend).items():
-        run = searched.run(judged.queries, judged.vectors, K, arm)
+        run = searched.run(judged.queries, judged.vectors, deeper(K, judged.fold), arm)
+        run = run if judged.fold is None else judged.fold.run(run)
         per_query = evaluate(run, judged.qrels, [NDCG, RECALL]).per_query
         values[name] = {m: {q: v[m] for q, v in per_query.items()} for m in (NDCG, RECALL)}
     dense = next(iter(values.values()))

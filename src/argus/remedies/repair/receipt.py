@@ -15,12 +15,13 @@ import pyarrow as pa
 from argus.corpora.names import NamedCorpus
 from argus.corpora.opening import open_corpus
 from argus.data.artifacts import ArtifactFolder
+from argus.data.fields import FieldNames
 from argus.data.parquet import read_table
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries
 from argus.errors import InputError
-from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.config import ChunkedCorpus, EvaluateConfig
 from argus.evaluation.job import evaluate, evaluate_states
 from argus.evaluation.judged import JudgedQueries, read_judged
 from argus.evaluation.summary import EvaluationSummary, change
@@ -164,8 +165,12 @@ def check_judged(
     queries: Path | str | Sequence[Query] | None,
     qrels: Path | str | Qrels | None,
     corpus: NamedCorpus | None = None,
+    fields: FieldNames | None = None,
+    parent_field: str | None = None,
 ) -> JudgedQueries | None:
     """Return the judged queries for the receipt, if there are any.
+
+    fields, parent_field: of the corpus; judgements are then of the documents that chunks are of.
 
     Raises InputError, before an index is changed, for queries that cannot be evaluated on it.
     """
@@ -179,7 +184,9 @@ def check_judged(
         )
     if corpus is not None:
         open_corpus(corpus)
-    return None if queries is None or qrels is None else read_judged(queries, qrels, corpus)
+    if queries is None or qrels is None:
+        return None
+    return read_judged(queries, qrels, corpus, fields=fields).folded(parent_field)
 
 
 def evaluate_remedy(
@@ -188,7 +195,7 @@ def evaluate_remedy(
     queries: Path | str | Sequence[Query] | None,
     qrels: Path | str | Qrels | None,
     *,
-    corpus: NamedCorpus | None,
+    chunks: ChunkedCorpus,
     encoder: Encoder,
     out: Path,
 ) -> EvaluationSummary | None:
@@ -196,9 +203,9 @@ def evaluate_remedy(
     if queries is None or qrels is None:
         return None
     return evaluate(
-        queries, qrels, out=out, corpus=corpus, encoder=encoder,
+        queries, qrels, out=out, corpus=chunks.corpus, fields=chunks.fields, encoder=encoder,
         indexes=(f"{index.path}@{BEFORE}{remedy}", f"{index.path}@{remedy}"),
-        config=EvaluateConfig(),
+        config=EvaluateConfig(parent_field=chunks.parent_field),
     ).summary  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 from argus.corpora.names import Corpus
@@ -95,7 +96,7 @@ def receipt_questions(
         files = {
             name: Path(one)
             for name, one in (("queries", queries), ("qrels", qrels))
-            if isinstance(one, str | Path)
+            if isinstance(one, str | PathLike)
         }
         return ReceiptQuestions(documents, origin, able, relevant, JUDGED, files, fold=fold)
     ordered = sorted(documents, key=lambda document: document.id)

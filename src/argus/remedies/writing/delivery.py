@@ -17,6 +17,7 @@ from argus.jobs.workspace import Record
 from argus.reach.config import ReachConfig
 from argus.reach.job import reach
 from argus.reach.summary import ReachSummary
+from argus.remedies.serving import blended, serving_lines
 from argus.remedies.writing.collection import ids_of, remedies_in
 from argus.remedies.writing.mixtures import DOCUMENT
 from argus.remedies.writing.records import RemedyRecords
@@ -43,6 +44,8 @@ class WrittenResult(Result):
     summary: WrittenSummary
     undo: str
     """The command that takes the records out again."""
+    python: str
+    """The expression that serves them in Python."""
 
     def headline(self) -> Iterator[str]:
         """Yield the figures that matter."""
@@ -58,9 +61,10 @@ class WrittenResult(Result):
             )
         collection = self.summary["collection"]
         yield (
-            f"To search with it: --retriever {BLENDED}{collection} in every command that has one, "
-            f"argus.BlendedRetriever({collection!r}, encoder=...) in Python"
+            f"To search with it: --retriever {BLENDED}{collection} in every command that has one; "
+            "in Python:"
         )
+        yield from serving_lines(self.python)
         yield f"To undo it: {self.undo}"
 
 
@@ -99,13 +103,21 @@ def deliver(
 
 
 def receipt(
-    there: Destination, folder: ArtifactFolder, summary: WrittenSummary, record: Record
+    there: Destination,
+    folder: ArtifactFolder,
+    summary: WrittenSummary,
+    record: Record,
+    *arguments: str | None,
 ) -> WrittenResult:
-    """Write the receipt of a delivery."""
+    """Write the receipt of a delivery.
+
+    arguments: what `BlendedRetriever` takes beside the collection; None is left out.
+    """
     folder.write_results(JOB, summary, record.manifest(summary["counts"]))
     remedy, report = summary["remedy"], write_report(folder.path)
     (folder / BEGUN).unlink(missing_ok=True)  # last: until then the same command goes on
-    return WrittenResult(remedy, folder.path, report, summary, there.undo(remedy))
+    serving = blended(repr(summary["collection"]), *arguments)
+    return WrittenResult(remedy, folder.path, report, summary, there.undo(remedy), serving)
 
 
 class _Begun(TypedDict):

@@ -17,6 +17,7 @@ from argus.indexes.snapshot import Snapshot
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
+from argus.remedies.serving import argument
 from argus.remedies.unguarded import refuse_unguarded
 from argus.remedies.writing.collection import make_home
 from argus.remedies.writing.delivery import JOB, Destination, WrittenResult, deliver, receipt
@@ -78,7 +79,8 @@ def write_index(
         records = state_records(remedy, state, weight, opened.fingerprint).of(parents)
         destination = Destination(base, target, into)
         delivered = deliver(destination, records, payloads, folder.path, record)
-    return receipt(destination, folder, _summary(spec, opened, state, delivered, record), record)
+    return receipt(destination, folder, _summary(spec, opened, state, delivered, record), record,
+                   repr(str(spec)), argument("id_field", id_field))  # fmt: skip
 
 
 def _check_cosine(index: ViewIndex) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from argus.corpora.stored import StoredCorpus, StoredVectors
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
+from argus.data.payload import read_parents
 from argus.data.provenance import content_hash
 from argus.data.records import record_of
 from argus.data.types import Document, View
-from argus.encoders import Encoder, EncoderConfig
+from argus.encoders import Encoder, EncoderConfig, as_config
 from argus.errors import InputError
 from argus.indexes.blend import BLEND, SENTENCE, Blend
 from argus.indexes.recipes import BlendRecord
@@ -27,12 +29,14 @@ from argus.indexes.snapshot import Snapshot
 from argus.jobs.workspace import Record, open_encoder, read_documents
 from argus.remedies.blend.config import SentenceSettings
 from argus.remedies.blend.making import BlendPlan, Making, make_blend
+from argus.remedies.serving import argument
 from argus.remedies.writing.collection import make_home
 from argus.remedies.writing.delivery import JOB, Destination, WrittenResult, deliver, receipt
 from argus.remedies.writing.records import state_records
 from argus.remedies.writing.summary import Delivered, WrittenSummary
 from argus.remedies.writing.write import parent_payloads
 from argus.stores.config import StoreConfig
+from argus.stores.filters import values_of
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Payload, Store
 from argus.stores.writable import WritableStore, writable
@@ -63,12 +67,18 @@ class _Source:
         """Those that have one."""
         return [self.vectors.documents[row] for row in self.rows]
 
-    def plan(self, blend: Blend, sentences: SentenceSettings, fingerprint: str) -> BlendPlan:
+    def plan(
+        self,
+        blend: Blend,
+        sentences: SentenceSettings,
+        fingerprint: str,
+        parents: Mapping[str, str],
+    ) -> BlendPlan:
         """Return the plan; its id says what the records are made of.
 
         Equal settings, encoder, texts, vectors and payloads share one. BM25 is no part of records.
         """
-        plan = BlendPlan.of(replace(blend, bm25=0.0), sentences, self.documents)
+        plan = BlendPlan.of(replace(blend, bm25=0.0), sentences, self.documents, parents)
         template = self.vectors.agreement.template or ""
         fields = json.dumps(self.payloads, sort_keys=True, default=str)
         parts = (plan.remedy, fingerprint, self.sha256, template, fields)
@@ -85,6 +95,7 @@ def blend_store(
     into: str | None = None,
     opening: StoreConfig | None = None,
     fields: FieldNames | None = None,
+    parent_field: str | None = None,
     out: Path | str = "argus-out",
     fresh: bool = False,
 ) -> WrittenResult:
@@ -92,30 +103,56 @@ def blend_store(
 
     store: `KIND:PLACE/COLLECTION`, or one that is opened; its records stay as they are. encoder:
     the one that made its vectors. into: the collection of the new records; None makes NAME_argus.
+    fields: where texts and titles are; of its id the field by which results are called, for a
+    record keeps its own id. parent_field: where a chunk names its document, of which it is no hub.
     out: folder for the receipt, and for the vectors of the sentences; what reach tells of the
     records stands in OUT/REMEDY. A run that was stopped goes on when it is called again. Raises
     InputError for bad input, and for vectors that another encoder made; ArgusError where the store
     cannot be written.
     """
     blend, folder = blend or Blend(), ArtifactFolder(Path(out), fresh=fresh)
+    fields = fields or FieldNames()
     with open_store(store, opening) as opened:
         base = writable(opened)
-        documents, origin = _read(base, opening, fields or FieldNames(), encoder)
+        documents, origin = _read(base, opening, replace(fields, id=None), encoder)
         settings = sentences or SentenceSettings()
-        config = {**asdict(blend), **asdict(settings), "store": base.name, "into": into}
+        config = {
+            **asdict(blend), **asdict(settings), "store": base.name, "into": into,
+            "parent_field": parent_field,
+        }  # fmt: skip
         record = Record(JOB, config, {"corpus": origin})
         texts = [document.content for document in documents]
         with open_encoder(folder, encoder, record, sample=texts) as (model, vectors):
-            source = _source(base, origin, record)
-            plan = source.plan(blend, settings, model.fingerprint)
+            source = _source(base, origin, record, fields.id)
+            parents = read_parents(source.documents, parent_field)
+            plan = source.plan(blend, settings, model.fingerprint, parents)
             target = make_home(base, into)  # before anything is embedded: it may be read-only
             with record.timed("embedding sentences, measuring hubness"):
                 own = source.vectors.vectors[source.rows]
-                making = make_blend(plan, source.documents, own, model, vectors)
+                making = make_blend(plan, source.documents, own, model, vectors, parents)
         records = state_records(plan.remedy, _state(plan, making, source), 1.0, model.fingerprint)
         there = Destination(base, target, into)
         delivered = deliver(there, records, source.payloads, folder.path, record)
-    return receipt(there, folder, _summary(source, delivered, plan, making, record), record)
+    summary = _summary(source, delivered, plan, making, record)
+    return receipt(
+        there, folder, summary, record, _encoder(encoder), argument("id_field", fields.id),
+        argument("text_field", fields.text),
+    )  # fmt: skip
+
+
+def _encoder(encoder: Encoder | EncoderConfig | str) -> str:
+    """Return the argument that names the encoder; one that is an object has no other name."""
+    config = as_config(encoder)
+    if not isinstance(config, EncoderConfig):
+        return "encoder=encoder"
+    names = (
+        field.name for field in dataclass_fields(config) if field.name not in ("model", "device")
+    )
+    values = {name: getattr(config, name) for name in names}
+    changed = [f"{n}={v!r}" for n, v in values.items() if v != getattr(EncoderConfig(), n)]
+    if not changed:
+        return f"encoder={config.model!r}"
+    return f"encoder=argus.EncoderConfig({', '.join([f'model={config.model!r}', *changed])})"
 
 
 def _read(
@@ -124,13 +161,7 @@ def _read(
     fields: FieldNames,
     encoder: Encoder | EncoderConfig | str,
 ) -> tuple[list[Document], StoredCorpus]:
-    """Return the documents of a store; InputError where records could not be of them."""
-    if fields.id is not None:
-        raise InputError(
-            f"ids of the field {fields.id!r}", expected="the store's own: records name them",
-            fix="Leave --id-field out; --store-id names a table's column of ids.",
-            where="--id-field",
-        )  # fmt: skip
+    """Return the documents of a store, by its own ids; InputError for vectors of no cosine."""
     corpus = StoreCorpus(store, opening or StoreConfig())
     documents, origin = read_documents(corpus, fields, None, encoder)
     assert isinstance(origin, StoredCorpus)
@@ -145,10 +176,20 @@ def _read(
     return documents, origin
 
 
-def _source(store: WritableStore, origin: StoredCorpus, record: Record) -> _Source:
+def _source(
+    store: WritableStore, origin: StoredCorpus, record: Record, id_field: str | None
+) -> _Source:
     assert origin.vectors is not None
     sha256 = record.describe("corpus")["corpus"]["sha256"]
-    return _Source(store, origin.vectors, parent_payloads(store), sha256)
+    payloads = parent_payloads(store)
+    if id_field is not None and not any(values_of(one, id_field) for one in payloads.values()):
+        raise InputError(
+            f"no record holds a field {id_field!r}",
+            expected="the field by which results are called",
+            fix="Check the name; leave it out where the store's own ids are meant.",
+            where="--id-field",
+        )
+    return _Source(store, origin.vectors, payloads, sha256)
 
 
 def _state(plan: BlendPlan, making: Making, source: _Source) -> Snapshot:

@@ -40,9 +40,9 @@ def passages(
 ) -> Iterator[Passage]:
     """Yield the k best items of a ranking, all chunks of a document together.
 
-    text_field: of their texts, where it has none of NAMES.
+    text_field: of their texts; without it, and where an item lacks it, those of NAMES.
     """
-    names = NAMES if text_field is None else (text_field,)
+    names = NAMES if text_field is None else (text_field, *NAMES)
     items = ((document, item) for document in ranked for item in document.items or (None,))
     for (document, item), _ in zip(items, range(k), strict=False):
         yield _passage(document, item, texts, names)

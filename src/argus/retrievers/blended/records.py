@@ -102,7 +102,8 @@ class BlendRecords:
     cosines: Cosines
     numbers: Numbers
     where: Filter
-    id_field: str | None = None
+    id_fields: Sequence[str] = (PARENT,)
+    """Where the id of a record's document stands: the first of these that the record has."""
     exact: bool | None = None
     most: int = MOST
     uncertain: int = 0
@@ -133,7 +134,7 @@ class BlendRecords:
 
     def refresh(self) -> None:
         """Read the numbers again: after another run of the remedy, or changes of documents."""
-        self.numbers = read_records(self.store, self.remedy, self.id_field)[1]
+        self.numbers = read_records(self.store, self.remedy, self.id_fields)[1]
         self._count()
 
     def search(self, vectors: FloatArray, k: int) -> list[Scores]:
@@ -232,7 +233,7 @@ def open_records(
     where: Filter | None = None,
     *,
     own: str | None = None,
-    id_field: str | None = None,
+    id_fields: Sequence[str] = (PARENT,),
     exact: bool | None = None,
     most: int = MOST,
 ) -> BlendRecords:
@@ -244,13 +245,13 @@ def open_records(
     Raises InputError where there are none of it, of several remedies without a name, and for a
     store whose scores are no cosines.
     """
-    remedy, numbers = read_records(store, remedy, id_field, own)
+    remedy, numbers = read_records(store, remedy, id_fields, own)
     cosines = cosines_of(store, _some(store, numbers))
-    return BlendRecords(store, remedy, cosines, numbers, where or {}, id_field, exact, most)
+    return BlendRecords(store, remedy, cosines, numbers, where or {}, id_fields, exact, most)
 
 
 def read_records(
-    store: Store, remedy: str | None, id_field: str | None, own: str | None = None
+    store: Store, remedy: str | None, id_fields: Sequence[str], own: str | None = None
 ) -> tuple[str, Numbers]:
     """Return the remedy, and what its records count.
 
@@ -262,7 +263,7 @@ def read_records(
             for id_, payload in zip(ids, payloads, strict=True):
                 of = payload.get(REMEDY)
                 if isinstance(of, str) and remedy in (None, of):
-                    tables.setdefault(of, _Table(store.name)).add(id_, payload, id_field)
+                    tables.setdefault(of, _Table(store.name)).add(id_, payload, id_fields)
             advance(len(ids))
     name = own if own in tables else next(iter(tables), None)
     if name is None or (len(tables) > 1 and name != own):
@@ -296,10 +297,11 @@ class _Table:
     fields: dict[str, Payload] = field(default_factory=dict)
     encoder: str | None = None
 
-    def add(self, id_: str, payload: Payload, id_field: str | None) -> None:
-        document = next(iter(values_of(payload, id_field or PARENT)), None)
+    def add(self, id_: str, payload: Payload, id_fields: Sequence[str]) -> None:
+        values = (value for name in id_fields for value in values_of(payload, name))
+        document = next(values, None)
         if document is None:
-            raise self._broken(id_, id_field or PARENT, payload)
+            raise self._broken(id_, id_fields[0], payload)
         self.scale.append(self._number(id_, payload, SCALE))
         self.penalty.append(self._number(id_, payload, PENALTY))
         self.encoder = self.encoder or payload.get(ENCODER)

@@ -16,15 +16,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.data.arguments import check_unique
-from argus.data.types import Document, Query, Run
+from argus.data.types import Document, Query, RecordFields, Run
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.indexes.correction import QueryCorrection, find_correction, read_correction
+from argus.indexes.header import CorpusFields
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
 from argus.indexes.spec import IndexSpec
 from argus.indexes.views import ORIGINAL
 from argus.retrievers.blended.candidates import open_candidates
+from argus.retrievers.blended.fields import PARENT
 from argus.retrievers.blended.pages import Passage, langchain_pages, llama_nodes, passages
 from argus.retrievers.blended.ranking import CandidateRanking, Ranked, Ranking, RecordRanking
 from argus.retrievers.blended.records import MOST, PAGE, check_filter, open_records
@@ -61,6 +63,7 @@ class BlendedRetriever:
     where the first k are otherwise uncertain; `most`, records asked for at most; `opening`, what
     its name does not say. `id_field`: the field that holds the ids of the index, where a record's
     own id does not. text_field: the field of a result's text, if it has none of the usual names.
+    An index remembers both, as its corpus had them.
 
     It holds its source open: use it in a `with`, or call `close`. Calls are made one at a time,
     from whatever thread. Raises InputError for a source that is neither, a store without such
@@ -88,7 +91,7 @@ class BlendedRetriever:
         check_k(k)
         check_k(depth)
         check_k(most)
-        self.k, self.text_field = k, text_field
+        self.k = k
         self._held, self._lock, self._told = ExitStack(), threading.RLock(), set[str]()
         is_records = _is_store(source)
         own = {"where": where, "remedy": remedy, "correction": correction, "exact": exact,
@@ -98,11 +101,15 @@ class BlendedRetriever:
             index if isinstance(index, IndexRetriever) or index is None
             else open_retriever(index, encoder)
         )  # fmt: skip
+        self._fields = _corpus_fields(self.index)
+        self.text_field = text_field or self._fields["text"]
         with self._held:
             self._ranking: Ranking
             if is_records:
                 named = _encoder(self.index, encoder)
-                self._ranking = self._of_store(source, named, depth, own, most, id_field)
+                usual = (name for name in (self._fields["id"], PARENT) if name)
+                id_fields = (id_field,) if id_field else tuple(usual)
+                self._ranking = self._of_store(source, named, depth, own, most, id_fields)
             else:
                 assert self.index is not None
                 own_documents = list(self._documents.values())
@@ -119,7 +126,7 @@ class BlendedRetriever:
         depth: int,
         own: Mapping[str, Any],
         most: int,
-        id_field: str | None,
+        id_fields: Sequence[str],
     ) -> RecordRanking:
         store = self._held.enter_context(open_store(source, own["opening"]))
         _check_asked(store, own)
@@ -129,7 +136,7 @@ class BlendedRetriever:
             own["remedy"],
             where,
             own=_remedy(self.index),
-            id_field=id_field,
+            id_fields=id_fields,
             exact=own["exact"],
             most=most,
         )
@@ -268,8 +275,10 @@ class BlendedRetriever:
             return {}
         rows = self.index.index.rows(self.index.as_of)
         columns = [rows[name].to_pylist() for name in ("doc_id", "kind", "text", "source")]
+        own = self._fields["id"]
+        fields = None if own is None else RecordFields(own)
         return {
-            doc: Document(doc, text.removeprefix(title).strip(), title)
+            doc: Document(doc, text.removeprefix(title).strip(), title, fields=fields)
             for doc, kind, text, title in zip(*columns, strict=True)
             if kind == ORIGINAL
         }
@@ -279,6 +288,12 @@ def _is_store(source: Any) -> bool:
     if isinstance(source, str | Path):
         return is_store(str(source))
     return hasattr(source, "can_search_exactly")  # of `argus.Store`, and nothing else
+
+
+def _corpus_fields(index: IndexRetriever | None) -> CorpusFields:
+    """Return where the records of the index's corpus hold ids and texts, as far as it says so."""
+    known = None if index is None else index.index.header.corpus_fields
+    return known or {"id": None, "text": None}
 
 
 def _remedy(index: IndexRetriever | None) -> str | None:

@@ -21,6 +21,7 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.errors import ArgusError, InputError
+from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
 from argus.indexes.correction import FILE, QueryCorrection, read_correction
 from argus.indexes.originals import originals
@@ -143,7 +144,13 @@ def adapt_index(
     evaluation = None
     if summary["prescribed"]:
         evaluation = evaluate_remedy(
-            views, opened.remedy, queries, qrels, corpus=corpus, encoder=model, out=folder.path
+            views,
+            opened.remedy,
+            queries,
+            qrels,
+            chunks=ChunkedCorpus(corpus=corpus),
+            encoder=model,
+            out=folder.path,
         )
     write_recorded(home)
     return AdaptResult(opened.remedy, folder.path, report, views, summary, evaluation)

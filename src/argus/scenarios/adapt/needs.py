@@ -9,7 +9,7 @@ from typing import get_args
 
 from argus.data.about import file_in
 from argus.data.corpus import read_queries
-from argus.data.qrels import read_qrels
+from argus.data.qrels import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.retrievability.sentences import hold_out
@@ -145,7 +145,7 @@ def _of_queries(
     files = {name: Path(v) for name, v in sources.items() if isinstance(v, (str, Path))}
     if isinstance(needs, (str, Path)):
         needs = read_queries(Path(needs), coerce_ids=coerce_ids)
-    judged = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
+    judged = read_judgements(qrels)
     own = {d.id for d in documents}
     relevant = {
         query.id: [doc for doc, grade in judged.get(query.id, {}).items() if grade > 0]

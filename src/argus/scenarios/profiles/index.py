@@ -16,6 +16,7 @@ from argus.data.types import Document, Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.errors import ArgusError, InputError
+from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.originals import originals
 from argus.indexes.retriever import encoder_of
@@ -117,7 +118,13 @@ def add_scenarios(
     folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     judged = evaluate_remedy(
-        opened, remedy, queries, qrels, corpus=corpus, encoder=model, out=folder.path
+        opened,
+        remedy,
+        queries,
+        qrels,
+        chunks=ChunkedCorpus(corpus=corpus),
+        encoder=model,
+        out=folder.path,
     )
     write_recorded(home)
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)

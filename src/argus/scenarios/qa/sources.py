@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.data.qrels import read_qrels
+from argus.data.qrels import read_judgements
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
@@ -57,7 +57,7 @@ def read_inputs(
     questions = read_questions(
         queries, answers, reasoned, limit=config.limit, seed=config.seed, coerce_ids=coerce_ids
     )
-    judged = read_qrels(Path(qrels)) if isinstance(qrels, (str, Path)) else qrels
+    judged = None if qrels is None else read_judgements(qrels)
     spec = parse_index_spec(index)
     retriever = open_retriever(spec, encoder, exact=True, device=device, weight=config.weight)
     snapshot = retriever.index.snapshot(retriever.as_of)

@@ -9,13 +9,14 @@ from anyio import to_thread
 from fastapi import APIRouter, Query
 
 from argus.errors import InputError
-from argus.explanation.config import ExplainConfig, RunConfig
+from argus.explanation.config import ExplainConfig
 from argus.explanation.records import ExplanationRecord, RunExplanationRecord
 from argus.service.api.requests import Batch, Explain, Resolve, Search
 from argus.service.searching.authority import ServedAuthority
 from argus.service.searching.sources import IndexSource
 from argus.service.searching.summary import BatchResults, Resolutions, SearchResults
 from argus.service.state import Service, ServiceOf
+from argus.service.workplace import run_config
 
 router = APIRouter(tags=["search"])
 Explained = ExplanationRecord | RunExplanationRecord
@@ -75,8 +76,10 @@ def _explained(service: Service, body: Explain) -> Explained:
     if isinstance(source, IndexSource):
         config = ExplainConfig(k=body.k)
         retriever = source.retriever
-        return explain_index(body.query, body.id, retriever, config, authority=authority).as_dict()
-    of_retriever = RunConfig(k=body.k, corpus=service.workplace.corpus)
+        return explain_index(
+            body.query, body.id, retriever, config, authority=authority, fold=service.fold
+        ).as_dict()
+    of_retriever = run_config(service.workplace, body.k)
     return explain_retriever(
         body.query, body.id, service.searcher, of_retriever, authority=authority
     ).as_dict()

@@ -35,7 +35,8 @@ PLACES = ("index", "corpus", "kb")
 """Texts that name a file or folder, perhaps a state of it."""
 TEXTS = frozenset({
     "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component", "job",
-    "parent_field", "id_field", "title_field", "text_field", "query_field", "time_field",
+    "qrels_query_field", "qrels_document_field", "qrels_grade_field", "parent_field", "id_field",
+    "title_field", "text_field", "query_field", "time_field",
     "results_field", "feedback_field", "user_field", "session_field", "split", "k", "pool",
     "recall_measure", "ndcg_measure", "measure", "lambda_", "ids", "name", "collection", "field",
     "as_of", "known_by", "families", "entities", "parameters",

@@ -129,7 +129,7 @@ def _open(workplace: Workplace, log: Log) -> Source:
         if name is None:
             return IndexSource(str(workplace.index), log)
         corpus = workplace.corpus
-        documents = [] if corpus is None else read_corpus(corpus)
+        documents = [] if corpus is None else read_corpus(corpus, workplace.fields)
         asking = workplace.asking or AskingConfig()
         return ServedRetriever(name, asking, workplace.encoder, documents)
     except InputError as error:  # of the command line, not of the question

@@ -46,19 +46,32 @@ def index_option(workplace: Workplace, index: Path) -> str:
     return str(index) if workplace.contains(index) else SERVED
 
 
+def chunk_options(place: Workplace) -> dict[str, str]:
+    """Return the options that fold chunks to their documents; jobs read those of a file itself."""
+    if place.parent_field is None or place.config is not None:
+        return {}
+    names = {f"{name}_field": getattr(place.fields, name) for name in ("id", "title", "text")}
+    options = {"corpus": place.corpus, "parent_field": place.parent_field, **names}
+    return {name: str(value) for name, value in options.items() if value is not None}
+
+
 def trial(index: str, inputs: Mapping[str, str]) -> Wanted:
     """Return the job that tries what there is, and adds nothing."""
     return {"command": "repair", "options": {"index": index, "only_try": True, **inputs}}
 
 
-def applying(index: str, candidate: str, inputs: Mapping[str, str]) -> Wanted:
+def applying(
+    index: str, candidate: str, inputs: Mapping[str, str], chunks: Mapping[str, str]
+) -> Wanted:
     """Return the job that adds a candidate: by its own command, which writes a receipt.
 
-    Several at once are added by the repair that tries them, which keeps the best.
+    Several at once are added by the repair that tries them, which keeps the best. chunks: see
+    `chunk_options`.
     """
     if candidate not in MADE_OF:
-        return {"command": "repair", "options": {"index": index, **inputs}}
+        return {"command": "repair", "options": {"index": index, **inputs, **chunks}}
     own = {name: value for name, value in inputs.items() if name in MADE_OF[candidate]}
+    own |= chunks if candidate == BLEND else {}
     return {"command": f"remedy {candidate}", "options": {"index": index, **own}}
 
 

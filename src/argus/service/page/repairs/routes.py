@@ -18,6 +18,7 @@ from argus.service.page.repairs.reading import Tried, read_receipts, read_trial
 from argus.service.page.repairs.requests import (
     Known,
     applying,
+    chunk_options,
     index_option,
     known_inputs,
     made_already,
@@ -60,7 +61,8 @@ def repairs(
     return render(
         request, "repairs.html.j2", "repairs", folder,
         index=str(index), can_write=place.contains(index), what=WHAT, nothing=NOTHING,
-        tried=tried, inputs=inputs, known=known, there=there, trial=trial(option, {}),
+        tried=tried, inputs=inputs, known=known, there=there, 
+        trial=trial(option, chunk_options(place)),
         apply={} if tried is None or tried.is_old else _applying(tried, option, place),
         receipts=[
             (receipt, undoing(option, receipt.remedy["id"]))
@@ -81,7 +83,7 @@ def _applying(tried: Tried, option: str, place: Workplace) -> dict[str, object]:
     inputs = trial_inputs(tried.inputs, place)
     names = [t["candidate"] for t in tried.summary["trials"]] or [tried.summary["kept"]]
     return {
-        name: applying(option, name, inputs)
+        name: applying(option, name, inputs, chunk_options(place))
         for name in names
         if "+" not in name or name == tried.summary["kept"]
     }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from argus.explanation.config import RunConfig
 from argus.explanation.of_retriever import explain_retriever
 from argus.service.page.rows import Values
 from argus.service.page.titles import Titled, nearest_titles
 from argus.service.page.why_not.answers import Asking, grouped, meant_by
 from argus.service.searching.sources import ServedRetriever
 from argus.service.state import Service
+from argus.service.workplace import run_config
 
 
 def titles_of(service: Service, words: str) -> list[Titled]:
@@ -27,18 +27,21 @@ def titles_of(service: Service, words: str) -> list[Titled]:
 def answer_of_retriever(service: Service, asking: Asking) -> Values:
     """Return what the template shows: an explanation, or the documents that may be meant."""
     source, doc = service.searcher.source(), asking.document
-    known = source.texts([doc])
-    if doc not in known and (meant := titles_of(service, doc)):
+    chunks = frozenset([doc]) if service.fold is None else service.fold.chunks_of(doc)
+    if not source.texts(chunks) and (meant := titles_of(service, doc)):
         one = meant_by(doc, meant)
         if one is None:
             return {"meant": meant}
         doc = one.id
+        chunks = frozenset([doc]) if service.fold is None else service.fold.chunks_of(doc)
     authority = None if service.authority is None else service.authority.around(doc)
-    config = RunConfig(k=asking.k, corpus=service.workplace.corpus)
+    config = run_config(service.workplace, asking.k)
     explanation = explain_retriever(
         asking.question, doc, service.searcher, config, authority=authority
     )
-    title, text = source.texts([doc]).get(doc, ("", ""))
+    texts = source.texts(sorted(chunks))
+    title = next((title for title, _ in texts.values() if title), "")
+    text = "\n".join(text for _, text in texts.values())
     return {
         "explanation": explanation,
         "findings": grouped(explanation.findings, explanation.cause),

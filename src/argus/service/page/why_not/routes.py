@@ -11,7 +11,6 @@ from fastapi.responses import HTMLResponse
 from argus.data.types import Query as Topic
 from argus.explanation.config import ExplainConfig
 from argus.explanation.job import explain
-from argus.explanation.types import Explanation
 from argus.indexes.spec import IndexSpec
 from argus.remedies.blend.preview import NEAREST, can_preview, preview_blend
 from argus.service.page.availability import has_index, is_searched
@@ -104,7 +103,8 @@ def _answer(service: Service, warm: WarmIndexes, spec: IndexSpec, asking: Asking
     """Return what the template shows: an explanation, or the documents that may be meant."""
     q, doc = asking.question, asking.document
     snapshot = warm.snapshot(spec)
-    if doc not in snapshot:
+    fold = service.fold
+    if doc not in snapshot and not (fold is not None and doc in fold.parents):
         meant = titled(snapshot, doc)
         one = meant_by(doc, meant)
         if one is None and meant:
@@ -112,11 +112,14 @@ def _answer(service: Service, warm: WarmIndexes, spec: IndexSpec, asking: Asking
         doc = doc if one is None else one.id
     retriever = warm.retriever(spec)
     authority = None if service.authority is None else service.authority.around(doc)
-    explanation = explain(q, doc, retriever, ExplainConfig(k=asking.k), authority=authority)
-    ranked = retriever.search([Topic("query", q)], asking.k + 1)["query"]
-    rival = _rival(explanation, list(ranked))
+    explanation = explain(
+        q, doc, retriever, ExplainConfig(k=asking.k), authority=authority, fold=fold
+    )
+    chunks = frozenset([doc]) if fold is None else fold.chunks_of(doc)
+    ranked = retriever.search([Topic("query", q)], asking.k + len(chunks))["query"]
+    rival = next((one for one in ranked if one not in chunks), None)
     analyzer = retriever.lexical().analyzer
-    own = text_of(snapshot, doc)
+    own = text_of(snapshot, explanation.chunk or doc)
     other = text_of(snapshot, rival) if rival is not None else None
     texts = [text for text in (own, other) if text is not None]
     terms = shared_terms(q, [f"{one.title} {one.text}" for one in texts], analyzer)
@@ -124,15 +127,11 @@ def _answer(service: Service, warm: WarmIndexes, spec: IndexSpec, asking: Asking
         "explanation": explanation,
         "findings": grouped(explanation.findings, explanation.cause),
         "previews": previews(explanation),
-        "has_preview": not explanation.came_back and doc in snapshot and can_preview(retriever),
+        "has_preview": not (explanation.came_back or fold) and doc in snapshot
+        and can_preview(retriever),  # it ranks what is indexed, chunks
         "repair": "" if explanation.came_back else repair_of(explanation),
         "question": marked(q, terms, analyzer),
         "texts": [(one, marked(one.title, terms, analyzer), marked(one.text, terms, analyzer))
                   for one in texts],
         "own": own,
     }  # fmt: skip
-
-
-def _rival(explanation: Explanation, ranked: list[str]) -> str | None:
-    """Return the first document that came instead."""
-    return next((one for one in ranked if one != explanation.doc_id), None)
