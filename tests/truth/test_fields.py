@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -143,8 +145,8 @@ def served(printed: str, **names: object) -> dict[str, str]:
     lines = [line.strip() for line in printed.splitlines()]
     made = next(line for line in lines if line.startswith("retriever = "))
     asked = lines[lines.index(made) + 1]
-    scope = {"argus": package, **names}
-    exec(f"{made}\nretriever.k = 100\n{asked}\nretriever.close()", scope)
+    scope = dict(names)
+    exec(f"import argus\n{made}\nretriever.k = 100\n{asked}\nretriever.close()", scope)
     return {page.metadata["chunk_ref"]: page.page_content for page in scope["documents"]}
 
 
@@ -203,7 +205,7 @@ def test_a_column_of_judgements_that_is_not_there_is_told_with_the_header(here):
 def test_the_two_lines_that_a_blend_prints_give_texts_and_ids(index):
     printed = ran("remedy", "blend", "--index", index, *JUDGED, "--corpus", "chunks.jsonl", *FIELDS)
     my_retriever = runpy.run_path("search.py")["search"]
-    assert served(printed, my_retriever=lambda query: my_retriever(query, 10)) == BODIES
+    assert served(printed, my_retriever=lambda query: my_retriever(query, 100)) == BODIES
 
 
 def test_the_two_lines_that_a_blend_in_a_store_prints_give_texts_and_ids(here, tmp_path):
