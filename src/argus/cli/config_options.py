@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
 from types import NoneType
@@ -114,7 +114,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
         try:
             check_characters(values)
             check_outputs(outputs, values)
-            whole = plain | alone | configs
+            whole: Mapping[str, Any] = plain | alone | configs
             if judged:
                 whole = with_columns(judged, whole, columns.make(values))
             if stores is not None:

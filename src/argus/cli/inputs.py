@@ -98,10 +98,10 @@ def with_stores(
 
 def with_columns(
     judged: Collection[str], values: Mapping[str, Any], columns: QrelsFields
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """Return a command's values, files of judgements with their columns where these are named."""
     if columns == QrelsFields():
-        return dict(values)
+        return values
     from argus.data.qrels import QrelsFile
 
     def whole(name: str, value: Any) -> Any:

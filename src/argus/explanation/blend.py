@@ -122,8 +122,8 @@ class _Rankings:
     def rival(self) -> str | None:
         """Return the k-th document, or the one after it where the k-th is explained."""
         scores = self.dense(self.case.vector, self.blend)
-        found = self.fused(scores) if self.case.retriever.hybrid else scores
-        ranked = list(self.case.of_documents(found))
+        scored = self.fused(scores) if self.case.retriever.hybrid else scores
+        ranked = list(self.case.of_documents(scored))
         own, kth = self.case.doc_id, min(self.case.k, len(ranked)) - 1
         around = [*ranked[kth : kth + 2], *ranked[:kth][::-1]] if ranked else []
         return next((document for document in around if document != own), None)

@@ -134,12 +134,7 @@ def explain(
             index.index, index.encoder, index.as_of, config.hybrid, index.exact, index.weight
         )
     probe = load_for(config.rps, retriever.encoder)
-    if fold is None:
-        fold = ParentFold.of_corpus(
-            ChunkedCorpus(
-                corpus=config.corpus, fields=config.fields, parent_field=config.parent_field
-            )
-        )
+    fold = fold or _fold(config)
     case = _first_chunk(_case(question.text, doc_id, config.k, retriever), fold)
     place = standing(case)
     findings = _findings(case, place, config, authority, probe)
@@ -187,6 +182,13 @@ def _case(query: str, doc_id: str, k: int, retriever: IndexRetriever) -> Case:
         )
     vector: FloatArray = np.asarray(retriever.encoder.encode_queries([query]), np.float32)
     return Case(query, doc_id, k, retriever, snapshot, retriever.recipe.correct(vector), vector)
+
+
+def _fold(config: ExplainConfig) -> ParentFold | None:
+    corpus, fields = config.corpus, config.fields
+    return ParentFold.of_corpus(
+        ChunkedCorpus(corpus=corpus, fields=fields, parent_field=config.parent_field)
+    )
 
 
 def _first_chunk(case: Case, fold: ParentFold | None) -> Case:

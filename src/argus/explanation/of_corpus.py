@@ -85,8 +85,8 @@ class _Search:
 
     def rows_of(self, doc_id: str) -> list[int]:
         """Return the rows of a document: its own, or those of its chunks."""
-        wanted = [doc_id] if self.fold is None else self.fold.chunks_of(doc_id)
-        return [row for row, document in enumerate(self.documents) if document.id in wanted]
+        ids = [doc_id] if self.fold is None else self.fold.chunks_of(doc_id)
+        return [row for row, document in enumerate(self.documents) if document.id in ids]
 
     def matched(self, rank: int, doc_id: str) -> Matched:
         """Return one document as the query sees it."""
@@ -121,8 +121,8 @@ def explain_corpus(
         search = _searched(model, opened, sorted(documents.values(), key=_id), question.text)
     search = replace(search, fold=fold_of(config, documents))
     name = CorpusExplanation.source
-    asked = RunCase(question.text, doc_id, config.k, search.ranking(), documents, name)
-    case = folded(asked, search.fold)
+    chunked = RunCase(question.text, doc_id, config.k, search.ranking(), documents, name)
+    case = folded(chunked, search.fold)
     more = list(_of_encoder(case, search))
     return explained(CorpusExplanation, case, question.id, model.fingerprint, config, more)
 

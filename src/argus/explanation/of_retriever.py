@@ -65,11 +65,13 @@ def explain_retriever(
     known = list((documents or {}).values())
     fold = fold_of(config, documents)
     with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
-        wanted = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
-        scores = _scores(source, question.text, wanted, deeper(config.k, fold))
+        ids = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
+        scores = _scores(source, question.text, ids, deeper(config.k, fold))
     check_corpus(documents, list(scores), config.corpus, RetrieverExplanation.source)
-    asked = RunCase(question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source)
-    case = folded(asked, fold)
+    chunked = RunCase(
+        question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source
+    )
+    case = folded(chunked, fold)
     return explained(
         RetrieverExplanation, case, question.id, source.name, config, authority=authority
     )
@@ -86,10 +88,10 @@ def question_of(query: str, file: Path | None) -> Query:
     return questions[query]
 
 
-def _scores(source: OpenRetriever, text: str, wanted: Collection[str], k: int) -> dict[str, float]:
+def _scores(source: OpenRetriever, text: str, ids: Collection[str], k: int) -> dict[str, float]:
     """Return the ranking, best first: what comes back at k and, where need be, what follows it."""
     scores = _asked(source, text, k)
-    if any(id_ in wanted for id_ in scores) or k >= FUSED_DEPTH:
+    if any(id_ in ids for id_ in scores) or k >= FUSED_DEPTH:
         return scores
     deeper = _asked(source, text, FUSED_DEPTH)
     if list(deeper)[: len(scores)] == list(scores):

@@ -34,10 +34,10 @@ def open_or_create(path: Path, header: IndexHeader) -> ViewIndex:
             encoder=header.encoder,
             similarity=header.similarity,
         )
-    told = replace(index.header, vectors=header.vectors, corpus_fields=header.corpus_fields)
-    if index.header != told:
+    whole = replace(index.header, vectors=header.vectors, corpus_fields=header.corpus_fields)
+    if index.header != whole:
         with writing(path):
-            write_header(path, told)
+            write_header(path, whole)
         index = ViewIndex.open(path)
     return index
 

@@ -199,8 +199,10 @@ def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
     project = Project.here()
     if (parent_field := project.value("parent-field")) is None:
         return chunks
-    said = {s.name: project.value(s.where.lstrip("-")) for s in settings_of(FieldNames)}
-    own = {n: v for n, v in said.items() if v is not None and getattr(chunks.fields, n) is None}
+    named_there = {s.name: project.value(s.where.lstrip("-")) for s in settings_of(FieldNames)}
+    own = {
+        n: v for n, v in named_there.items() if v is not None and getattr(chunks.fields, n) is None
+    }
     return ChunkedCorpus(
         corpus=chunks.corpus or project.value("corpus"),
         fields=replace(chunks.fields, **own),

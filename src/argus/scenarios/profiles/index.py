@@ -118,14 +118,9 @@ def add_scenarios(
     folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
     report = write_report(folder.path)
     judged = evaluate_remedy(
-        opened,
-        remedy,
-        queries,
-        qrels,
-        chunks=ChunkedCorpus(corpus=corpus),
-        encoder=model,
-        out=folder.path,
-    )
+        opened, remedy, queries, qrels,
+        chunks=ChunkedCorpus(corpus=corpus), encoder=model, out=folder.path,
+    )  # fmt: skip
     write_recorded(home)
     return ScenariosResult(remedy, folder.path, report, opened, summary, judged)
 
