@@ -119,9 +119,7 @@ def blend(
     stay as they are; then the store is asked for what was written.
     """
     if place.store is not None:
-        index_alone = {"--queries": judging.queries, "--qrels": judging.qrels,
-                       "--corpus": chunks.corpus}  # fmt: skip
-        refuse(index_alone, "an index (--index)")
+        refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
         from argus.remedies.writing.of_store import blend_store
 
         written = blend_store(

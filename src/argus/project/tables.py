@@ -117,8 +117,8 @@ def _repairs(answers: Answers) -> Iterator[Table]:
             key: value for key, value in _encoder(answers.encoder).items()
             if key not in ("device", "trust-remote-code", "batch", "concurrency")
         }  # fmt: skip
-        joined = _changed(replace(answers.columns, id=None, coerce_ids=False))
-        values = {"store": place, **joined, **encoder, **_opening(answers)}
+        named = {**_changed(answers.columns), **_parents(answers)}
+        values = {"store": place, **named, **encoder, **_opening(answers)}
         says = ("Repair the store beside its documents: argus remedy blend. Undo: remedy rollback",)
         yield Table("remedy.blend", says, {**values, "out": BLENDED})
         shared = {"store": place, **_opening(answers)}
@@ -130,11 +130,12 @@ def _repairs(answers: Answers) -> Iterator[Table]:
         says = ("An index of the documents, which a repair is made in.",)
         values = {"corpus": _corpus(answers), **_changed(answers.columns)}
         yield Table("index.build", says, {**values, **_encoder(answers.encoder), "out": index})
-    judging = (
+    judging: dict[str, Any] = (
         {**_path("queries", answers.parts.queries), **_qrels(answers.parts)}
         if answers.parts.qrels is not None
         else {}
     )
+    judging |= _chunks(answers)
     says = ("Keeps what the questions prove; without judged ones, adds the default.",)
     yield Table("repair", says, {"index": index, **judging})
     says = ("The default repair by itself, proven or not.",)
@@ -157,13 +158,20 @@ def _judged(answers: Answers) -> Table:
             values["encoder"] = answers.encoder.model
     else:
         index = answers.index or INDEX
-        values["index"] = [f"{index}@original", index]
+        values |= {"index": [f"{index}@original", index], **_chunks(answers)}
     return Table("evaluate", ("The judged questions.",), {**values, "out": JUDGED})
 
 
 def _parents(answers: Answers) -> Values:
     field = answers.parts.parent_field
     return {} if field is None else {"parent-field": field}
+
+
+def _chunks(answers: Answers) -> Values:
+    """Return what folds the chunks of an index to documents, where their field was said."""
+    if answers.parts.parent_field is None:
+        return {}
+    return {"corpus": _corpus(answers), **_changed(answers.columns), **_parents(answers)}
 
 
 def _corpus(answers: Answers) -> str:
