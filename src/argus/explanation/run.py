@@ -226,7 +226,9 @@ def documents_of(config: RunConfig) -> dict[str, Document] | None:
 
 def fold_of(config: RunConfig, documents: Mapping[str, Document] | None) -> ParentFold | None:
     """Return the fold of the corpus's chunks, where the config names their document."""
-    return ParentFold.of(config.parent_field, documents and list(documents.values()))
+    return ParentFold.of(
+        config.parent_field, None if documents is None else list(documents.values())
+    )
 
 
 def folded(case: RunCase, fold: ParentFold | None) -> RunCase:

@@ -21,7 +21,6 @@ from argus.indexes.header import read_header
 from argus.indexes.spec import parse_index_spec
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
-from argus.settings import settings_of
 from argus.verdict.project import Project
 from argus.verdict.reading import Results
 
@@ -199,13 +198,16 @@ def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
     project = Project.here()
     if (parent_field := project.value("parent-field")) is None:
         return chunks
-    named_there = {s.name: project.value(s.where.lstrip("-")) for s in settings_of(FieldNames)}
-    own = {
-        n: v for n, v in named_there.items() if v is not None and getattr(chunks.fields, n) is None
-    }
+    own = chunks.fields
+    fields = replace(
+        own,
+        id=own.id or project.value("id-field"),
+        title=own.title or project.value("title-field"),
+        text=own.text or project.value("text-field"),
+    )
     return ChunkedCorpus(
         corpus=chunks.corpus or project.value("corpus"),
-        fields=replace(chunks.fields, **own),
+        fields=fields,
         parent_field=parent_field,
     )
 
