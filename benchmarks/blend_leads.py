@@ -41,7 +41,7 @@ from argus.remedies.blend.hubness import draw_sample, hubness
 from argus.remedies.blend.job import blend_index
 from argus.scenarios.adapt.config import AdaptConfig
 from argus.scenarios.adapt.learning import Examples, held_out_gain, learn
-from benchmarks.blend_quality import COLLECTIONS, NDCG, RECALL, compared, judged_collection, mean_of
+from benchmarks.blend_quality import CHOSEN_ON, NDCG, RECALL, compared, judged_collection, mean_of
 from benchmarks.shared import collection
 
 TOLD = ("ghsa", "scotus")
@@ -60,20 +60,20 @@ def run() -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as temporary:
         home = Path(os.environ.get("BLEND_INDICES", temporary))
         states = {
-            name: _state(name, home / name / "index", encoder) for name in (*COLLECTIONS, *TOLD)
+            name: _state(name, home / name / "index", encoder) for name in (*CHOSEN_ON, *TOLD)
         }
     weighed = {name: _by_question(states[name]) for name in OTHERS}
-    ships = {name: states[name].values(states[name].searched()) for name in COLLECTIONS}
-    leads = {name: _leads(states[name]) for name in COLLECTIONS}
-    settings = {name: _settings(states[name]) for name in COLLECTIONS}
-    for name in COLLECTIONS:
+    ships = {name: states[name].values(states[name].searched()) for name in CHOSEN_ON}
+    leads = {name: _leads(states[name]) for name in CHOSEN_ON}
+    settings = {name: _settings(states[name]) for name in CHOSEN_ON}
+    for name in CHOSEN_ON:
         others = [of for other, of in settings.items() if other != name]
         best = max(settings[name], key=lambda at: _mean(settings[name][at]))
         elsewhere = max(settings[name], key=lambda at: sum(_mean(of[at]) for of in others))
         leads[name]["chosen elsewhere"] = settings[name][elsewhere]
         leads[name]["best here"] = settings[name][best]
         print(name, "elsewhere", elsewhere, "here", best, flush=True)
-    arms = list(leads[COLLECTIONS[0]])
+    arms = list(leads[CHOSEN_ON[0]])
     return {
         "by_question": {
             name: compared(of["0.2 for all"][NDCG], of["by question"][NDCG])
@@ -87,11 +87,9 @@ def run() -> dict[str, Any]:
                 arm: {m: compared(ships[name][m], leads[name][arm][m]) for m in (NDCG, RECALL)}
                 for arm in arms
             }
-            for name in COLLECTIONS
+            for name in CHOSEN_ON
         },
-        "mean": {
-            arm: mean_of([_step(ships[n], leads[n][arm]) for n in COLLECTIONS]) for arm in arms
-        },
+        "mean": {arm: mean_of([_step(ships[n], leads[n][arm]) for n in CHOSEN_ON]) for arm in arms},
     }
 
 

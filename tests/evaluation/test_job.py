@@ -297,16 +297,16 @@ def test_a_hybrid_system_is_measured_beside_the_dense_one(index, minilm, tmp_pat
             assert row[f"rank {side}"] == min(ranks, default=None)
     both = evaluate(
         QUERIES, QRELS, out=tmp_path / "both", indexes=[f"{index}@original", str(index)],
-        hybrid=["z"], config=CONFIG,
+        hybrid=["dbsf"], config=CONFIG,
     )  # fmt: skip
-    assert all(s["name"].endswith(" (z with BM25)") for s in both.summary["systems"])
+    assert all(s["name"].endswith(" (dbsf with BM25)") for s in both.summary["systems"])
 
 
 @pytest.mark.parametrize(
     ("hybrid", "runs", "message"),
     [
         (["sum"], 0, "fusion 'sum'"),
-        (["rrf", "z"], 0, "--hybrid: 2 rankings for 1 indexes; expected one for all indexes"),
+        (["rrf", "dbsf"], 0, "--hybrid: 2 rankings for 1 indexes; expected one for all indexes"),
         (["rrf"], 1, "--hybrid: 1 rankings for 0 indexes"),
     ],
 )

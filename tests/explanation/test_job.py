@@ -32,7 +32,7 @@ def test_a_document_that_came_back_names_the_view_that_did_it(
     json.dumps(found.as_dict())  # plain values throughout
 
 
-@pytest.mark.parametrize("hybrid", [None, "rrf", "z"])
+@pytest.mark.parametrize("hybrid", [None, "rrf", "dbsf"])
 def test_rank_and_gap_are_those_of_a_search(retriever, minilm, hybrid, passages):
     retriever = IndexRetriever(retriever.index, minilm, hybrid=hybrid)
     query = "Which film was directed by a woman?"

@@ -1,9 +1,15 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from qdrant_client.hybrid.fusion import distribution_based_score_fusion
+from qdrant_client.models import ScoredPoint
 
 from argus.errors import InputError
 from argus.indexes.hybrid import fuse, fuse_with_bm25, question_weight
 from argus.indexes.lexical import LexicalIndex
 
+IDS = st.integers(0, 9).map(str)
+SCORES = st.integers(-100, 100).map(lambda tenths: tenths / 10)
 DENSE = {"q": {"a": 0.9, "b": 0.5, "c": 0.1}}
 LEXICAL = {"q": {"b": 12.0, "d": 4.0}, "other": {"x": 1.0}}
 
@@ -29,19 +35,23 @@ def test_bm25_counts_a_fifth_unless_told_otherwise():
     assert fuse_with_bm25(DENSE, LEXICAL, 10, "rrf") == fuse([DENSE, LEXICAL], 10, "rrf")
 
 
-def test_z_gives_the_lowest_score_for_what_was_not_found():
-    run = fuse([{"q": {"a": 1.0, "b": 3.0}}, {"q": {"b": 5.0, "c": 5.0}}], 10, "z")
-    assert run["q"] == pytest.approx({"b": 1.0, "a": -1.0, "c": -1.0})
+@given(runs=st.lists(st.dictionaries(IDS, SCORES, min_size=1), min_size=2, max_size=2))
+def test_dbsf_scores_as_qdrant_does(runs):
+    expected = distribution_based_score_fusion(
+        [[ScoredPoint(id=int(doc), version=0, score=s) for doc, s in r.items()] for r in runs], 20
+    )
+    fused = fuse([{"q": run} for run in runs], 20, "dbsf")["q"]
+    assert fused == pytest.approx({str(point.id): point.score for point in expected})
 
 
 def test_ties_break_by_id_and_k_cuts():
     assert list(fuse([{"q": {"b": 1.0, "a": 1.0, "c": 1.0}}], 2)["q"]) == ["a", "b"]
     assert fuse([], 3) == {}
-    assert fuse([{"q": {}}], 3, "z") == {"q": {}}
+    assert fuse([{"q": {}}], 3, "dbsf") == {"q": {}}
 
 
 def test_wrong_settings_are_named():
-    with pytest.raises(InputError, match="fusion 'sum'; expected one of min-max, rrf, z"):
+    with pytest.raises(InputError, match="fusion 'sum'; expected one of min-max, rrf, dbsf"):
         fuse([DENSE], 1, "sum")
     with pytest.raises(InputError, match="k=0"):
         fuse([DENSE], 0)

@@ -47,7 +47,7 @@ def test_a_repeated_build_changes_nothing(built, minilm):
         build_index([Document("x", "other")], out=built.index.path, encoder=minilm)
 
 
-@pytest.mark.parametrize("hybrid", [None, "rrf", "min-max", "z"])
+@pytest.mark.parametrize("hybrid", [None, "rrf", "min-max", "dbsf"])
 def test_questions_find_their_document(built, minilm, hybrid):
     retriever = IndexRetriever(built.index, minilm, hybrid=hybrid)
     queries = [Query("1", "electrons"), Query("2", "band from London"), Query("3", " ")]

@@ -41,9 +41,7 @@ def search(
     ] = None,
     hybrid: Annotated[
         str | None,
-        Doc(
-            "Fuse vectors and BM25: rrf (the best measured for anchors), min-max (0.8 to 0.2) or z."
-        ),
+        Doc("Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf."),
     ] = None,
     places: Annotated[
         Places,

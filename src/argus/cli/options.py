@@ -151,7 +151,7 @@ NeedProfiles = Annotated[
 Hybrid = Annotated[
     list[str] | None,
     Doc(
-        "Fuse with BM25: min-max (by question), rrf or z; dense: not. For all indexes, or once "
+        "Fuse with BM25: min-max (by question), rrf or dbsf; dense: not. For all indexes, or once "
         "for each; default: as a blend in the index says, else dense."
     ),
     Option(("--hybrid",)),

@@ -31,8 +31,8 @@ def search(
     hybrid: Annotated[
         str | None,
         Doc(
-            "Fuse with BM25: min-max (by question), rrf or z; dense: not. Default: as a blend in "
-            "the index says, else dense."
+            "Fuse with BM25: min-max (by question), rrf or dbsf; dense: not. Default: as a blend "
+            "in the index says, else dense."
         ),
     ] = None,
     weight: o.Weight = None,

@@ -92,7 +92,7 @@ def evaluate(
     by the columns that `fields` names; an index knows its own. diagnosis: folder with
     diagnosis.parquet, for the statistic of ARGUS Table 4.
     encoder: for indexes that do not name theirs, and for the queries of stores. hybrid: how
-    indexes fuse vectors with BM25 ("min-max", "rrf", "z"; "dense" for
+    indexes fuse vectors with BM25 ("min-max", "rrf", "dbsf"; "dense" for
     not at all), one for all or one for each. exact: None searches every index as it is served,
     approximately where it has an approximate index. weights: λ of documents against scenarios, one
     for all indexes or one for each. excluded: documents that are taken out of each query's results

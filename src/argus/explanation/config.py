@@ -45,9 +45,9 @@ class ExplainConfig:
     """What is checked besides the index. fields: the columns of `corpus`."""
 
     k: K = 10
-    hybrid: Annotated[str | None, Doc("Explain a search fused with BM25: min-max, rrf or z.")] = (
-        None
-    )
+    hybrid: Annotated[
+        str | None, Doc("Explain a search fused with BM25: min-max, rrf or dbsf.")
+    ] = None
     weight: Weight = None
     queries: Queries = None
     rps: RpsSource = field(default_factory=RpsSource)

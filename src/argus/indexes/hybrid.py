@@ -1,12 +1,10 @@
-"""Fusing rankings: normalised scores or reciprocal ranks, named, ties by document id.
+"""Fuse rankings: scaled scores or reciprocal ranks, named, ties by document id.
 
-Of a vector search and BM25, scores scaled to 0..1 and weighed are the default, BM25 by 0.2: over
-sixteen judged collections that gained +0.012 nDCG@10 in the mean and harmed one. In the search of
-an index the weight follows the question (`question_weight`). Reciprocal ranks are a gamble: +0.059
-to -0.013 with a good BM25, -0.018 in the mean with a plain one (docs/results.md#blend).
+Vectors and BM25 with scores scaled to 0..1 and weighed are the default. In the search of an index
+the weight follows the question (`question_weight`). No fixed fusion is safe: each of `RIVALS`
+gains on some collections and loses on others (docs/results/blend.md).
 
-A document that one run lacks was not found by that retriever: it gets nothing from it under
-`min-max` and `rrf`, and that run's lowest standard score under `z`, where 0 would mean average.
+A document that one run lacks was not found by that retriever and gets nothing from it.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from argus.data.types import Run
 from argus.errors import InputError
 from argus.indexes.snapshot import check_k
 
-Fusion = Literal["min-max", "rrf", "z"]
+Fusion = Literal["min-max", "rrf", "dbsf"]
 FUSIONS: tuple[Fusion, ...] = get_args(Fusion)
 FUSION: Fusion = "min-max"
 BM25_WEIGHT = 0.2
@@ -31,6 +29,14 @@ LEAST_SHARE, PER_COVERAGE, MOST_SHARE = 0.5, 3.0, 2.0
 """How that follows the question; see `question_weight`."""
 RRF_CONSTANT = 60.0
 """k of Cormack, Clarke and Büttcher (SIGIR 2009), the value of their experiments."""
+
+RIVALS: dict[str, tuple[Fusion, float]] = {
+    "min-max 0.3": ("min-max", 0.3),
+    "min-max 0.5": ("min-max", 0.5),
+    "RRF (60)": ("rrf", 0.5),
+    "DBSF": ("dbsf", 0.5),
+}
+"""Fusions of vectors and BM25 that everybody has at hand: method, and what BM25 counts."""
 
 Scores = dict[str, float]
 
@@ -57,7 +63,7 @@ def _fused(
     contribution = _METHODS[method]
     return _top(
         [
-            (*contribution(run.get(query, {})), count)
+            (contribution(run.get(query, {})), count)
             for run, count in zip(runs, counts, strict=True)
         ],
         k,
@@ -116,43 +122,45 @@ def check_fusion(name: str) -> Fusion:
     )
 
 
-def reciprocal_ranks(scores: Scores) -> tuple[dict[str, float], float]:
-    """Return 1 / (60 + rank) per document, and 0 for those that were not found."""
+def reciprocal_ranks(scores: Scores) -> Scores:
+    """Return 1 / (60 + rank) per document."""
     ranked = ranking(scores)
-    return {doc: 1 / (RRF_CONSTANT + rank) for rank, doc in enumerate(ranked, 1)}, 0.0
+    return {doc: 1 / (RRF_CONSTANT + rank) for rank, doc in enumerate(ranked, 1)}
 
 
-def min_max(scores: Scores) -> tuple[dict[str, float], float]:
-    """Return scores scaled to 0..1 (all 1 where they are equal), and 0 for those not found."""
+def min_max(scores: Scores) -> Scores:
+    """Return scores scaled to 0..1, all 1 where they are equal."""
     if not scores:
-        return {}, 0.0
+        return {}
     low, high = min(scores.values()), max(scores.values())
     if high == low:
-        return dict.fromkeys(scores, 1.0), 0.0
-    return {doc: (score - low) / (high - low) for doc, score in scores.items()}, 0.0
+        return dict.fromkeys(scores, 1.0)
+    return {doc: (score - low) / (high - low) for doc, score in scores.items()}
 
 
-def standard_scores(scores: Scores) -> tuple[dict[str, float], float]:
-    """Return scores less their mean over their deviation, and the lowest for those not found."""
-    if not scores:
-        return {}, 0.0
-    values = np.array(list(scores.values()), np.float64)
-    deviation = float(values.std())
-    centred = (values - values.mean()) / deviation if deviation > 0 else np.zeros(len(values))
-    return dict(zip(scores, centred.tolist(), strict=True)), float(centred.min())
+def distribution_based(scores: Scores) -> Scores:
+    """Return scores less mean - 3σ, over 6σ; all 0.5 where they are equal.
+
+    Distribution-based score fusion as Qdrant has it: σ of a sample, nothing clipped.
+    """
+    deviation = float(np.std(list(scores.values()), ddof=1)) if len(scores) > 1 else 0.0
+    if deviation == 0:
+        return dict.fromkeys(scores, 0.5)
+    mean = float(np.mean(list(scores.values())))
+    return {doc: 0.5 + (score - mean) / (6 * deviation) for doc, score in scores.items()}
 
 
-_METHODS: dict[Fusion, Callable[[Scores], tuple[dict[str, float], float]]] = {
+_METHODS: dict[Fusion, Callable[[Scores], Scores]] = {
     "rrf": reciprocal_ranks,
     "min-max": min_max,
-    "z": standard_scores,
+    "dbsf": distribution_based,
 }
 
 
-def _top(parts: Sequence[tuple[dict[str, float], float, float]], k: int) -> dict[str, float]:
-    """Sum the parts (score per document, score of a document not found, weight)."""
-    total = dict.fromkeys(chain.from_iterable(scores for scores, _, _ in parts), 0.0)
-    for scores, absent, weight in parts:
-        for doc in total:
-            total[doc] += weight * scores.get(doc, absent)
+def _top(parts: Sequence[tuple[Scores, float]], k: int) -> Scores:
+    """Sum the parts (score per document, weight) and return the k best."""
+    total = dict.fromkeys(chain.from_iterable(scores for scores, _ in parts), 0.0)
+    for scores, weight in parts:
+        for doc, score in scores.items():
+            total[doc] += weight * score
     return {doc: total[doc] for doc in ranking(total)[:k]}

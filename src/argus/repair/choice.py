@@ -31,6 +31,16 @@ class Trial:
         return min(self.gain.mean_difference, self.recall.mean_difference) < -HARM
 
     @property
+    def needed(self) -> int | None:
+        """Questions that would tell its gain and its harm from chance; None where these do."""
+        if self.gain.mean_difference <= 0 or self.recall.verdict == "worse":
+            return None
+        doubtful = [] if self.gain.verdict else [self.gain]
+        if self.recall.mean_difference < -HARM:
+            doubtful.append(self.recall)
+        return max((d.queries_needed for d in doubtful), default=None)
+
+    @property
     def passes(self) -> bool:
         """Whether its gain is more than chance, and it harms nothing."""
         return self.gain.verdict == "better" and not self.harms
@@ -60,8 +70,8 @@ def choose(before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: in
     trials = [
         Trial(
             name,
-            _difference(before, values, MEASURE, seed),
-            _difference(before, values, GUARD, seed),
+            compare(before, values, MEASURE, seed),
+            compare(before, values, GUARD, seed),
         )
         for name, values in after.items()
     ]
@@ -101,6 +111,7 @@ def _folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
     return [{queries[i] for i in part} for part in parts]
 
 
-def _difference(before: PerQuery, after: PerQuery, measure: str, seed: int) -> PairedDifference:
+def compare(before: PerQuery, after: PerQuery, measure: str, seed: int) -> PairedDifference:
+    """Compare two systems' values of one measure, question by question."""
     first, second = ({q: v[measure] for q, v in of.items()} for of in (before, after))
     return paired_difference(first, second, seed=seed)

@@ -25,11 +25,12 @@ from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
+from argus.remedies.blend.summary import Rival
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.receipt import check_judged
 from argus.repair.candidates import BLEND, Candidate, Materials, candidates
-from argus.repair.choice import NOTHING, Choice, choose
-from argus.repair.config import RepairConfig
+from argus.repair.choice import NOTHING, Choice, choose, compare
+from argus.repair.config import MEASURE, RepairConfig
 from argus.repair.questions import DEFAULT, Questions, hold_out_needs, of_judged
 from argus.repair.summary import RepairSummary, headline
 from argus.repair.trial_table import TABLE, trial_table
@@ -69,6 +70,7 @@ class _Trials:
     questions: int
     table: pa.Table | None
     choice: Choice | None
+    rivals: list[Rival]
     failed: dict[str, str]
     missing: dict[str, str]
     winner: Candidate | None
@@ -187,16 +189,21 @@ def _try(
     tried, missing = candidates(materials)
     if questions is None:
         default = next(c for c in tried if c.name == BLEND)
-        return _Trials(DEFAULT, 0, None, None, {}, missing, default)
-    before, after, failed = try_all(index, tried, materials.encoder, questions)
+        return _Trials(DEFAULT, 0, None, None, [], {}, missing, default)
+    outcome = try_all(index, tried, materials.encoder, questions)
+    before, after, failed = outcome.before, outcome.after, outcome.failed
     if not after:
         raise ArgusError(f"{index}: no candidate could be tried ({next(iter(failed.values()))}).")
     choice = choose(before, after, config.folds, config.seed)
+    rivals: list[Rival] = [
+        {"fusion": name, "ndcg10": compare(before, of, MEASURE, config.seed).figures()}
+        for name, of in outcome.rivals.items()
+    ]
     winner = None
     if choice.winner != NOTHING:
         winner = next(c for c in tried if c.name == choice.winner)
     n, table = len(questions.queries), trial_table(before, after, questions)
-    return _Trials(questions.kind, n, table, choice, failed, missing, winner)
+    return _Trials(questions.kind, n, table, choice, rivals, failed, missing, winner)
 
 
 def _keep_table(folder: ArtifactFolder, table: pa.Table | None) -> None:
@@ -222,11 +229,13 @@ def _summary(
                 "candidate": t.candidate,
                 "passes": t.passes,
                 "harms": t.harms,
+                "needed": t.needed,
                 "ndcg10": t.gain.figures(),
                 "recall10": t.recall.figures(),
             }
             for t in choice.trials
         ],
+        "rivals": trials.rivals,
         "failed": trials.failed,
         "missing": trials.missing,
         "cross_validated": None if choice is None else choice.cross_validated.figures(),

@@ -9,6 +9,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.measures.significance import DifferenceFigures
+from argus.remedies.blend.summary import MEASURED, Rival, rivals_line
 
 NOTHING = "nothing"
 """In the place of a candidate that is kept."""
@@ -19,7 +20,8 @@ class TrialFigures(TypedDict):
 
     candidate: remedy that was tried.
     passes: whether it gained more than chance, without harm.
-    harms: whether it is surely worse.
+    harms: whether it lowers either measure in the mean by more than it may.
+    needed: judged questions that would tell; None where these do, or nothing is gained.
     ndcg10: nDCG@10 against the index as it was.
     recall10: recall@10 against the index as it was.
     """
@@ -27,6 +29,7 @@ class TrialFigures(TypedDict):
     candidate: str
     passes: bool
     harms: bool
+    needed: int | None
     ndcg10: DifferenceFigures
     recall10: DifferenceFigures
 
@@ -37,6 +40,7 @@ class RepairSummary(TypedDict):
     judged_by: judged questions, held-out needs, or nothing.
     questions: questions that candidates were tried on.
     trials: best first; none where nothing judged.
+    rivals: fixed fusions of the documents' own vectors with BM25, against the index as it was.
     failed: candidates that could not be tried, and why.
     missing: candidates for which something was not given, and what.
     cross_validated: chosen on other folds and measured on each; None without a trial.
@@ -51,6 +55,7 @@ class RepairSummary(TypedDict):
     judged_by: str
     questions: int
     trials: list[TrialFigures]
+    rivals: list[Rival]
     failed: dict[str, str]
     missing: dict[str, str]
     cross_validated: DifferenceFigures | None
@@ -69,12 +74,12 @@ def headline(summary: RepairSummary) -> Iterator[str]:
     if not summary["trials"]:
         yield (
             "no judged questions and no information needs: nothing was chosen. "
-            f"{summary['kept']} is the fixed default; on judged collections it gained, or changed "
-            "little (docs/results.md#blend)"
+            f"{summary['kept']} is the fixed default. {MEASURED}"
         )
     else:
         yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10:"
         yield from (_trial(trial) for trial in summary["trials"])
+        yield f"  {rivals_line(summary['rivals'])}"
         figures = summary["cross_validated"]
         assert figures is not None
         yield f"chosen on other folds and measured on each: {_figures(figures)}"
@@ -96,10 +101,9 @@ def headline(summary: RepairSummary) -> Iterator[str]:
             if passing
             else ("no candidate gained more than chance without harm")
         )
-        yield (
-            f"kept: nothing; {why}. More judged "
-            "questions tell smaller gains; `argus remedy blend` adds the default unproven"
-        )
+        needed = min((t["needed"] for t in summary["trials"] if t["needed"]), default=None)
+        few = f". Too few questions: about {needed:,} would tell" if needed else ""
+        yield f"kept: nothing; {why}{few}. `argus remedy blend` adds the default unproven"
 
 
 def _trial(trial: TrialFigures) -> str:

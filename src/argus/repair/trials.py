@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,13 @@ from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.parents import deeper
 from argus.indexes.job import OWN_NAMES
+from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.table import writing
 from argus.indexes.views import ViewIndex
 from argus.measures import evaluate
 from argus.progress import announce
+from argus.remedies.blend.parts import JudgedVectors, Searched, rival_runs
 from argus.remedies.repair.remedy import list_remedies
 from argus.repair.candidates import ADAPT, SCENARIOS, Candidate, attempt, take_out
 from argus.repair.choice import PerQuery
@@ -32,6 +35,20 @@ VECTORS, TRIAL = "embeddings", ".trial"
 """Folders of an index: of the vectors of texts, and of the copy that is tried on."""
 OF_NEEDS = (SCENARIOS, ADAPT)
 """Kinds of remedies that are made of needs."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Values of every question by what searched.
+
+    before: the index as it is. after: each candidate. rivals: fixed fusions of the documents' own
+    vectors with BM25. failed: why a candidate could not be tried.
+    """
+
+    before: PerQuery
+    after: dict[str, PerQuery]
+    rivals: dict[str, PerQuery]
+    failed: dict[str, str]
 
 
 def values_of(index: Path, encoder: Encoder, questions: Questions, vectors: FloatArray) -> PerQuery:
@@ -48,8 +65,8 @@ def values_of(index: Path, encoder: Encoder, questions: Questions, vectors: Floa
 
 def try_all(
     index: Path, candidates: Sequence[Candidate], encoder: Encoder, questions: Questions
-) -> tuple[PerQuery, dict[str, PerQuery], dict[str, str]]:
-    """Return the values as the index is, those of each candidate, and why others could not be.
+) -> Tried:
+    """Return the values as the index is, and those of each candidate and rival.
 
     The index itself is not touched, but for vectors of new texts, which are kept.
     """
@@ -62,6 +79,7 @@ def try_all(
             _forget_needs(trial)
         own = {remedy.id for remedy in ViewIndex.open(trial).remedies()}
         before = values_of(trial, encoder, questions, vectors)
+        rivals = _values_of_rivals(trial, encoder, questions, vectors)
         for candidate in candidates:
             announce(f"repair: trying {candidate.name}")
             why = attempt(candidate, trial)
@@ -70,7 +88,22 @@ def try_all(
             else:
                 failed[candidate.name] = why
             take_out(trial, own)
-    return before, after, failed
+    return Tried(before, after, rivals, failed)
+
+
+def _values_of_rivals(
+    index: Path, encoder: Encoder, questions: Questions, vectors: FloatArray
+) -> dict[str, PerQuery]:
+    opened = ViewIndex.open(index)
+    lexical = IndexRetriever(opened, encoder, ORIGINAL).lexical()
+    runs = rival_runs(
+        Searched(opened.snapshot(ORIGINAL), lexical),
+        JudgedVectors(questions.queries, vectors, questions.qrels),
+    )
+    return {
+        name: evaluate(run, questions.qrels, [MEASURE, GUARD]).per_query
+        for name, run in runs.items()
+    }
 
 
 def _forget_needs(trial: Path) -> None:

@@ -74,8 +74,8 @@ def search_authority(
     `argus.exposure`); `encoder` then embeds the queries of a store; asking: how.
 
     Anchors come from `index` (PATH or PATH@STATE), from the vectors of `encoder` over the records'
-    own texts (kept in `store`), or from BM25 over them; hybrid: min-max, rrf or z fuses vectors and
-    BM25. anchors: how many of them are looked at, k at least. places, chains: as for
+    own texts (kept in `store`), or from BM25 over them; hybrid: min-max, rrf or dbsf fuses
+    vectors and BM25. anchors: how many of them are looked at, k at least. places, chains: as for
     `argus.resolve`. named: records of the scopes that the question names (a CVE id, a case) are
     anchors before those retrieved, the latest first. variant: a safe frontier or a latent scope in
     place of what controls for certain. Raises InputError for bad input, and for an

@@ -39,6 +39,7 @@ from argus.remedies.blend.parts import (
     Searched,
     check_cosine,
     parts,
+    rivals,
     spread_rows,
     timed,
 )
@@ -241,6 +242,7 @@ def _summary(
         "bytes": there.bytes,
         "relied_on": new.relied_on,
         "hubness": _hubness(opened, making),
+        "rivals": [] if judged is None else rivals(searched, judged),
         "parts": parts(searched, plan.blend, _costs(opened, making, searched, there.bytes), judged),
         "seconds": opened.record.timings_s,
     }

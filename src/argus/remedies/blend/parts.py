@@ -16,13 +16,13 @@ from argus.errors import InputError
 from argus.evaluation.parents import ParentFold, deeper
 from argus.indexes.blend import Blend
 from argus.indexes.fold import RELEVANCE_WEIGHT
-from argus.indexes.hybrid import FUSION, fuse_with_bm25, question_weights
+from argus.indexes.hybrid import FUSION, RIVALS, fuse_with_bm25, question_weights
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import Snapshot
 from argus.measures import evaluate, paired_difference
 from argus.measures.significance import DifferenceFigures
-from argus.remedies.blend.summary import Part
+from argus.remedies.blend.summary import Part, Rival
 
 NDCG, RECALL = "nDCG@10", "R@10"
 K = 10
@@ -144,6 +144,34 @@ def _gains(
         for name, of in values.items()
         for measure in (NDCG, RECALL)
     }
+
+
+def rival_runs(searched: Searched, judged: JudgedVectors) -> dict[str, Run]:
+    """Return the first ten of the vectors fused with BM25 by each of `RIVALS`, by its name."""
+    dense = searched.run(judged.queries, judged.vectors, FUSED_DEPTH, DENSE)
+    texts, ids = [q.text for q in judged.queries], [q.id for q in judged.queries]
+    words = searched.lexical.search(texts, FUSED_DEPTH).run(ids)
+    return {
+        name: fuse_with_bm25(dense, words, K, method, weight)
+        for name, (method, weight) in RIVALS.items()
+    }
+
+
+def rivals(searched: Searched, judged: JudgedVectors) -> list[Rival]:
+    """Return what each of `RIVALS` gains against the vectors alone."""
+    runs = {
+        ALONE: searched.run(judged.queries, judged.vectors, K, DENSE),
+        **rival_runs(searched, judged),
+    }
+    values = {
+        name: {q: v[NDCG] for q, v in evaluate(run, judged.qrels, [NDCG]).per_query.items()}
+        for name, run in runs.items()
+    }
+    return [
+        {"fusion": name, "ndcg10": paired_difference(values[ALONE], of, seed=0).figures()}
+        for name, of in values.items()
+        if name != ALONE
+    ]
 
 
 def check_cosine(similarity: str, index: Path) -> None:

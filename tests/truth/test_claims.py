@@ -1,0 +1,99 @@
+"""Gains of the blend stand beside those of its rivals, and repair says what too few questions hide."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from argus.cli.main import app
+from argus.data.runs import ranking
+from argus.data.types import Query
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.views import ViewIndex
+from argus.measures import evaluate
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "examples" / "data"
+JUDGED = ["--queries", str(DATA / "questions.jsonl"), "--qrels", str(DATA / "qrels.tsv")]
+FUSIONS = ["min-max 0.3", "min-max 0.5", "RRF (60)", "DBSF"]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("claims") / "index"
+    corpus = ["--corpus", str(DATA / "chunks.jsonl"), "--title-field", "metadata.title"]
+    assert run("index", "build", *corpus, "--out", folder).exit_code == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def repaired(index):
+    result = run("repair", "--index", index, *JUDGED, "--only-try")
+    assert result.exit_code == 0, result.output
+    return result.output, json.loads((index / "repair" / "summary.json").read_text())["repair"]
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_a_repair_sets_fixed_fusions_beside_the_blend(repaired):
+    output, summary = repaired
+    assert [rival["fusion"] for rival in summary["rivals"]] == FUSIONS
+    for rival in summary["rivals"]:
+        assert f"{rival['fusion']} {rival['ndcg10']['mean_difference']:+.3f}" in output
+
+
+def test_a_rival_is_the_plain_fusion_of_the_vectors_with_bm25(index, repaired, minilm):
+    rows = map(json.loads, (DATA / "questions.jsonl").read_text().splitlines())
+    questions = [Query(row["_id"], row["text"]) for row in rows]
+    qrels = {}
+    for line in (DATA / "qrels.tsv").read_text().splitlines()[1:]:
+        query, doc, grade = line.split("\t")
+        qrels.setdefault(query, {})[doc] = int(grade)
+    opened = ViewIndex.open(index)
+    words = IndexRetriever(opened, minilm).lexical().search([q.text for q in questions], 100)
+    dense = IndexRetriever(opened, minilm).search(questions, 100)
+    fused = {}
+    for query, lexical in words.run([q.id for q in questions]).items():
+        total = {}
+        for scores in (dense[query], lexical):
+            for rank, doc in enumerate(ranking(scores), 1):
+                total[doc] = total.get(doc, 0) + 1 / (60 + rank)
+        fused[query] = {doc: total[doc] for doc in ranking(total)[:10]}
+    per_query = evaluate(fused, qrels, ["nDCG@10"]).per_query
+    mean = sum(values["nDCG@10"] for values in per_query.values()) / len(per_query)
+    (rrf,) = (r for r in repaired[1]["rivals"] if r["fusion"] == "RRF (60)")
+    assert rrf["ndcg10"]["mean_after"] == pytest.approx(mean, abs=1e-3)
+
+
+def test_a_repair_that_keeps_nothing_says_how_many_questions_would_tell(repaired):
+    output, summary = repaired
+    (trial,) = summary["trials"]
+    assert summary["kept"] == "nothing" and trial["ndcg10"]["low"] < 0 < trial["ndcg10"]["high"]
+    assert trial["needed"] > summary["questions"]
+    assert f"about {trial['needed']:,} would tell" in output
+
+
+def test_a_blend_with_judged_questions_sets_fixed_fusions_beside_its_parts(index, tmp_path):
+    result = run("remedy", "blend", "--index", index, *JUDGED, "--out", tmp_path / "o")
+    assert result.exit_code == 0, result.output
+    blend = json.loads((tmp_path / "o" / "summary.json").read_text())["blend"]
+    assert [rival["fusion"] for rival in blend["rivals"]] == FUSIONS
+    assert all(fusion in result.output for fusion in FUSIONS)
+
+
+def test_the_claimed_gain_of_the_blend_and_its_rivals_are_the_benchmarks():
+    from argus.remedies.blend.summary import MEASURED
+
+    stored = json.loads((ROOT / "benchmarks" / "results" / "blend_quality.json").read_text())
+    mean = stored["result"]["mean"]
+    for arm in ("blend", *FUSIONS, "best fixed"):
+        assert f"{mean[arm]['mean']:+.3f}" in MEASURED, arm
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md")):
+        for gain in re.findall(r"blend[^.\n]*?gain\w* (\+0\.\d+)", page.read_text("utf-8")):
+            assert gain in MEASURED, page
