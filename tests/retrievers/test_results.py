@@ -46,8 +46,12 @@ def test_every_shape_gives_the_same_ranking(answer):
     assert scores["b"] > scores["a"]
 
 
-def test_scores_that_do_not_fall_give_way_to_places():
-    assert ranked([("b", 0.2), ("a", 0.2)], 10, KNOWN) == {"b": 1.0, "a": 0.5}  # as it ranked them
+def test_ties_keep_their_scores_and_break_by_id():
+    tied = ranked([("c", 0.9), ("b", 0.2), ("a", 0.2)], 10, KNOWN)
+    assert list(tied.items()) == [("c", 0.9), ("a", 0.2), ("b", 0.2)]
+
+
+def test_scores_that_rise_give_way_to_places():
     assert ranked([("b", 0.1), ("a", 0.7)], 10, KNOWN) == {"b": 1.0, "a": 0.5}  # distances
     assert ranked([("b", 3), ("a", 1)], 10, KNOWN) == {"b": 3.0, "a": 1.0}
 

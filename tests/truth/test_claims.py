@@ -1,4 +1,4 @@
-"""Gains of the blend stand beside those of its rivals, and repair says what too few questions hide."""
+"""Gains of the blend stand beside its rivals, and repair says when questions are too few."""
 
 from __future__ import annotations
 

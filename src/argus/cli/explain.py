@@ -211,7 +211,8 @@ def _above(place: RunStanding, source: str) -> list[str]:
     lines: list[str] = []
     for row in rows:
         says = f"  says {', '.join(map(repr, row.says[:SHOWN]))}" if row.says else ""
-        lines += _row("", f"{row.rank:>3}  {row.score:.4f}  {row.id}  {row.title}{says}")
+        score = "" if row.score is None else f"{row.score:.4f}  "
+        lines += _row("", f"{row.rank:>3}  {score}{row.id}  {row.title}{says}")
     return [f"{label:<{LABEL}}{lines[0][LABEL:]}", *lines[1:]] if lines else []
 
 

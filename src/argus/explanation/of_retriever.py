@@ -94,9 +94,9 @@ def _scores(source: OpenRetriever, text: str, ids: Collection[str], k: int) -> d
     if any(id_ in ids for id_ in scores) or k >= FUSED_DEPTH:
         return scores
     deeper = _asked(source, text, FUSED_DEPTH)
-    if list(deeper)[: len(scores)] == list(scores):
-        return deeper
     both = [*scores, *(id_ for id_ in deeper if id_ not in scores)]
+    if all(deeper.get(id_) == score for id_, score in scores.items()):
+        return {id_: deeper[id_] for id_ in both}
     return {id_: 1 / place for place, id_ in enumerate(both, start=1)}
 
 

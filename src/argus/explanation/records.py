@@ -73,7 +73,7 @@ class AboveRecord(TypedDict):
 
     rank: int
     id: str
-    score: float
+    score: float | None
     title: str
     says: list[str]
 

@@ -38,6 +38,7 @@ from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
 from argus.indexes.words import words
 from argus.progress import announce
+from argus.retrievers.results import are_places
 
 R = TypeVar("R", bound="RunExplanation")
 
@@ -48,7 +49,7 @@ class Above:
 
     rank: int
     id: str
-    score: float
+    score: float | None
     title: str
     says: list[str]
     """Words of the question that it holds and the explained one lacks."""
@@ -267,28 +268,25 @@ def _standing(case: RunCase) -> RunStanding:
     own, kth = place_in(case.scores, case.doc_id, case.k)
     came_back = own.rank is not None and own.rank <= case.k
     bm25 = fused = None
+    method = "rrf" if are_places(case.scores) else FUSION
     if case.documents is not None and case.text is not None:
         bm25 = bm25_place(case.lexical.ids, case.lexical.scores(case.text), case.doc_id)
         depth = max(case.k, FUSED_DEPTH)
         first = {QUERY: {doc: case.scores[doc] for doc in case.ranked[:depth]}}
         second = case.lexical.search([case.text], depth).run([QUERY])
-        both = fuse_with_bm25(first, second, 2 * depth)[QUERY]
+        both = fuse_with_bm25(first, second, 2 * depth, method)[QUERY]
         fused, _ = place_in(both, case.doc_id, case.k)
-    if _are_ranks(case.scores):
-        kth = None
+    if are_places(case.scores):
+        own, kth = replace(own, score=None), None
     gap = None if kth is None or own.score is None else max(0.0, kth - own.score)
     above = _above(case, case.k if own.rank is None else min(case.k, own.rank - 1))
-    return RunStanding(own.rank, came_back, own, bm25, fused, FUSION, kth, gap, above)
-
-
-def _are_ranks(scores: Mapping[str, float]) -> bool:
-    """Return whether scores are those that ids get which came without any."""
-    return all(score == 1 / place for place, score in enumerate(scores.values(), start=1))
+    return RunStanding(own.rank, came_back, own, bm25, fused, method, kth, gap, above)
 
 
 def _above(case: RunCase, most: int) -> list[Above]:
     """Return the first documents of the run, with what they say and this one does not."""
     terms: list[str] = []
+    scores = {} if are_places(case.scores) else case.scores
     if case.documents is not None and case.text is not None:
         own = [case.document.content] if case.document is not None else []
         terms = term_evidence(case.text, own, case.lexical)["missing_terms"]
@@ -298,7 +296,7 @@ def _above(case: RunCase, most: int) -> list[Above]:
         content = set(words(document.content)) if document is not None else set()
         title = document.title if document is not None else ""
         says = [term for term in terms if term in content]
-        rows.append(Above(rank, id_, case.scores[id_], title, says))
+        rows.append(Above(rank, id_, scores.get(id_), title, says))
     return rows
 
 
@@ -377,7 +375,9 @@ def conclude(
     """
     faults = {f.cause: f.summary for f in findings if f.state is Verdict.FOUND}
     if place.came_back:
-        score = f"came back: rank {place.rank} of {place.run.of:,}, score {place.run.score:.4f}"
+        score = f"came back: rank {place.rank} of {place.run.of:,}"
+        if place.run.score is not None:
+            score += f", score {place.run.score:.4f}"
         notes = [faults[c] for c in (Cause.CORPUS, Cause.SUPERSEDED) if c in faults]
         return None, "; yet ".join([score, *notes])
     order = [Cause.ABSENT, Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL, Cause.MATCHES]

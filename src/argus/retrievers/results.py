@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from argus.data.provenance import content_hash
+from argus.data.runs import ranking
 from argus.data.types import Document
 from argus.retrievers.protocol import RetrievalError
 
@@ -61,9 +62,11 @@ class Known:
 
 
 def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> dict[str, float]:
-    """Return the k best documents of an answer, with scores that fall in the order they came in.
+    """Return the first k documents of an answer with their scores, ties by id.
 
-    id_field: where an item's id stands, dotted ("metadata.source"); None looks at the usual places.
+    Without scores, or where they rise, the order in which documents came is the ranking, as
+    1 / place (`are_places`). id_field: where an item's id stands, dotted ("metadata.source"); None
+    looks at the usual places.
     Of a document that comes back twice, as chunks do, the first counts. Raises RetrievalError for
     what holds no list, no id, half a character in one, or a score that is no finite number.
     """
@@ -87,11 +90,15 @@ def _ranked(answer: Any, k: int, known: Known, id_field: str | None) -> dict[str
             raise RetrievalError(f"returned {id_!r} with the score {score}")
         hits.setdefault(id_, score)
     best = list(hits.items())[:k]
-    scores = [score for _, score in best]
-    falling = all(a is not None and b is not None and a > b for a, b in pairwise(scores))
-    if falling and None not in scores:
-        return {id_: float(score) for id_, score in best if score is not None}
+    scored = {id_: float(score) for id_, score in best if score is not None}
+    if len(scored) == len(best) and all(a >= b for a, b in pairwise(scored.values())):
+        return {id_: scored[id_] for id_ in ranking(scored)}
     return {id_: 1 / place for place, (id_, _) in enumerate(best, start=1)}
+
+
+def are_places(scores: Mapping[str, float]) -> bool:
+    """Return True if the scores only say in which order documents came."""
+    return all(score == 1 / place for place, score in enumerate(scores.values(), start=1))
 
 
 def _pairs(answer: Any) -> dict[str, float] | None:

@@ -134,5 +134,5 @@ def test_a_preset_speaks_as_its_engine_documents(preset, server, tmp_path, monke
         answers = source.ask(QUERIES, 2)
     assert not answers.failed
     firsts = [next(iter(answers.run[q.id])) for q in QUERIES]
-    assert firsts == (["ska", "ska"] if preset.endswith("-knn") else ["tea", "ska"])
+    assert firsts == (["ska", "ska"] if preset.endswith("-knn") else ["coffee", "ska"])
     assert all(len(scores) == 2 for scores in answers.run.values())
