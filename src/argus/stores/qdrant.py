@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ METRICS = {"Cosine": Metric.COSINE, "Dot": Metric.DOT, "Euclid": Metric.L2}
 
 
 class QdrantStore:
-    """One vector field of a collection. client: opened; closed with the store.
+    """One vector field of a collection. client: opened. release: called when the store is closed.
 
     is_served: by a server; the client's own modes compare every vector. hidden: of messages.
     """
@@ -41,7 +42,9 @@ class QdrantStore:
         *,
         is_served: bool = True,
         hidden: Sequence[str] = (),
+        release: Callable[[], None] | None = None,
     ) -> None:
+        self._release = release or client.close
         self._client, self.collection, self.name = client, collection, name
         self._is_served, self._hidden = is_served, hidden
         with reported(self.name, self._hidden):
@@ -167,7 +170,7 @@ class QdrantStore:
                 return None
         return QdrantStore(
             self._client, name, sibling_name(self.name, name), self.field or None,
-            is_served=self._is_served, hidden=self._hidden,
+            is_served=self._is_served, hidden=self._hidden, release=self._release,
         )  # fmt: skip
 
     def make_sibling(self, name: str) -> QdrantStore:
@@ -205,8 +208,8 @@ class QdrantStore:
             return bool(self._client.delete_collection(name))
 
     def close(self) -> None:
-        """Close the client."""
-        self._client.close()
+        """Close the client, or leave it to who else has its folder open."""
+        self._release()
 
     def _vector_fields(self, field: str | None) -> tuple[str, dict[str, Any]]:
         """Return the field that is searched, and all dense fields with what is set of them."""
@@ -235,10 +238,41 @@ def open_qdrant(place: str, collection: str, field: str | None, key: str | None)
             return QdrantStore(client, collection, name, field, hidden=hidden)
     if not (Path(place) / "meta.json").is_file():  # its client would make one
         raise no_folder(place, "Qdrant")
+    folder = Path(place).resolve()
     with reported(name, hidden):
-        client = QdrantClient(path=place)
-    with closed_on_error(client):
-        return QdrantStore(client, collection, name, field, is_served=False)
+        client = _take_local(folder)
+    try:
+        return QdrantStore(
+            client, collection, name, field, is_served=False,
+            release=lambda: _release_local(folder),
+        )  # fmt: skip
+    except BaseException:
+        _release_local(folder)
+        raise
+
+
+_LOCAL: dict[Path, tuple[QdrantClient, int]] = {}
+"""The client of each open folder, and how many stores use it: a folder takes one client."""
+_LOCAL_LOCK = threading.Lock()
+
+
+def _take_local(folder: Path) -> QdrantClient:
+    from qdrant_client import QdrantClient
+
+    with _LOCAL_LOCK:
+        client, users = _LOCAL.get(folder, (None, 0))
+        client = client or QdrantClient(path=str(folder))
+        _LOCAL[folder] = (client, users + 1)
+        return client
+
+
+def _release_local(folder: Path) -> None:
+    with _LOCAL_LOCK:
+        client, users = _LOCAL.pop(folder)
+        if users > 1:
+            _LOCAL[folder] = (client, users - 1)
+        else:
+            client.close()
 
 
 def _condition(matching: Filter | None) -> models.Filter | None:

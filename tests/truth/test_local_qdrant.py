@@ -1,0 +1,40 @@
+"""A folder of Qdrant is opened once, whoever in a command names it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from qdrant_client import QdrantClient, models
+from typer.testing import CliRunner
+
+from argus.cli.main import app
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+
+
+def run(*words):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_a_folder_of_qdrant_can_be_named_twice_in_one_command(tmp_path, minilm, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = list(map(json.loads, (DATA / "chunks.jsonl").read_text("utf-8").splitlines()))
+    client = QdrantClient(path="p")
+    size = models.VectorParams(size=minilm.dim, distance=models.Distance.COSINE)
+    client.create_collection("c", vectors_config=size)
+    vectors = minilm.encode_queries([row["text"] for row in rows])
+    payloads = [{"id": row["id"], "text": row["text"]} for row in rows]
+    client.upsert("c", models.Batch(ids=list(range(len(rows))), vectors=vectors, payloads=payloads))
+    client.close()
+    encoder = ["--encoder", "all-MiniLM-L6-v2"]
+    run("remedy", "blend", "--store", "qdrant:p/c", *encoder)
+    output = run(
+        "evaluate", "--retriever", "qdrant:p/c", "--retriever", "blended:qdrant:p/c_argus",
+        *encoder, "--queries", DATA / "questions.jsonl", "--qrels", DATA / "qrels.tsv",
+        "--corpus", "qdrant:p/c", "--id-field", "id", "--out", "o",
+    )  # fmt: skip
+    assert "38 measured, 0 failed" in output
+    QdrantClient(path="p").close()  # nothing holds it any more
