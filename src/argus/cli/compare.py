@@ -68,11 +68,11 @@ def compare(
     ] = None,
     columns: FieldNames,
     queries: Annotated[
-        Path | None, Doc("Queries to ask two indexes, too; what retrievers are asked.")
+        Path | None, Doc("Queries to ask two indexes or encoders, too; what retrievers are asked.")
     ] = None,
     qrels: Annotated[
         Path | None,
-        Doc("Judgements: relevant documents that one retriever or run alone finds."),
+        Doc("Judgements: what both encoders score, what one retriever or run alone finds."),
         QrelsName(),
     ] = None,
     diagnosis: Annotated[
@@ -134,7 +134,7 @@ def compare(
         result = _two_encoders(
             corpus, [replace(running, model=name) for name in encoder], measure,
             out=out, source=KnowledgeSource(fields=columns, relations=relations), limit=limit,
-            fresh=fresh,
+            queries=queries, qrels=qrels, fresh=fresh,
         )  # fmt: skip
     o.show(result, as_json=json)
 
@@ -147,6 +147,8 @@ def _two_encoders(
     out: Path,
     source: KnowledgeSource,
     limit: int | None,
+    queries: Path | None,
+    qrels: Path | None,
     fresh: bool,
 ) -> CompareResult:
     """Measure a corpus with both encoders; the audits share the seed and the device."""
@@ -161,6 +163,8 @@ def _two_encoders(
         source=source,
         audit_config=AuditConfig(seed=measure.seed, device=first.device),
         exposure_config=measure,
+        queries=queries,
+        qrels=qrels,
         limit=limit,
         fresh=fresh,
     )
@@ -206,7 +210,7 @@ _BELONGS = {
     "folders": _SLICES,
     "run": _LISTS,
     "index": _CORPUS | {"queries", "diagnosis", "hybrid", "exact", "lambda_"},
-    "encoder": _CORPUS | {"relations", "precision", "device", "limit", "seed"},
+    "encoder": _LISTS | {"relations", "precision", "device", "limit", "seed"},
     "retriever": _LISTS | _ASKING | {"hybrid", "exact", "lambda_", "precision", "device"},
 }
 """What the options besides --out, --fresh, --json and --config go with."""

@@ -31,10 +31,18 @@ class SampleSize(TypedDict):
     drawn: int
 
 
+class ProbeFigures(TypedDict):
+    """What is compared of the probes of one kind."""
+
+    success_at_k: float | None
+
+
 class ExposureFigures(TypedDict):
     """What is compared of the summary of exposure."""
 
     k: int
+    title: ProbeFigures
+    sentence: ProbeFigures
     never_retrieved: int
     sample: NotRequired[SampleSize]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -42,6 +42,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.knowledge import KnowledgeSource
 from argus.knowledge.load import read_knowledge
+from argus.measures.significance import DifferenceFigures
 from argus.measures.slices import slice_table
 from argus.progress import announce
 from argus.reports import write_report
@@ -49,6 +50,8 @@ from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.settings import TOP_K
 
+TOLD = ("nDCG@10", "R@10")
+"""Measures of judged questions that the comparison tells; `judged/` holds all."""
 NAMED = 200
 """Gained and lost documents and entities that the summary names; the table holds all."""
 
@@ -83,6 +86,8 @@ class Comparison:
     only: Sequence[OnlyRow] | None = None
     """Of retrievers and runs."""
     slices: ChangesBySlice = NO_SLICES
+    measures: Mapping[str, DifferenceFigures] | None = None
+    """Of two encoders with judged questions."""
 
 
 @one_writer
@@ -92,6 +97,7 @@ def compare_folders(
     *,
     out: Path,
     notes: Sequence[str] = (),
+    measures: Mapping[str, DifferenceFigures] | None = None,
     jobs: Sequence[str] = JOBS,
     corpus: Corpus | None = None,
     parent_field: str | None = None,
@@ -101,7 +107,8 @@ def compare_folders(
 ) -> CompareResult:
     """Compare two folders of audit or exposure results over one corpus.
 
-    notes: what the reader should know of how they were made. jobs: which results count. by: fields
+    notes: what the reader should know of how they were made. measures: what judged questions tell
+    of both. jobs: which results count. by: fields
     of `corpus`, by which the documents that are lost and gained are told, too; parent_field: where
     its chunks name their document, if exposure folded them; fields: the columns of `corpus`.
     Raises InputError when they share no job, no id, or were measured with other settings.
@@ -125,7 +132,7 @@ def compare_folders(
     fingerprints = [" | ".join(results.fingerprints) for results in (first, second)]
     comparison = Comparison(
         "results", names, fingerprints, rows, None, figures, notes,
-        slices=changes_by_slice(slicer, rows),
+        slices=changes_by_slice(slicer, rows), measures=measures,
     )  # fmt: skip
     return write_comparison(folder, record, (before, after), comparison)
 
@@ -138,18 +145,27 @@ def compare_encoders(
     source: KnowledgeSource | None = None,
     audit_config: AuditConfig | None = None,
     exposure_config: ExposureConfig | None = None,
+    queries: Path | None = None,
+    qrels: Path | None = None,
     limit: int | None = None,
     fresh: bool = False,
 ) -> CompareResult:
     """Measure a corpus with two encoders, into `out/a` and `out/b`, and compare.
 
-    Exposure always; the audit where the corpus has relations enough for it, else the comparison
-    says why there is none. Raises InputError for a bad corpus or bad relations before anything is
-    embedded. Both encoders embed the texts of a store: its vectors can be those of one at most.
+    Exposure always; the audit where the corpus has relations enough for it. queries, qrels: judged
+    questions, which an index of each encoder is asked. Raises InputError for a bad corpus or bad
+    relations before anything is embedded. Both encoders embed the texts of a store: its vectors can be those of one at most.
     """
     from argus.retrievability.audit.job import audit
     from argus.retrievability.exposure.job import exposure
 
+    if (queries is None) != (qrels is None):
+        raise InputError(
+            "--queries without --qrels" if qrels is None else "--qrels without --queries",
+            expected="questions with their judgements, or neither",
+            fix="Give both files.",
+            where="argus compare",
+        )
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
     if open_corpus(corpus).stored is not None:
         corpus = read_corpus(corpus, source.fields, limit=limit)
@@ -167,16 +183,45 @@ def compare_encoders(
                 corpus, out=folder, encoder=encoder, source=source, config=audit_config, limit=limit
             )
     measure = exposure_config or ExposureConfig()
+    measures = None
+    if queries is not None and qrels is not None:
+        measures = _judged_measures(corpus, encoders, queries, qrels, out, source.fields, limit)
     return compare_folders(
         out / "a",
         out / "b",
         out=out,
-        notes=[] if why_not is None else [f"no audit: {why_not}"],
+        notes=[] if why_not is None or source.relations is None else [f"no audit: {why_not}"],
+        measures=measures,
         jobs=JOBS if why_not is None else ["exposure"],
         corpus=corpus if measure.by else None,
         parent_field=measure.parent_field if measure.by else None,
         by=measure.by,
     )
+
+
+def _judged_measures(
+    corpus: Corpus,
+    encoders: tuple[EncoderConfig, EncoderConfig],
+    queries: Path,
+    qrels: Path,
+    out: Path,
+    fields: FieldNames,
+    limit: int | None,
+) -> Mapping[str, DifferenceFigures]:
+    """Ask judged questions of an index of each encoder, in `out/a/index` and `out/b/index`."""
+    from argus.evaluation.job import evaluate
+    from argus.indexes.job import build_index
+
+    for name, encoder in zip("ab", encoders, strict=True):
+        build_index(
+            corpus, out=out / name / "index", encoder=encoder, fields=fields,
+            store=out / name / "embeddings", limit=limit,
+        )  # fmt: skip
+    indexes = [str(out / name / "index") for name in "ab"]
+    result = evaluate(queries, qrels, out=out / "judged", indexes=indexes)
+    comparison = result.summary["comparison"]
+    assert comparison is not None  # of two systems
+    return {measure: comparison[measure] for measure in TOLD if measure in comparison}
 
 
 def _no_audit(
@@ -277,6 +322,8 @@ def write_comparison(
         "gained": _first(table, "gained"),
         "lost": _first(table, "lost"),
     }
+    if comparison.measures is not None:
+        summary["measures"] = dict(comparison.measures)
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(comparison.fingerprints))
     record.open(folder, about=about)
     if "slices" in summary:

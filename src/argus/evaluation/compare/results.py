@@ -25,6 +25,9 @@ from argus.evaluation.compare.summary import (
     JobSides,
     ResultFigures,
 )
+from argus.evaluation.history.compare import compare_runs
+from argus.evaluation.history.summary import FigureChange
+from argus.runs import runs_of
 
 R = TypeVar("R")
 BANDS = {"low": 0, "mid": 1, "high": 2}
@@ -59,8 +62,20 @@ def compare_results(
     return rows, {
         "same_corpus": _same_corpus(before, after),
         "kinds": kinds,
+        "changes": _changes(before, after, shared),
         "verdicts": count_verdicts(rows),
     }
+
+
+def _changes(before: Results, after: Results, jobs: Sequence[str]) -> list[FigureChange]:
+    """Return what both folders measured of the same items, by a paired test."""
+    first, second = runs_of(before.folder), runs_of(after.folder)
+    return [
+        change
+        for job in jobs
+        if job in first and job in second
+        for change in compare_runs(first[job], second[job])["figures"]
+    ]
 
 
 def _audits(before: Results, after: Results) -> AuditSides:
@@ -82,6 +97,8 @@ def _exposures(before: Results, after: Results) -> ExposureSides:
     _same("exposure", "--sample", drawn[0], drawn[1], after)
     return {
         "k": [first["k"], second["k"]],
+        "title": [side["title"]["success_at_k"] for side in (first, second)],
+        "sentence": [side["sentence"]["success_at_k"] for side in (first, second)],
         "never_retrieved": [first["never_retrieved"], second["never_retrieved"]],
     }
 

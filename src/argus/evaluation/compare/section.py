@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from argus.data.parquet import read_table
 from argus.evaluation.compare.slices import FILE as SLICES
 from argus.evaluation.compare.summary import ComparisonRow, ComparisonSummary
+from argus.measures.significance import with_interval
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.reports.slices import slices_table
 
@@ -37,6 +38,9 @@ def section(folder: Path, comparison: ComparisonSummary) -> Section:
     changes = [row for row in rows if row["verdict"] != "same"]
     shown = [_row(row, kinds) for row in changes[:MAX_ROWS]]
     tables = {"comparison": table(columns, shown, total=len(changes))}
+    if changed := _changed(comparison):
+        columns = dict.fromkeys(("figure", "items", "before", "after", "difference (95%)"), "text")
+        tables["comparison_changes"] = table(columns | {"p": "text", "verdict": "text"}, changed)
     if comparison["of"] != "results":
         tables["comparison_queries"] = _queries(folder)
     if "judged" in comparison:
@@ -46,6 +50,20 @@ def section(folder: Path, comparison: ComparisonSummary) -> Section:
     verdicts = comparison["verdicts"].items()
     parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts]
     return Section({}, tables, "; ".join(parts))
+
+
+def _changed(comparison: ComparisonSummary) -> list[list[Cell]]:
+    """Return a row for each figure that both sides have, by its paired test."""
+    tests = {change["figure"]: change["test"] for change in comparison.get("changes", ())}
+    return [
+        [
+            figure, f"{test['queries']:,}", f"{test['mean_before']:.3f}",
+            f"{test['mean_after']:.3f}", with_interval(test), f"{test['p_value']:.3g}",
+            test["verdict"] or "not told from chance",
+        ]
+        for figure, test in (tests | comparison.get("measures", {})).items()
+        if test is not None
+    ]  # fmt: skip
 
 
 def _row(row: ComparisonRow, kinds: Sequence[str]) -> list[Cell]:

