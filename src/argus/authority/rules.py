@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import product
 from math import prod
+from typing import final
 
 from argus.authority.confidence import require_confidence
 from argus.authority.given import one_of
@@ -57,6 +58,7 @@ class ScopeKey:
     superseded: str
 
 
+@final
 @dataclass(frozen=True, slots=True)
 class Rule:
     """Records of `superseding` types supersede those of `superseded` types in the same scope.
@@ -78,6 +80,12 @@ class Rule:
     relation: str = SUPERSEDES
     confidence: float = 1.0
     ties: Ties = Ties.UNDECIDED
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError(
+            f"{cls.__name__} subclasses Rule, whose methods nothing calls. Set its fields, or give "
+            "supersessions of your own as edges (argus.Edge)."
+        )
 
     def __post_init__(self) -> None:
         put = object.__setattr__

@@ -54,14 +54,17 @@ class LoadedEncoder(Generic[R]):
 
 
 def load_encoder(
-    config: EncoderConfig, *, sample: Sequence[str] = (), stored: str | None = None
+    config: EncoderConfig | str, *, sample: Sequence[str] = (), stored: str | None = None
 ) -> LoadedEncoder:
     """Load the encoder that `config` names, which makes one vector per text.
 
-    sample: texts for the precision check. stored: the fingerprint of vectors that exist already;
-    with precision "auto" theirs is kept, since timing may choose differently on another day.
+    config: a description, or the model's name alone. sample: texts for the precision check. stored:
+    the fingerprint of vectors that exist already; with precision "auto" theirs is kept, since
+    timing may choose differently on another day.
     Raises InputError when the model cannot be found, or is of another family.
     """
+    if isinstance(config, str):
+        config = EncoderConfig(model=config)
     loaded = load_any_encoder(config, sample=sample, stored=stored)
     require_vectors(loaded.encoder)
     return cast(LoadedEncoder, loaded)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
@@ -80,7 +81,8 @@ class SentenceTransformerEncoder:
     @property
     def max_tokens(self) -> int | None:
         """Longest input in tokens, special tokens included."""
-        return self.model.max_seq_length
+        longest = self.model.max_seq_length
+        return None if longest is None or math.isinf(longest) else int(longest)  # static vectors
 
     @cached_property
     def fingerprint(self) -> str:
@@ -342,7 +344,11 @@ def token_counts(tokenizer: Any, texts: Sequence[str], prompt: str) -> IntArray:
     """Return (n,) token counts of texts behind a prompt, special tokens included, nothing cut."""
     if not texts:
         return np.zeros(0, np.int64)
-    encoded = tokenizer([prompt + text for text in texts], truncation=False, verbose=False)
+    prompted = [prompt + text for text in texts]
+    if not callable(tokenizer):  # a tokenizers.Tokenizer, as models of static vectors have it
+        batch = tokenizer.encode_batch(prompted)
+        return np.array([len(encoding.ids) for encoding in batch], np.int64)
+    encoded = tokenizer(prompted, truncation=False, verbose=False)
     return np.array([len(ids) for ids in encoded["input_ids"]], np.int64)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -97,7 +97,7 @@ def compare_folders(
     *,
     out: Path,
     notes: Sequence[str] = (),
-    measures: Mapping[str, DifferenceFigures] | None = None,
+    measures: Mapping[str, Any] | None = None,
     jobs: Sequence[str] = JOBS,
     corpus: Corpus | None = None,
     parent_field: str | None = None,
@@ -154,7 +154,8 @@ def compare_encoders(
 
     Exposure always; the audit where the corpus has relations enough for it. queries, qrels: judged
     questions, which an index of each encoder is asked. Raises InputError for a bad corpus or bad
-    relations before anything is embedded. Both encoders embed the texts of a store: its vectors can be those of one at most.
+    relations before anything is embedded. Both encoders embed the texts of a store: its vectors can
+    be those of one at most.
     """
     from argus.retrievability.audit.job import audit
     from argus.retrievability.exposure.job import exposure

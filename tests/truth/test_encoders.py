@@ -1,0 +1,57 @@
+"""Encoders and rules that a user names work, or say why not."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer import modules
+from tokenizers import Tokenizer, models, pre_tokenizers
+from typer.testing import CliRunner
+
+import argus
+from argus.cli.main import app
+from argus.encoders import load_encoder
+
+WORDS = ["[UNK]", "rain", "harbour", "moon", "tides", "bread", "flour", "salt", "the", "and"]
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory):
+    """Static vectors as sentence-transformers saves them."""
+    vocabulary = {word: i for i, word in enumerate(WORDS)}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    weights = np.random.default_rng(0).normal(size=(len(WORDS), 16)).astype(np.float32)
+    folder = tmp_path_factory.mktemp("static") / "model"
+    embedding = modules.StaticEmbedding(tokenizer, embedding_weights=weights)
+    SentenceTransformer(modules=[embedding]).save(str(folder))
+    return folder
+
+
+def test_a_folder_of_static_vectors_embeds_and_audits(static, tmp_path):
+    loaded = load_encoder(str(static)).encoder
+    assert loaded.encode_documents(["rain and the harbour"]).shape == (1, 16)
+    assert loaded.max_tokens is None and loaded.count_tokens(["rain, rain"]).tolist() == [3]
+    corpus = tmp_path / "docs.jsonl"
+    texts = [
+        "rain and the harbour. the moon and the tides.",
+        "bread, flour and salt. salt and rain.",
+    ]
+    rows = [{"_id": str(i), "title": text[:4], "text": text} for i, text in enumerate(texts)]
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["exposure", "--corpus", str(corpus), "--encoder", str(static), "--out"]
+    done = CliRunner().invoke(app, [*words, str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+
+
+def test_an_encoder_is_loaded_by_its_name():
+    loaded = load_encoder("all-MiniLM-L6-v2").encoder
+    assert loaded.encode_queries(["rain"]).shape == (1, 384)
+
+
+def test_a_rule_cannot_be_subclassed_in_vain():
+    with pytest.raises(TypeError, match="subclasses Rule"):
+        type("Mine", (argus.Rule,), {})
