@@ -137,9 +137,9 @@ class _Parts:
         self.layout = case.snapshot.layout(case.weight)
         is_scaled = case.retriever.hybrid == "min-max"
         scores = ranking.dense(case.vector, ranking.blend) if is_scaled else {}
-        self.dense = min_max(scores)[0]
+        self.dense = min_max(scores)
         words = ranking.words.run([QUERY])[QUERY] if is_scaled else {}
-        self.words = min_max(words)[0] if is_scaled else {}
+        self.words = min_max(words)
         self.share = ranking.share if is_scaled else 0.0
         self.is_scaled = is_scaled
 

@@ -86,8 +86,6 @@ class Comparison:
     only: Sequence[OnlyRow] | None = None
     """Of retrievers and runs."""
     slices: ChangesBySlice = NO_SLICES
-    measures: Mapping[str, DifferenceFigures] | None = None
-    """Of two encoders with judged questions."""
 
 
 @one_writer
@@ -128,11 +126,13 @@ def compare_folders(
     check_folder(folder, record, about=(before, after))
     with record.timed("comparing"):
         rows, figures = compare_results(first, second, jobs)
+    if measures is not None:
+        figures["measures"] = dict(measures)
     names = [str(path) for path in (before, after)]
     fingerprints = [" | ".join(results.fingerprints) for results in (first, second)]
     comparison = Comparison(
         "results", names, fingerprints, rows, None, figures, notes,
-        slices=changes_by_slice(slicer, rows), measures=measures,
+        slices=changes_by_slice(slicer, rows),
     )  # fmt: skip
     return write_comparison(folder, record, (before, after), comparison)
 
@@ -160,13 +160,7 @@ def compare_encoders(
     from argus.retrievability.audit.job import audit
     from argus.retrievability.exposure.job import exposure
 
-    if (queries is None) != (qrels is None):
-        raise InputError(
-            "--queries without --qrels" if qrels is None else "--qrels without --queries",
-            expected="questions with their judgements, or neither",
-            fix="Give both files.",
-            where="argus compare",
-        )
+    _check_judged(queries, qrels)
     source, audit_config = source or KnowledgeSource(), audit_config or AuditConfig()
     if open_corpus(corpus).stored is not None:
         corpus = read_corpus(corpus, source.fields, limit=limit)
@@ -184,15 +178,12 @@ def compare_encoders(
                 corpus, out=folder, encoder=encoder, source=source, config=audit_config, limit=limit
             )
     measure = exposure_config or ExposureConfig()
-    measures = None
-    if queries is not None and qrels is not None:
-        measures = _judged_measures(corpus, encoders, queries, qrels, out, source.fields, limit)
     return compare_folders(
         out / "a",
         out / "b",
         out=out,
         notes=[] if why_not is None or source.relations is None else [f"no audit: {why_not}"],
-        measures=measures,
+        measures=_judge(corpus, encoders, queries, qrels, out, source.fields, limit),
         jobs=JOBS if why_not is None else ["exposure"],
         corpus=corpus if measure.by else None,
         parent_field=measure.parent_field if measure.by else None,
@@ -200,27 +191,38 @@ def compare_encoders(
     )
 
 
-def _judged_measures(
+def _check_judged(queries: Path | None, qrels: Path | None) -> None:
+    if (queries is None) != (qrels is None):
+        raise InputError(
+            "--queries without --qrels" if qrels is None else "--qrels without --queries",
+            expected="questions with their judgements, or neither",
+            fix="Give both files.",
+            where="argus compare",
+        )
+
+
+def _judge(
     corpus: Corpus,
     encoders: tuple[EncoderConfig, EncoderConfig],
-    queries: Path,
-    qrels: Path,
+    queries: Path | None,
+    qrels: Path | None,
     out: Path,
     fields: FieldNames,
     limit: int | None,
-) -> Mapping[str, DifferenceFigures]:
+) -> Mapping[str, DifferenceFigures] | None:
     """Ask judged questions of an index of each encoder, in `out/a/index` and `out/b/index`."""
     from argus.evaluation.job import evaluate
     from argus.indexes.job import build_index
 
+    if queries is None or qrels is None:
+        return None
     for name, encoder in zip("ab", encoders, strict=True):
         build_index(
             corpus, out=out / name / "index", encoder=encoder, fields=fields,
             store=out / name / "embeddings", limit=limit,
         )  # fmt: skip
     indexes = [str(out / name / "index") for name in "ab"]
-    result = evaluate(queries, qrels, out=out / "judged", indexes=indexes)
-    comparison = result.summary["comparison"]
+    comparison = evaluate(queries, qrels, out=out / "judged", indexes=indexes).summary["comparison"]
     assert comparison is not None  # of two systems
     return {measure: comparison[measure] for measure in TOLD if measure in comparison}
 
@@ -323,8 +325,6 @@ def write_comparison(
         "gained": _first(table, "gained"),
         "lost": _first(table, "lost"),
     }
-    if comparison.measures is not None:
-        summary["measures"] = dict(comparison.measures)
     record.encoder["fingerprint"] = " | ".join(dict.fromkeys(comparison.fingerprints))
     record.open(folder, about=about)
     if "slices" in summary:

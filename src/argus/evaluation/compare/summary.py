@@ -123,12 +123,14 @@ class ResultFigures(TypedDict):
 
     same_corpus: whether both are of one corpus; None where that was not noted.
     changes: what both measured of the same documents and entities, by a paired test.
+    measures: measures of judged questions, by a paired test, of two encoders.
     verdicts: entities and documents, by verdict.
     """
 
     same_corpus: bool | None
     kinds: JobSides
     changes: list[FigureChange]
+    measures: NotRequired[dict[str, DifferenceFigures]]
     verdicts: Verdicts
 
 
