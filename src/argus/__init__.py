@@ -25,7 +25,17 @@ Importing this package loads nothing heavy.
 
 import lazy_loader
 
+from .commands import declare
 from .extras import naming_extras
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __getattr__ = naming_extras()(__getattr__)
+
+
+def _taken_by(command):
+    from .cli.startable import options_of
+
+    return options_of(command)
+
+
+declare(_taken_by)

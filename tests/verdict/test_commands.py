@@ -117,7 +117,8 @@ def test_a_store_is_asked_and_blended_where_it_is(folder, what):
     file.write_text(json.dumps(manifest))
     places = Results.of(folder).places
     assert places.blending.startswith(f"argus remedy blend --store {store} --encoder ")
-    assert places.evaluating.startswith(f"argus evaluate --retriever {store} --encoder ")
+    assert places.evaluating.startswith(f"argus evaluate --retriever {store} --corpus {store} ")
+    assert " --encoder " in places.evaluating
     assert (places.corpus, places.records) == (store, "RECORDS")
     for line in (places.blending, *(command(places) for command in MEASURED_BY.values())):
         parses(line)
@@ -139,7 +140,6 @@ def test_what_an_index_wrote_into_a_store_is_judged_with_the_encoder_of_the_inde
     (tmp_path / "argus.toml").write_text(toml)
     section = {"config": {}, "inputs": {}, "encoder": {"fingerprint": fingerprint}}
     places = Places(tmp_path, {"remedy write": section}, Project.here())
-    assert places.encoder_of_store == ["--encoder", encoder]
     assert f" --encoder {encoder} " in places.evaluating_blend("qdrant:a", "qdrant:b")
 
 
@@ -154,9 +154,9 @@ def test_a_blend_in_a_store_is_judged_and_not_recommended_again(folder):
     summary.write_text(json.dumps(json.loads(summary.read_text()) | SECTIONS["a blend in a store"]))
     commands = [action.command for action in argus.read_verdict(folder).actions]
     assert not any("remedy blend" in line for line in commands)
-    judging = f"argus evaluate --retriever {store} --retriever blended:{store}_argus --encoder "
+    judging = f"argus evaluate --retriever {store} --retriever blended:{store}_argus --corpus "
     assert next(line for line in commands if line.startswith(judging)).count(
-        f"--corpus {store} --parent-field page.url --queries "
+        f"--corpus {store} --parent-field page.url --encoder MODEL --queries "
     )
     del manifest["exposure"]["config"]["parent_field"]
     manifest["exposure"]["config"]["retrievers"] = [f"blended:{store}_argus"]

@@ -15,6 +15,7 @@ import typer
 from argus.cli.exits import INTERRUPTED
 from argus.cli.inputs import check_asking, check_inputs, inputs_of, with_columns, with_stores
 from argus.cli.outputs import Output, check_characters, check_outputs, stopped
+from argus.commands import Options, note
 from argus.data.fields import QrelsFields, QrelsName
 from argus.errors import InputError
 from argus.settings import Setting, nested, notes_of, setting_of, settings_of
@@ -83,6 +84,10 @@ class Block:
         return any(value is not UNSET and value is not None for value in values)
 
 
+READ = ("Input", "Retriever", "Store", "Encoder", "Log")
+"""Headings of options that say how something is read and asked: a command that follows needs it."""
+ALONE = {"encoder": "Encoder", "limit": "Input"}
+"""Options of the same kind that commands declare themselves."""
 UNSET: Any = object()
 """An option that was not given: the config's default holds."""
 
@@ -121,7 +126,8 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
                 whole = with_stores(inputs, whole, stores.make(values), alone=not shared)
             check_asking(whole)
             check_inputs(inputs, whole)
-            return command(**whole)
+            with note(options.describe(values)):
+                return command(**whole)
         except KeyboardInterrupt:
             typer.echo(f"\nargus: {stopped(outputs, values)}", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -131,6 +137,7 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     vars(run)["homes"] = options.homes  # of each option the config's field, for docs/reference
     vars(run)["settings"] = options.settings  # by option, and what is written, for the service
     vars(run)["outputs"] = outputs
+    vars(run)["headings"] = dict(options.headings.values())  # of each such option its heading
     return run
 
 
@@ -151,6 +158,24 @@ class _Options:
     def settings(self) -> dict[str, Setting]:
         """All settings, by the name of the option."""
         return {s.key: s for s in self.own.values()} | {k: s for k, (s, _) in self.shared.items()}
+
+    @property
+    def headings(self) -> dict[str, tuple[str, str]]:
+        """The options that say how something is read or asked, with their heading, by key."""
+        headings = {}
+        for key, setting in self.settings.items():
+            heading = ALONE.get(key) or (setting.option.panel if self.homes.get(key) else None)
+            if heading in READ:
+                headings[key] = setting.where, heading
+        return headings
+
+    def describe(self, values: Mapping[str, Any]) -> Options:
+        """Return what was given of these, by heading and option."""
+        options: dict[str, dict[str, object]] = {heading: {} for heading in READ}
+        for key, (option, heading) in self.headings.items():
+            if values[key] and values[key] != self.parameters[key].default:
+                options[heading][option] = values[key]
+        return options
 
     def add(self, block: Block, command: str) -> bool:
         """Add the options of a block; return whether all are new.

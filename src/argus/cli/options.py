@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +17,8 @@ from argus.cli.outputs import ALONE as ALONE
 from argus.cli.outputs import OUTPUT as OUTPUT
 from argus.cli.outputs import Output as Output
 from argus.cli.remarks import holds_all_characters
+from argus.commands import carry as carry
+from argus.commands import command as command
 from argus.corpora.names import NamedCorpus
 from argus.data.fields import QrelsName
 from argus.devices import Device as Device
@@ -79,11 +80,6 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
 
         if (folder / SUMMARY).is_file():
             print_lines(verdict_lines(read_verdict(folder)))
-
-
-def command(*words: object) -> str:
-    """Return a command of Argus as it would be typed."""
-    return shlex.join(["argus", *map(str, words)])
 
 
 def print_lines(lines: Iterable[str]) -> None:

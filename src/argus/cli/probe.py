@@ -49,9 +49,14 @@ def fit(
     on where it was.
     """
     from argus.retrievability.probes.fit import fit_probe
+    from argus.verdict.reading import Results
 
     result = fit_probe(audit, out=out, beside=beside, config=measure, fresh=fresh)
-    prediction = o.command("probe", "predict", "--corpus", "CORPUS", "--probe", result.folder)
+    places = Results.of(audit).places
+    prediction = o.command(
+        "probe", "predict", "--corpus", places.corpus, *places.options_of("probe predict"),
+        "--probe", result.folder,
+    )  # fmt: skip
     o.show(result, as_json=json, then=f"Next: {prediction}")
 
 

@@ -143,8 +143,11 @@ def scenarios(
             return
         written = _write(source, settings, engine)
         if source.index is None:
-            adding = o.command("remedy", "scenarios", "--index", "INDEX", "--profiles", source.home)
-            o.show(written, as_json=json, then=f"Next: {adding}")
+            read = ["--corpus", source.corpus, *o.carry("index build")]
+            making = o.command("index", "build", *read, "--out", "index/")
+            index = ["--index", "index/", "--profiles", source.home]
+            adding = o.command("remedy", "scenarios", *index)
+            o.show(written, as_json=json, then=f"Next: {making} && {adding}")
             return
         profiles = written.folder
     else:

@@ -39,6 +39,14 @@ class ArgusCommands:
             ) from error
 
 
+@cache
+def options_of(command: str) -> Mapping[str, str]:
+    """Return the options that a command takes; see `argus.commands.takes`."""
+    of = _command(command.split())
+    headings = getattr(of.callback, "headings", {})
+    return {option: headings.get(option, "") for one in of.params for option in one.opts}
+
+
 def _groups(words: Sequence[str]) -> Any:
     """Return the context of the groups that a command is in, by which a file of options is read."""
     from argus.cli.main import app

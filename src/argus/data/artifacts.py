@@ -20,6 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from argus.commands import invocation_of
 from argus.data.csv_cells import harmless_table
 from argus.data.locks import check_held, hold, waiting_for
 from argus.data.parts import PARTS, file_hash, parts_of, section_hash
@@ -214,7 +215,8 @@ class ArtifactFolder:
             before = sections.pop(job, None)  # they stand in the order in which they were written
             if job in self._told:
                 parts = {**parts_of(before), **parts}
-            self.write_json(MANIFEST, {**sections, job: {**manifest, PARTS: parts}})
+            section = {**manifest, "invocation": invocation_of(self.path), PARTS: parts}
+            self.write_json(MANIFEST, {**sections, job: section})
         self._told.add(job)
         self._tables = {}  # the next job's of this object are its own
 

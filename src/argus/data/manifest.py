@@ -9,6 +9,7 @@ from typing import NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
+from argus.commands import Invocation
 from argus.data.artifacts import MANIFEST as MANIFEST
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.parts import file_hash_now, parts_of, section_hash
@@ -96,6 +97,8 @@ class ManifestSection(TypedDict):
     """Where there was one, as `Engine.describe` says it."""
     counts: Mapping[str, object]
     """How many of what; every job has its own."""
+    invocation: NotRequired[Invocation]
+    """How it was started."""
     parts: NotRequired[Mapping[str, str]]
     """SHA-256 of the summary and of each table that the job wrote, by name of the file."""
     timings_s: dict[str, float]

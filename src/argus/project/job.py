@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shlex
 from dataclasses import fields
 from pathlib import Path
 
+from argus.commands import command
 from argus.data.artifacts import write_whole
 from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig, as_config
@@ -55,8 +55,7 @@ def start_project(
     config.to.parent.mkdir(parents=True, exist_ok=True)
     write_whole(config.to, text)
     result = ProjectResult(config.to, checks, "")
-    command = "doctor" if result.bad else "exposure"
-    following = shlex.join(["argus", command, "--config", str(config.to)])
+    following = command("doctor" if result.bad else "exposure", "--config", config.to)
     return ProjectResult(config.to, checks, following)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from argus.commands import takes
 from argus.corpora.names import StoreCorpus, named
 from argus.data.fields import FieldNames, QrelsFields
 from argus.encoders.config import EncoderConfig
@@ -17,7 +18,7 @@ from argus.settings import settings_of
 from argus.stores.config import StoreConfig
 from argus.stores.spec import asks_store, is_store
 
-REPORT, INDEX, BLENDED, JUDGED = "argus-report", "argus-index", "argus-blended", "argus-judged"
+REPORT, INDEX, BLENDED = "argus-report", "argus-index", "argus-blended"
 """Folders that the commands write."""
 Values = Mapping[str, Any]
 
@@ -58,6 +59,13 @@ class Answers:
         return retriever if retriever is not None and is_store(retriever) else None
 
     @property
+    def system(self) -> str | None:
+        """What runs: the retriever that is no index, or else the store of the documents."""
+        if self.index is not None:
+            return None
+        return self.parts.retriever or (self.store and str(self.store.store))
+
+    @property
     def index(self) -> str | None:
         """The Argus index that is the retriever, if one is."""
         retriever = self.parts.retriever
@@ -78,12 +86,38 @@ def tables(answers: Answers) -> Iterator[Table]:
     yield from _repairs(answers)
     if answers.parts.queries is not None and answers.parts.qrels is not None:
         yield _judged(answers)
+    yield from _explained(answers)
     yield Table(
         "gate",
         ("For CI: exit 1 where a bound is broken. Tighten them to what you measured.",),
         {"folders": [REPORT], "max-never-retrieved-share": 0.1},
         ('against = "baseline"  # fails on what is worse than this folder of results',),
     )
+
+
+def _explained(answers: Answers) -> Iterator[Table]:
+    """Yield what `argus explain` and the page ask: what runs, or else the index that is built."""
+    system = answers.system
+    running = {**_searched(answers), **_parents(answers), "retriever": system}
+    if not asks_store(system or ""):
+        del running["encoder"]
+    index = {"index": answers.index or INDEX, **_chunks(answers)}
+    says = ('argus explain "QUESTION" ID says why a document does not come back.',)
+    yield Table("explain", says, _taken(running, "explain") if system else index)
+    values: Values = _taken(running, "serve") if system else {}
+    later: tuple[str, ...] = ()
+    if answers.index:
+        values = _taken(index, "serve")
+    elif not system:
+        later = (f'index = "{INDEX}"  # once argus index build has made it',)
+    says = ("A page over the results: its *Why not?* asks the same.",)
+    yield Table("serve", says, {"folders": [REPORT], **values}, later)
+
+
+def _taken(values: Values, command: str) -> Values:
+    """Return the values of those options that a command takes."""
+    taken = takes(command)
+    return {key: value for key, value in values.items() if f"--{key}" in taken}
 
 
 def _everything(answers: Answers) -> Values:
@@ -150,16 +184,16 @@ def _judged(answers: Answers) -> Table:
     values: dict[str, Any] = {
         **_path("queries", answers.parts.queries), **_qrels(answers.parts),
     }  # fmt: skip
-    if answers.parts.retriever is not None and answers.index is None:
-        values |= {"retriever": [answers.parts.retriever], "corpus": _corpus(answers)}
+    if answers.system is not None:
+        values |= {"retriever": [answers.system], "corpus": _corpus(answers)}
         values |= {**_changed(answers.columns), **_parents(answers)}
         values |= {**_changed(answers.asking), **_opening(answers)}
-        if asks_store(answers.parts.retriever):
+        if asks_store(answers.system):
             values["encoder"] = answers.encoder.model
     else:
         index = answers.index or INDEX
         values |= {"index": [f"{index}@original", index], **_chunks(answers)}
-    return Table("evaluate", ("The judged questions.",), {**values, "out": JUDGED})
+    return Table("evaluate", ("The judged questions.",), {**values, "out": REPORT})
 
 
 def _parents(answers: Answers) -> Values:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
+from argus.commands import command
 from argus.measures.significance import DifferenceFigures
 from argus.remedies.blend.summary import MEASURED, Rival, rivals_line
 
@@ -89,9 +89,8 @@ def headline(summary: RepairSummary) -> Iterator[str]:
     elif remedies:
         yield f"kept: {summary['kept']} ({remedies})"
         yield "search, evaluate and explain use it from now on. To undo it:"
-        index = shlex.quote(summary["index"])
         for remedy in reversed(summary["remedies"]):
-            yield f"  argus remedy rollback {remedy} --index {index}"
+            yield f"  {command('remedy', 'rollback', remedy, '--index', summary['index'])}"
     elif summary["kept"] != NOTHING:
         yield f"kept: {summary['kept']}, which was in the index already"
     else:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from argus.authority.jobs.config import AuthoritySource
+from argus.commands import invocation_of
 from argus.corpora.names import NamedCorpus
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.provenance import InputFile
 from argus.data.records import read_record
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
@@ -21,11 +23,14 @@ from argus.indexes.header import read_header
 from argus.indexes.spec import parse_index_spec
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
+from argus.verdict.places import Places
 from argus.verdict.project import Project
 from argus.verdict.reading import Results
 
 AUDIT = "authority"
 """The section of a manifest that says which records were audited."""
+UNNAMED = Path("argus-out")
+"""Where results go that nobody has named a folder for, as by the commands themselves."""
 STATE = ".argus-serve"
 """The service's own files, in the first folder: jobs, records that came, the lock."""
 SERVED = "served"
@@ -94,7 +99,28 @@ class Workplace:
     @property
     def searches(self) -> str | None:
         """The name of what is searched; None where nothing is."""
-        return self.retriever or self.store or self.index
+        return self.asks or self.index
+
+    @property
+    def asks(self) -> str | None:
+        """The name of the retriever or store that runs; None where an index is all there is."""
+        return self.retriever or self.store
+
+    def places(self, folder: Path | None) -> Places:
+        """Return what commands about a folder of results name.
+
+        None: about what the service was started over, which has none; theirs go to UNNAMED.
+        """
+        if folder is not None:
+            return Results.of(folder).places
+        corpus: dict[str, InputFile] = {} if self.corpus is None else {
+            "corpus": {"file": str(self.corpus)}
+        }  # fmt: skip
+        own: ManifestSection = {
+            "config": {"index": self.index, "retrievers": [self.asks] if self.asks else []},
+            "inputs": corpus, "encoder": {}, "invocation": invocation_of(UNNAMED),
+        }  # type: ignore[typeddict-item]  # fmt: skip
+        return Places(UNNAMED, {"serve": own}, Project.here())
 
     @property
     def inputs(self) -> dict[str, Path]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
+from argus.commands import command
 from argus.stores.spec import BLENDED
 from argus.verdict import counts as c
-from argus.verdict.places import command
+from argus.verdict.places import PARENT
 from argus.verdict.reading import Results
 from argus.verdict.sections import (
     AblationSection,
@@ -75,7 +76,7 @@ def _lost(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction | 
     lost = count.total - count.count
     return VerdictAction(
         f"Delete and add the {lost:,} records that the store loses, then measure again",
-        command("reach", places.store, "--out", places.out),
+        places.reaching,
         "unreached.csv names them and why. Where it was tried, deleting and adding again lost "
         "none, upserting lost 10 of 2,000: a rebuild is no proof",
         lost / count.total,
@@ -109,8 +110,7 @@ def _scenarios(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | 
     places = results.places
     if not _was_searched(results) or "scenarios" in results.sections:
         return None
-    where = ["--index", places.index] if places.index else ["--corpus", places.corpus]
-    writing = command("remedy", "scenarios", *where, *places.language_model, "--estimate")
+    writing = places.estimating_scenarios
     section = results.section("ablation", AblationSection)
     if section is None:
         return VerdictAction(
@@ -199,12 +199,11 @@ def _split(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | None
     if not window or window["tokens_unread"] < CUT * window["tokens"]:
         return None
     share, places = window["tokens_unread"] / window["tokens"], results.places
+    options = places.options_of("exposure", "Input", "Encoder")
+    options += [] if places.parent_field else [PARENT, "FIELD"]
     return VerdictAction(
         f"Split the {window['texts_cut']:,} documents that are longer than the model reads",
-        command(
-            "exposure", "--corpus", places.corpus, "--parent-field", places.parent_field or "FIELD",
-            *places.encoder, "--out", f"{places.out}-chunks",
-        ),
+        command("exposure", "--corpus", "CHUNKS", *options, "--out", f"{places.out}-chunks"),
         f"measured here: {share:.1%} of all tokens are in no vector. What splitting gains was not "
         "measured",
     )  # fmt: skip
@@ -257,15 +256,12 @@ def _judge(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction |
     if not came["logged"] + came["answered"]:
         return VerdictAction(
             "Ask what answers: the log does not say what came",
-            command("traffic", "audit", places.log, *places.answering, "--out", places.out),
+            places.auditing_traffic,
             "what came is judged, and tells which questions nobody met",
         )
     return VerdictAction(
         "Judge 50 real questions: how often they fail, with an interval",
-        command(
-            "traffic", "judge", places.out, "--corpus", places.corpus, "--budget", 50,
-            "--out", f"{places.out}-judged",
-        ),
+        places.judging_traffic,
         "the interval held the truth in 97% of 500 draws on each of 4 judged collections, "
         "in the worst in 95% (docs/results.md, Traffic)",
     )  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from argus.measures.intervals import wilson
 from argus.verdict import bounds, validity
-from argus.verdict.places import Places, command
+from argus.verdict.places import Places
 from argus.verdict.reading import Results
 from argus.verdict.sections import (
     AuthoritySection,
@@ -253,15 +253,9 @@ SOURCES: dict[str, tuple[Source, ...]] = {
 }
 """By count, what may measure it; the first that did is shown: real questions before others."""
 MEASURED_BY: dict[str, Callable[[Places], str]] = {
-    BY_ITSELF: lambda p: command("reach", p.store, "--out", p.out),
-    BY_ITS_WORDS: lambda p: command(
-        "exposure",
-        *(["--corpus", p.corpus, *p.encoder] if p.retriever is None else p.answering),
-        *p.parents, "--out", p.out,
-    ),
+    BY_ITSELF: lambda p: p.reaching,
+    BY_ITS_WORDS: lambda p: p.exposing,
     BY_NEED: lambda p: p.evaluating,
-    SUPERSEDED: lambda p: command(
-        "authority", "audit", "--records", p.records, *p.rules, *p.encoder, "--out", p.out
-    ),
-}  # fmt: skip
+    SUPERSEDED: lambda p: p.auditing_authority,
+}
 """By count, the command that measures it."""

@@ -40,5 +40,7 @@ def build(
         corpus, out=out, config=what, pseudo_queries=pseudo_queries, fields=columns,
         limit=limit, fresh=fresh,
     )  # fmt: skip
-    training = o.command("generative", "train", "--index", out, "--corpus", corpus)
+    training = o.command(
+        "generative", "train", "--index", out, "--corpus", corpus, *o.carry("generative train")
+    )
     o.show(result, as_json=json, then=f"Next: {training}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from typing_extensions import TypedDict
 
+from argus.commands import carry, command
 from argus.data.artifacts import ArtifactFolder
 from argus.data.records import read_record
 from argus.errors import ArgusError
@@ -78,8 +78,9 @@ class Destination:
 
     def undo(self, remedy: str) -> str:
         """Return the command that takes out what is there of a remedy."""
-        words = ["argus", "remedy", "rollback", remedy, "--store", self.store.name]
-        return shlex.join([*words, *(() if self.into is None else ("--into", self.into))])
+        into = [] if self.into is None else ["--into", self.into]
+        words = ["--store", self.store.name, *into, *carry("remedy rollback")]
+        return command("remedy", "rollback", remedy, *words)
 
 
 def deliver(

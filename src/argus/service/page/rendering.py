@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader
 from starlette.responses import Response
 
 from argus import reports
+from argus.commands import command
 from argus.errors import ArgusError, InputError
 from argus.service.jobs.lines import may_start
 from argus.service.page.availability import shown_tabs
@@ -30,6 +31,7 @@ def environment() -> Environment:
     """Return the Jinja environment of the pages."""
     made = reports.environment(FileSystemLoader(HERE / "templates"))
     made.filters["may_start"] = may_start
+    made.globals["command"] = command
     made.filters["moment"] = lambda v: v[:16].replace("T", " ")
     made.filters["thousands"] = lambda v: "–" if v is None else f"{v:,}"
     made.filters["decimals"] = lambda v, n=3: "–" if v is None else f"{v:.{n}f}"
@@ -52,6 +54,7 @@ def render(
         "tab": tab,
         "folder": folder,
         "workplace": workplace,
+        "places": workplace.places(names.get(folder)),
         "has_jobs": service_of(request).jobs is not None,
         "csrf": getattr(request.state, "csrf", ""),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from argus.commands import command
 from argus.data.artifacts import SUMMARY
 from argus.indexes.hybrid import FUSION
 from argus.indexes.views import ViewIndex
@@ -14,7 +15,7 @@ from argus.service.page.compare.systems import System
 from argus.service.page.repairs.requests import Wanted, known_inputs
 from argus.service.workplace import SERVED, Workplace
 from argus.stores.spec import shown
-from argus.verdict.places import command
+from argus.verdict.places import QUERIES, Places
 
 Named = dict[str, list[str]]
 
@@ -72,7 +73,7 @@ def _of_retrievers(both: tuple[System, System], place: Workplace) -> Named | Non
     return named
 
 
-def command_of(both: tuple[System, System], place: Workplace) -> str:
+def command_of(both: tuple[System, System], place: Workplace, places: Places) -> str:
     """Return the command that compares two systems, as it would be typed."""
     words: list[str] = []
     for system in both:
@@ -80,4 +81,8 @@ def command_of(both: tuple[System, System], place: Workplace) -> str:
             words += ["--index", str(system.spec)]
         else:
             words += ["--retriever", shown(system.beside or str(place.searches))]
-    return command("compare", *words, "--queries", "QUERIES", "--out", "comparison/")
+    if "--retriever" in words:
+        words += ["--corpus", places.corpus, *places.options_of("compare")]
+    if "--retriever" in words or places.queries != QUERIES:
+        words += ["--queries", places.queries]
+    return command("compare", *words, "--out", "comparison/")

@@ -40,7 +40,7 @@ def compare(
         if q.strip():
             shown["answers"] = side_by_side(q, (one, two), k, warm)
         shown["job"] = comparing((one, two), home, place)
-        shown["command"] = command_of((one, two), place)
+        shown["command"] = command_of((one, two), place, place.places(path))
     if is_fragment(request):
         return fragment("compare_answers.html.j2", folder=folder, **shown)
     return render(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from argus.commands import command
 from argus.explanation.types import Cause, Explanation
-from argus.verdict.places import command
+from argus.verdict.places import Places
 
 WITHOUT = {
     "sentences": "without its sentences",
@@ -30,14 +31,17 @@ class Preview:
     command: str = ""
 
 
-def previews(explanation: Explanation) -> list[Preview]:
-    """Return what was computed of each change, what brings the document back first."""
-    ranks = {preview.change: preview for preview in _each(explanation)}
+def previews(explanation: Explanation, places: Places) -> list[Preview]:
+    """Return what was computed of each change, what brings the document back first.
+
+    places: what commands about the index name.
+    """
+    ranks = {preview.change: preview for preview in _each(explanation, places)}
     far = 10**9
     return sorted(ranks.values(), key=lambda p: (not p.brings_back, p.rank or far, p.change))
 
 
-def _each(explanation: Explanation) -> Iterator[Preview]:
+def _each(explanation: Explanation, places: Places) -> Iterator[Preview]:
     place, index, k = explanation.standing, explanation.index, explanation.k
 
     def preview(change: str, rank: int | None, made_by: str = "") -> Preview:
@@ -51,37 +55,30 @@ def _each(explanation: Explanation) -> Iterator[Preview]:
     for finding in explanation.findings:
         evidence, cause = finding.evidence, finding.cause
         if cause is Cause.VECTOR and "rank_with_its_own_vector" in evidence:
-            again = command("index", "build", "--corpus", "CORPUS", "--out", "INDEX")
+            again = f"{places.indexing_again} --fresh"
             yield preview(
                 "with the vector of its text", evidence["rank_with_its_own_vector"], again
             )
         if cause is Cause.WINDOW and "rank_of_unread_part" in evidence:
-            split = command(
-                "exposure", "--corpus", "CHUNKS", "--parent-field", "FIELD", "--out", "OUT"
-            )
-            yield preview("by the part that was not read", evidence["rank_of_unread_part"], split)
+            yield preview("by the part that was not read", evidence["rank_of_unread_part"])
         by_vectors = place.ranked_by != "fused"  # hubs are counted among what these put above it
         if by_vectors and "rank_without_hubs" in evidence and evidence["hubs_above"]:
             blended = any(f.cause is Cause.BLEND for f in explanation.findings)
-            blend = "" if blended else command("remedy", "blend", "--index", index)
+            blend = "" if blended else command("remedy", "blend", "--index", places.out)
             yield preview("without the hubs above it", evidence["rank_without_hubs"], blend)
         if cause is Cause.BLEND and "rank_without" in evidence:
             for part, rank in evidence["rank_without"].items():
                 yield preview(WITHOUT.get(part, f"without {part}"), rank)
 
 
-EXPAND = ("expand", "--kb", "KB")
-MEND: dict[Cause, tuple[str, ...]] = {
-    Cause.LEXICAL: EXPAND,
-    Cause.ENTITIES: EXPAND,
-    Cause.HUBS: ("blend",),
-}
-"""By cause, the repair of an index that is made for it, and what a person has to name."""
+MEND = {Cause.LEXICAL: "expand", Cause.ENTITIES: "expand", Cause.HUBS: "blend"}
+"""By cause, the repair of an index that is made for it."""
 
 
-def repair_of(explanation: Explanation) -> str:
+def repair_of(explanation: Explanation, places: Places) -> str:
     """Return the command of the repair that the cause calls for; "" where there is none."""
-    cause = explanation.cause
-    if cause is None or cause not in MEND:
+    remedy = MEND.get(explanation.cause) if explanation.cause else None
+    if remedy is None:
         return ""
-    return command("remedy", *MEND[cause], "--index", explanation.index.partition("@")[0])
+    made_of = ["--kb", places.kb or "KB"] if remedy == "expand" else []
+    return command("remedy", remedy, *made_of, "--index", places.out)

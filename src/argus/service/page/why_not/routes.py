@@ -13,7 +13,7 @@ from argus.explanation.config import ExplainConfig
 from argus.explanation.job import explain
 from argus.indexes.spec import IndexSpec
 from argus.remedies.blend.preview import NEAREST, can_preview, preview_blend
-from argus.service.page.availability import has_index, is_searched
+from argus.service.page.availability import is_searched
 from argus.service.page.holding import Warm, WarmIndexes, index_of
 from argus.service.page.marking import marked, shared_terms
 from argus.service.page.rendering import PageRoute, folder_path, fragment, is_fragment, render
@@ -24,6 +24,7 @@ from argus.service.page.why_not.examples import failed_questions
 from argus.service.page.why_not.fixes import previews, repair_of
 from argus.service.page.why_not.of_retriever import answer_of_retriever, titles_of
 from argus.service.state import Service, ServiceOf
+from argus.verdict.reading import Results
 
 router = APIRouter(route_class=PageRoute)
 MOST_K = 1000
@@ -44,7 +45,7 @@ def why_not(
         return render(
             request, "why_not.html.j2", "why-not", folder, searched=None, **asking_only(asking)
         )
-    spec = index_of(place, path) if has_index(place, path) else None
+    spec = None if place.asks else index_of(place, path)
     part = "why_not_retriever.html.j2" if spec is None else "why_not_answer.html.j2"
     answer, lacking = None, _lacking(q, doc)
     if not lacking:
@@ -92,7 +93,7 @@ def asking_only(asking: Values) -> Values:
 def titles(folder: str, service: ServiceOf, warm: Warm, doc: Words = "") -> HTMLResponse:
     """Offer documents whose title or id holds some words, for a list beside a field."""
     place, path = service.workplace, folder_path(service.workplace, folder)
-    if has_index(place, path):
+    if not place.asks:
         documents = titled(warm.snapshot(index_of(place, path)), doc)
     else:
         documents = titles_of(service, doc)
@@ -122,14 +123,15 @@ def _answer(service: Service, warm: WarmIndexes, spec: IndexSpec, asking: Asking
     own = text_of(snapshot, explanation.chunk or doc)
     other = text_of(snapshot, rival) if rival is not None else None
     texts = [text for text in (own, other) if text is not None]
+    places = Results.of(spec.path).places
     terms = shared_terms(q, [f"{one.title} {one.text}" for one in texts], analyzer)
     return {
         "explanation": explanation,
         "findings": grouped(explanation.findings, explanation.cause),
-        "previews": previews(explanation),
+        "previews": previews(explanation, places),
         "has_preview": not (explanation.came_back or fold) and doc in snapshot
         and can_preview(retriever),  # it ranks what is indexed, chunks
-        "repair": "" if explanation.came_back else repair_of(explanation),
+        "repair": "" if explanation.came_back else repair_of(explanation, places),
         "question": marked(q, terms, analyzer),
         "texts": [(one, marked(one.title, terms, analyzer), marked(one.text, terms, analyzer))
                   for one in texts],

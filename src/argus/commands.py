@@ -1,0 +1,84 @@
+"""Commands of Argus as they would be typed, and what a run was told, for those that follow it."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import MappingProxyType
+
+from typing_extensions import TypedDict
+
+Options = Mapping[str, Mapping[str, object]]
+"""Options that were given, by the heading of their help and their name: what is read and asked."""
+
+
+class Invocation(TypedDict):
+    """How a run was started, as far as a command that follows it has to know.
+
+    options: those that say what is read and asked, by heading and name.
+    directory: folder in which it ran.
+    out: its folder of results.
+    """
+
+    options: dict[str, dict[str, object]]
+    directory: str
+    out: str
+
+
+_OPTIONS: ContextVar[Options] = ContextVar("options", default=MappingProxyType({}))
+_declared: list[Callable[[str], Mapping[str, str]]] = []
+
+
+def command(*words: object) -> str:
+    """Return a command of Argus as it would be typed."""
+    return shlex.join(["argus", *map(str, words)])
+
+
+@contextmanager
+def note(options: Options) -> Iterator[None]:
+    """Have what is written meanwhile note these options (`invocation_of`)."""
+    token = _OPTIONS.set(options)
+    try:
+        yield
+    finally:
+        _OPTIONS.reset(token)
+
+
+def invocation_of(out: Path) -> Invocation:
+    """Return what a manifest notes of the run that writes a folder of results."""
+    options = {heading: dict(some) for heading, some in _OPTIONS.get().items()}
+    return {"options": options, "directory": str(Path.cwd()), "out": os.path.abspath(out)}  # noqa: PTH100
+
+
+def declare(taken_by: Callable[[str], Mapping[str, str]]) -> None:
+    """Say which options a command takes, such as "index build": the command line knows it."""
+    _declared[:] = [taken_by]
+
+
+def carry(name: str) -> list[str]:
+    """Return the words of what this run was told, as far as a command that follows it takes it."""
+    return words_of(_OPTIONS.get(), name)
+
+
+def takes(name: str) -> Mapping[str, str]:
+    """Return the options that a command takes, such as "--corpus".
+
+    With the heading of those that say how something is read or asked, "" for the others.
+    """
+    return _declared[0](name)
+
+
+def words_of(options: Options, name: str) -> list[str]:
+    """Return the words of those options that a command takes."""
+    taken = takes(name)
+    words: list[str] = []
+    for values_of in options.values():
+        for option, value in values_of.items():
+            if option in taken:
+                values = value if isinstance(value, list) else [value]
+                words += [w for v in values for w in ([option] if v is True else [option, str(v)])]
+    return words
