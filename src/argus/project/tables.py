@@ -63,7 +63,8 @@ class Answers:
         """What runs: the retriever that is no index, or else the store of the documents."""
         if self.index is not None:
             return None
-        return self.parts.retriever or (self.store and str(self.store.store))
+        store = None if self.store is None else str(self.store.store)
+        return self.parts.retriever or store
 
     @property
     def index(self) -> str | None:

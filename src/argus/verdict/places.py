@@ -183,10 +183,15 @@ class Places:
 
     @property
     def auditing_traffic(self) -> str:
-        """The command that asks the questions of a log."""
-        return command(
-            *self._telling("traffic audit", self.log, *self.answering), "--out", self.out
-        )
+        """The command that asks the questions of a log; of an index, where nothing else answers."""
+        words, made = self.answering, ""
+        if "--retriever" not in words:
+            in_store = self.index is None and is_store(self.corpus)
+            system = self.corpus if in_store else self.index or self.beside
+            words = ["--retriever", system, *words]
+            made = "" if in_store or self.index else f"{self.indexing} && "
+        asking = self._telling("traffic audit", self.log, *words)
+        return made + command(*asking, "--out", self.out)
 
     @property
     def judging_traffic(self) -> str:
