@@ -132,13 +132,18 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
             typer.echo(f"\nargus: {stopped(outputs, values)}", err=True)
             raise typer.Exit(INTERRUPTED) from None
 
+    _declare(run, options)
+    vars(run)["outputs"] = outputs
+    return run
+
+
+def _declare(run: Callable[..., Any], options: _Options) -> None:
+    """Give a command its signature, and what else is read of its options."""
     run.__annotations__ = {p.name: p.annotation for p in options.parameters.values()}
     vars(run)["__signature__"] = inspect.Signature(list(options.parameters.values()))
     vars(run)["homes"] = options.homes  # of each option the config's field, for docs/reference
     vars(run)["settings"] = options.settings  # by option, and what is written, for the service
-    vars(run)["outputs"] = outputs
     vars(run)["headings"] = dict(options.headings.values())  # of each such option its heading
-    return run
 
 
 @dataclass(frozen=True, slots=True)
