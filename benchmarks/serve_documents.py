@@ -31,7 +31,7 @@ LINKS = {
     "sorted by RPS, greatest first": "?sort=-rps",
     "sorted by title": "?sort=label",
     "one band, sorted": "?band=low&sort=rps",
-    "one cause": "?cause=never+comes+back",
+    "one cause": "?cause=never+retrieved",
     "search": "?q=river+77",
     "search, sorted": "?q=castle&sort=-by_others",
     "search for nothing": "?q=zzzz",

@@ -20,7 +20,7 @@ def test_questions_that_were_not_met_come_first_as_they_were_asked_last(tmp_path
     assert (first.rows[0]["text"], first.rows[0]["rank"]) == ("lost", None)
     assert (first.total, first.met) == (3, 2)
     write(
-        tmp_path, "per_query", query_id=ids, text=["near", "lost", "far"],
+        tmp_path, "per_query", query_id=ids, text=["near", "lost", "far"], state=["measured"] * 3,
         **{"rank before": [3, None, 4], "rank after": [3, None, 11]},
     )  # fmt: skip
     assert [(row["text"], row["wanted"], row["rank"]) for row in read_judged(tmp_path).rows] == [

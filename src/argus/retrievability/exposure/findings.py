@@ -83,7 +83,7 @@ class Row(TypedDict, total=False):
     title_rank: rank of the document for its title.
     sentence_rank: median rank for its own sentences, each held out.
     own_probes: titles and sentences of it that asked.
-    retrieved_by_own: of these, those that bring it into the top k.
+    retrieved_by_own: of these, those that bring it into the top k; null where none asked.
     retrieved_by_others: probes of other documents that do.
     never_retrieved: whether no probe brings it into the top k.
     parent: of a chunk, the document that it is of.
@@ -96,7 +96,7 @@ class Row(TypedDict, total=False):
     title_rank: int | None
     sentence_rank: float | None
     own_probes: int
-    retrieved_by_own: int
+    retrieved_by_own: int | None
     retrieved_by_others: int
     never_retrieved: bool
     state: Required[str]
@@ -238,14 +238,15 @@ class Findings:
         reasons += [f"by its {name} not in the top {exposure.k}" for name in deeper]
         if i in self._not_drawn:
             reasons = [NOT_DRAWN]
-        state = State.MEASURED if exposure.own_probes[i] > 0 else State.NOT_APPLICABLE
+        own = int(exposure.own_probes[i])
+        state = State.MEASURED if own else State.NOT_APPLICABLE
         row: Row = {
             "id": document.id,
             "label": document.title,
             "title_rank": title if 0 < title < BEYOND else None,
             "sentence_rank": sentence if np.isfinite(sentence) else None,
-            "own_probes": int(exposure.own_probes[i]),
-            "retrieved_by_own": int(exposure.retrieved_by_own[i]),
+            "own_probes": own,
+            "retrieved_by_own": int(exposure.retrieved_by_own[i]) if own else None,
             "retrieved_by_others": int(exposure.retrieved_by_others[i]),
             "state": str(State.FAILED if self.unanswered[i] else state),
             "reason": "; ".join(reasons),

@@ -27,12 +27,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A Parquet file with a row per document. id, label: their columns; label "" for none."""
+    """A Parquet file of documents. id, label: their columns; label "" for none.
+
+    is_unique: whether a document has one row; else the first of them counts.
+    """
 
     file: str
     columns: tuple[Column, ...]
     id: str = "id"
     label: str = "label"
+    is_unique: bool = True
 
 
 SOURCES = (
@@ -74,18 +78,25 @@ SOURCES = (
         (Column("lost", "cause", "Lost", "text", "why the store does not bring it back"),),
         label="",
     ),
+    Source(
+        "authority",
+        (
+            Column("superseded_by", "controlling", "Superseded by", "text",
+                   "what controls it now", is_listed=False),
+        ),
+        id="superseded", label="superseded_title", is_unique=False,
+    ),
 )  # fmt: skip
 """Tables in the order in which they are joined; documents of any of them are shown."""
 
+SOUND, NOT_MEASURED = "none found", "not measured"
+"""In the place of a cause: what was measured shows none, or nothing measured the document."""
 CAUSES = (
-    ("lost by the store", "lost", "lost IS NOT NULL"),
-    ("never comes back", "never", "never"),
+    ("never retrieved", "never", "never"),
+    ("lost by the index", "lost", "lost IS NOT NULL"),
+    ("superseded", "superseded_by", "superseded_by IS NOT NULL"),
     ("not by its own words", "by_own", "by_own = 0"),
-    ("not by its title", "title_rank", "title_rank IS NULL OR title_rank > 10"),
-    ("no need is met", "needs_met", "needs_met = 0"),
-    ("blind spot", "band", "band = 'low'"),
+    (SOUND, "never", "never IS NOT NULL"),
 )
-"""What is wrong with a document: in words, the column that it needs, and the condition; the first
-that holds is its cause."""
-WHOLE = "none"
-"""The cause of a document with which nothing is wrong."""
+"""What is wrong with a document, worst first: in words, the column that it needs, and the
+condition; the first that holds is its cause, NOT_MEASURED where none does."""

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from argus.errors import InputError
-from argus.service.page.documents.catalog import CAUSES, SOURCES, WHOLE, Column, Source
+from argus.service.page.documents.catalog import CAUSES, NOT_MEASURED, SOURCES, Column, Source
 from argus.service.page.documents.filters import ROWS, Filters
 from argus.service.page.documents.slicing import SliceLabels
 from argus.service.page.rows import Row, Rows
@@ -60,7 +60,6 @@ class DocumentTable:
         self.columns: tuple[Column, ...] = tuple(c for _, cs in self._present for c in cs)
         self.listed = tuple(column for column in self.columns if column.is_listed)
         self.names = frozenset(column.name for column in self.columns)
-        self.causes = tuple(cause for cause in CAUSES if cause[1] in self.names)
         self._join()
 
     def _open(self) -> DuckDBPyConnection:
@@ -98,10 +97,12 @@ class DocumentTable:
                 f"label, a.* EXCLUDE (id, label), {names} FROM ({joined}) a FULL JOIN "
                 f"(SELECT {_columns(other)} FROM of_{other[0].file}) b ON a.id = b.id"
             )
-        whens = " ".join(f"WHEN {condition} THEN '{words}'" for words, _, condition in self.causes)
-        cause = f"CASE {whens} ELSE '{WHOLE}' END" if whens else f"'{WHOLE}'"
+        words = ", ".join(f"'{words}'" for words in (*(w for w, _, _ in CAUSES), NOT_MEASURED))
+        whens = "".join(f"WHEN {when} THEN '{w}' " for w, column, when in CAUSES
+                        if column in self.names)  # fmt: skip
+        cause = f"CASE {whens or 'WHEN false THEN NULL '}ELSE '{NOT_MEASURED}' END"
         self.connection.execute(
-            f"CREATE TABLE documents AS SELECT *, {cause} AS cause, "
+            f"CREATE TABLE documents AS SELECT *, CAST({cause} AS ENUM({words})) AS cause, "
             f"lower(concat(label, chr(10), id)) AS words FROM ({joined}) ORDER BY id"
         )
 
@@ -145,12 +146,13 @@ class DocumentTable:
         return rows[0] if rows else None
 
     def count_by(self, column: str) -> dict[str, int]:
-        """Return how many documents have each band, or cause, the most first."""
+        """Return how many documents have each cause, worst first, or band, the most first."""
         if column not in {"cause", *self.names}:
             return {}
+        order = "1" if column == "cause" else "2 DESC, 1"
         rows = self.connection.cursor().execute(
             f"SELECT {column}, count(*) FROM documents WHERE {column} IS NOT NULL "
-            "GROUP BY 1 ORDER BY 2 DESC, 1"
+            f"GROUP BY 1 ORDER BY {order}"
         )
         return {str(name): int(n) for name, n in rows.fetchall()}
 
@@ -177,7 +179,7 @@ class DocumentTable:
             conditions.append("band = ?")
             values.append(filters.band)
         if filters.cause:
-            conditions.append("cause = ?")
+            conditions.append("cause::VARCHAR = ?")
             values.append(filters.cause)
         if filters.slice:
             self._read_slices()
@@ -216,7 +218,8 @@ def _columns(part: tuple[Source, tuple[Column, ...]]) -> str:
     source, columns = part
     label = source.label or "''"
     own = ", ".join(f"{column.source} AS {column.name}" for column in columns)
-    return f"{source.id} AS id, {label} AS label" + (f", {own}" if own else "")
+    first = "" if source.is_unique else f"DISTINCT ON ({source.id}) "
+    return f"{first}{source.id} AS id, {label} AS label" + (f", {own}" if own else "")
 
 
 def stamp_of(folder: Path) -> Stamp:

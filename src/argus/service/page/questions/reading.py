@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import TypedDict
 
 from argus.data.parquet import read_names, read_table
+from argus.data.types import State
 from argus.errors import InputError
 from argus.service.page.rows import Rows
 from argus.traffic.judging.job import JOB, TABLE
@@ -77,11 +78,13 @@ FIRST = 10
 def read_judged(folder: Path) -> JudgedQuestions | None:
     """Return the judged questions of a folder as they were asked last; None where there are none.
 
-    Of an evaluation of two systems the second counts; what was wanted, the audit's table says.
+    Of an evaluation of two systems the second counts; what was wanted, the audit's table says. A
+    question without judgements is none of them.
     """
     audit = _table(folder, "questions", ("query_id", "question", "wanted", "rank"))
-    evaluation = _table(folder, "per_query", ("query_id", "text", "rank after"))
-    evaluation = evaluation or _table(folder, "per_query", ("query_id", "text", "rank"))
+    evaluation = _table(folder, "per_query", ("query_id", "text", "state", "rank after"))
+    evaluation = evaluation or _table(folder, "per_query", ("query_id", "text", "state", "rank"))
+    evaluation = [row for row in evaluation if row["state"] == State.MEASURED]
     of = {row["query_id"]: str(row["wanted"]) for row in audit}
     rows: list[JudgedQuestion] = [
         {
