@@ -1,15 +1,19 @@
-"""Questions of a folder that failed: what a person would ask about first."""
+"""Questions of a folder that fail: what a person would ask about first."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from argus.data.parquet import read_names, read_where
+from argus.data.parquet import read_names, read_table
+from argus.data.types import Query
+from argus.indexes.retriever import IndexRetriever
 from argus.service.page.rows import Rows
 
 MOST = 8
 DEPTH = 10
+AT_ONCE, MOST_ASKED, DEEPEST = 40, 120, 100
+"""Questions that an index is asked at once and at most, and how far down a rank is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +29,39 @@ SOURCES = (("questions", "question", "wanted"), ("misses", "query", "id"))
 """Tables of questions, and the columns of the question and of what was wanted."""
 
 
-def failed_questions(folder: Path | None, most: int = MOST) -> list[FailedQuestion]:
-    """Return questions of a folder whose document is not in the first DEPTH, judged ones first."""
-    rows: list[FailedQuestion] = []
+def failed_questions(folder: Path | None) -> list[FailedQuestion]:
+    """Return questions whose document was not in the first DEPTH when a job asked them.
+
+    Judged ones come first, then the nearest.
+    """
+    found: list[FailedQuestion] = []
     for name, question, target in SOURCES if folder else ():
         path = folder / f"{name}.parquet"  # type: ignore[operator]
         if not path.is_file() or not {question, target, "rank"} <= read_names(path):
             continue
-        table: Rows = read_where(
-            path, [("rank", ">", DEPTH)], [question, target, "rank"]
-        ).to_pylist()
-        table.sort(key=lambda row: row["rank"])
-        rows += [
+        rows: Rows = read_table(path, [question, target, "rank"]).to_pylist()
+        own = [
             FailedQuestion(row[question], str(row[target]).split(", ")[0], row["rank"])
-            for row in table[: most - len(rows)]
+            for row in rows
+            if row["rank"] is None or row["rank"] > DEPTH
         ]
-    return rows
+        found += sorted(own, key=lambda one: one.rank or 10**9)[:MOST_ASKED]
+    return found[:MOST_ASKED]
+
+
+def failing_now(
+    candidates: list[FailedQuestion], retriever: IndexRetriever
+) -> list[FailedQuestion]:
+    """Return the first MOST of some questions that fail in an index as it is, with their ranks."""
+    failing: list[FailedQuestion] = []
+    for start in range(0, len(candidates), AT_ONCE):
+        asked = candidates[start : start + AT_ONCE]
+        run = retriever.search([Query(str(i), q.question) for i, q in enumerate(asked)], DEEPEST)
+        for i, one in enumerate(asked):
+            places = {doc: place for place, doc in enumerate(run[str(i)], 1)}
+            rank = places.get(one.document)
+            if rank is None or rank > DEPTH:
+                failing.append(replace(one, rank=rank))
+        if len(failing) >= MOST:
+            break
+    return failing[:MOST]

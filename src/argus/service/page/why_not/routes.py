@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from anyio import to_thread
@@ -9,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from argus.data.types import Query as Topic
+from argus.errors import ArgusError
 from argus.explanation.config import ExplainConfig
 from argus.explanation.job import explain
 from argus.indexes.spec import IndexSpec
@@ -20,7 +22,7 @@ from argus.service.page.rendering import PageRoute, folder_path, fragment, is_fr
 from argus.service.page.rows import Values
 from argus.service.page.titles import text_of, titled
 from argus.service.page.why_not.answers import Asking, grouped, meant_by
-from argus.service.page.why_not.examples import failed_questions
+from argus.service.page.why_not.examples import MOST, FailedQuestion, failed_questions, failing_now
 from argus.service.page.why_not.fixes import previews, repair_of
 from argus.service.page.why_not.of_retriever import answer_of_retriever, titles_of
 from argus.service.state import Service, ServiceOf
@@ -60,8 +62,8 @@ def why_not(
         return fragment(part, answer=answer, lacking=lacking, **asking)
     return render(
         request, "why_not.html.j2", "why-not", folder, part=part, answer=answer, lacking=lacking,
-        searched=str(spec or service.searcher.name), examples=failed_questions(path),
-        **asking_only(asking),
+        searched=str(spec or service.searcher.name), examples=_examples(path, warm, spec, lacking),
+        by_index=spec is not None, **asking_only(asking),
     )  # fmt: skip
 
 
@@ -75,6 +77,19 @@ async def blend(
         lambda: preview_blend(q, doc, warm.retriever(spec), k), limiter=service.explaining
     )
     return fragment("why_not_blend.html.j2", preview=preview, k=k, nearest=NEAREST, folder=folder)
+
+
+def _examples(
+    folder: Path | None, warm: WarmIndexes, spec: IndexSpec | None, lacking: str
+) -> list[FailedQuestion]:
+    """Return questions that fail in an index as it is; of a retriever, when a job asked them."""
+    candidates = failed_questions(folder) if lacking else []
+    if spec is None or not candidates:
+        return candidates[:MOST]
+    try:
+        return failing_now(candidates, warm.retriever(spec))
+    except ArgusError:  # whoever asks a question is told
+        return []
 
 
 def _lacking(q: str, doc: str) -> str:
