@@ -41,12 +41,12 @@ def test_a_sample_of_documents_has_one_interval_the_one_over_documents(files, tm
 
 def test_what_was_not_measured_says_by_which_command_it_is(exposed, files):
     counts = counts_of(exposed)
-    for name in ("by_itself", "by_need", "superseded_served"):
+    for name in ("by_itself", "by_need", "in_force_served"):
         assert counts[name].level == "not measured" and counts[name].share is None
         assert counts[name].command.startswith("argus ")
     words = shlex.split(counts["by_need"].command)
     assert str(files / "queries.jsonl") in words and str(files / "qrels/test.tsv") in words
-    assert "--records RECORDS" in counts["superseded_served"].command  # not any corpus is one
+    assert "--records RECORDS" in counts["in_force_served"].command  # not any corpus is one
 
 
 def test_judged_questions_are_counted_by_what_they_find(exposed, files, tmp_path):
@@ -74,7 +74,7 @@ def test_a_store_is_counted_whole_and_what_it_loses_is_the_first_thing_to_do(tmp
     summary["reached"]["reached"] -= 2
     (unbound(tmp_path / "out") / "summary.json").write_text(json.dumps({"reach": summary}))
     verdict = argus.read_verdict(tmp_path / "out")
-    assert verdict.counts[0].level == "bad" and "2 " in verdict.answer
+    assert verdict.counts[0].level == "bad"
     assert verdict.actions[0].title.startswith("Delete and add the 2 records")
     assert str(tmp_path / "docs.db") in verdict.actions[0].command
 
@@ -94,10 +94,10 @@ def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_other
     for lost, served in (((), 0), (("new",), 1)):
         out = tmp_path / f"out{served}"
         argus.audit_authority(source, out=out, retriever=ByWords(rows, lost=lost))
-        count = counts_of(out)["superseded_served"]
-        assert (count.count, count.total) == (served, 1)
+        count = counts_of(out)["in_force_served"]
+        assert (count.count, count.total) == (1 - served, 1)
     verdict = argus.read_verdict(out)
-    assert "1 of 1 superseded documents answer in place" in verdict.answer
+    assert "0 of 1 superseded documents bring what replaced them" in verdict.answer
     serving = [a.command for a in verdict.actions if "authority search" in a.command]
     assert serving and str(tmp_path / "edges.jsonl") in serving[0]
 
@@ -175,8 +175,8 @@ def test_real_questions_come_first(exposed, tmp_path):
     }
     file.write_text(json.dumps(json.loads(file.read_text()) | jobs))
     counts = counts_of(tmp_path / "out")
-    answered, served = counts["by_need"], counts["superseded_served"]
+    answered, served = counts["by_need"], counts["in_force_served"]
     assert (answered.count, answered.total) == (60, 100)
     assert (answered.level, answered.source) == ("bad", "argus traffic judge")
     assert str(answered.validity[0]).startswith("measured here: 40 judged questions")
-    assert (served.count, served.total, served.level) == (50, 200, "bad")
+    assert (served.count, served.total, served.level) == (150, 200, "bad")

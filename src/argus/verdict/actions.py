@@ -93,7 +93,7 @@ def _superseded(results: Results, counts: dict[str, VerdictCount]) -> VerdictAct
         command("authority", "search", "QUESTION", "--records", places.records, *places.rules),
         "159 security advisories: 26% served what is in force in the top 5, 94% with the second "
         "stage (docs/results.md, Superseded documents)",
-        (count.share or 0.0) * _concerned(results) * (0.94 - 0.26) / (1 - 0.26),
+        (1 - (count.share or 0.0)) * _concerned(results) * (0.94 - 0.26) / (1 - 0.26),
     )
 
 

@@ -28,12 +28,12 @@ from argus.verdict.sections import (
 from argus.verdict.summary import CountBounds, Validity, VerdictCount
 
 BY_ITSELF, BY_ITS_WORDS, BY_NEED = "by_itself", "by_its_words", "by_need"
-SUPERSEDED = "superseded_served"
+SUPERSEDED = "in_force_served"
 QUESTIONS = {
     BY_ITSELF: "Does the store bring every record back for its own vector?",
     BY_ITS_WORDS: "Is a document found by its own sentences?",
     BY_NEED: "Is found what people ask, or what documents are needed for?",
-    SUPERSEDED: "Is what is superseded served in place of what is in force?",
+    SUPERSEDED: "Is what is in force served, and not what it superseded?",
 }
 """The four counts, in their order."""
 JUDGE = "argus traffic judge"
@@ -118,16 +118,16 @@ def _exposure(results: Results) -> VerdictCount | None:
 
 
 def _traffic(results: Results) -> VerdictCount | None:
-    """Return how many asks were served something superseded."""
+    """Return how many asks were served nothing superseded."""
     section = results.section("traffic", TrafficSection)
     stale = section["superseded"] if section else None
     if section is None or stale is None or stale["asks"] is None:
         return None
     asks = stale["asks"]
     return _counted(
-        SUPERSEDED, round(asks["share"] * asks["n"]), asks["n"], bounds.STALE,
+        SUPERSEDED, asks["n"] - round(asks["share"] * asks["n"]), asks["n"], bounds.STALE,
         unit="asks", source="argus traffic",
-        meaning=f"were served something superseded in the top {section['k']}",
+        meaning=f"were served nothing superseded in the top {section['k']}",
         of=(validity.real_questions(asks["n"], "asks"),),
     )  # fmt: skip
 
@@ -213,11 +213,12 @@ def _lint(results: Results) -> VerdictCount | None:
     rate = section["rates"].get("stale_queries") if section else None
     if section is None or rate is None:
         return None
+    n = rate["queries"]
     return _counted(
-        SUPERSEDED, round(rate["share"] * rate["queries"]), rate["queries"], bounds.STALE,
+        SUPERSEDED, n - round(rate["share"] * n), n, bounds.STALE,
         unit="queries", source="argus authority lint",
-        meaning=f"were served something superseded in the top {section['k']}",
-        of=(validity.real_questions(rate["queries"], "queries of the run"),),
+        meaning=f"were served nothing superseded in the top {section['k']}",
+        of=(validity.real_questions(n, "queries of the run"),),
     )  # fmt: skip
 
 
@@ -230,10 +231,10 @@ def _authority(results: Results) -> VerdictCount | None:
         if figures and figures["documents"]:
             n = figures["documents"]
             return _counted(
-                SUPERSEDED, n - round(figures.get("reachable", 0.0) * n), n, bounds.SUPERSEDED,
+                SUPERSEDED, round(figures.get("reachable", 0.0) * n), n, bounds.SUPERSEDED,
                 unit="superseded documents", source="argus authority audit",
-                meaning=f"asked with their {proxy}, do not bring what controls them into the top "
-                f"{section['k']}: a question in their words is answered by them",
+                meaning=f"asked with their {proxy}, bring what controls them into the top "
+                f"{section['k']}; the others answer a question in their words themselves",
                 of=(validity.AUTHORITY,),
             )  # fmt: skip
     return None

@@ -18,37 +18,30 @@ class VerdictLevel(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CountBounds:
-    """Where a share is good and where it is bad; between them it is doubtful.
+    """Where a share of what is found is good and where it is bad; between them it is doubtful.
 
     good: share from which it is good, inclusive.
     bad: share up to which it is bad, inclusive.
     why: where the bounds come from, in one sentence.
-    high_is_good: whether more is better.
     """
 
     good: float
     bad: float
     why: str
-    high_is_good: bool = True
 
     def level(self, low: float, high: float) -> VerdictLevel:
         """Return what an interval of the share comes to: sure of a level, or doubtful.
 
         low, high: of its 95% interval; equal where everything was counted.
         """
-        if self.high_is_good:
-            if low >= self.good:
-                return VerdictLevel.GOOD
-            return VerdictLevel.BAD if high <= self.bad else VerdictLevel.DOUBTFUL
-        if high <= self.good:
+        if low >= self.good:
             return VerdictLevel.GOOD
-        return VerdictLevel.BAD if low >= self.bad else VerdictLevel.DOUBTFUL
+        return VerdictLevel.BAD if high <= self.bad else VerdictLevel.DOUBTFUL
 
     @property
     def words(self) -> str:
         """The bounds as a person reads them."""
-        least, most = ("at least", "at most") if self.high_is_good else ("at most", "at least")
-        return f"good: {least} {100 * self.good:g}%; bad: {most} {100 * self.bad:g}%"
+        return f"good: at least {100 * self.good:g}%; bad: at most {100 * self.bad:g}%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +63,10 @@ class Validity:
 class VerdictCount:
     """One line of the verdict: how many of how many.
 
-    name: by_itself, by_its_words, by_need or superseded_served.
+    name: by_itself, by_its_words, by_need or in_force_served.
     question: what is counted, as a question.
     total: items that it is of, 0 where it is not measured.
-    count: how many.
+    count: how many of them are found.
     unit: what is counted.
     low, high: 95% interval of the share.
     level: good, doubtful, bad or not measured.

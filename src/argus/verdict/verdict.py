@@ -16,21 +16,19 @@ SHORT = {
     c.BY_ITSELF: "reachable by its own vector",
     c.BY_ITS_WORDS: "found by its own sentences",
     c.BY_NEED: "found by what is asked or needed",
-    c.SUPERSEDED: "superseded but served",
+    c.SUPERSEDED: "served what is in force",
 }
 """The counts in a few words."""
-LACKING = {
-    c.BY_ITSELF: "do not come back for their own vector",
-    c.BY_ITS_WORDS: "do not find their own document",
-    c.BY_NEED: "have nothing relevant in the first results",
-    c.SUPERSEDED: "were served",
+FOUND = {
+    c.BY_ITSELF: "come back for their own vector",
+    c.BY_ITS_WORDS: "find their own document",
+    c.BY_NEED: "have something relevant in the first results",
+    c.SUPERSEDED: "were served nothing superseded",
 }
-"""What is said of those that are lacking."""
+"""What is said of those that are found."""
 BY_SOURCE = {
-    "argus scenarios needs": "come back for none of what they are needed for",
-    "argus authority audit": "answer in place of what replaced them",
-    "argus authority lint": "were served something superseded",
-    "argus traffic": "were served something superseded by then",
+    "argus scenarios needs": "come back for something that they are needed for",
+    "argus authority audit": "bring what replaced them",
 }
 """What is said of them in its place, by the command that counted."""
 
@@ -65,17 +63,13 @@ def _answer(results: Results, counts: tuple[VerdictCount, ...]) -> str:
 
 
 def _plain(count: VerdictCount) -> str:
-    """Return a count as a person would say it: what is lacking, of how many, why that is doubt."""
-    lacking = count.count if count.name == c.SUPERSEDED else count.total - count.count
-    what = BY_SOURCE.get(count.source, LACKING[count.name])
-    text = f"{lacking:,} of {count.total:,} {count.unit} {what}"
+    """Return a count as a person would say it: what is found, of how many, why that is doubt."""
+    what = BY_SOURCE.get(count.source, FOUND[count.name])
+    text = f"{count.count:,} of {count.total:,} {count.unit} {what}"
     if count.level is not VerdictLevel.DOUBTFUL or count.bounds is None:
         return text
-    ends, limits = (count.low, count.high), (count.bounds.good, count.bounds.bad)
-    if count.bounds.high_is_good:
-        ends, limits = (1 - count.high, 1 - count.low), (1 - limits[0], 1 - limits[1])
-    share = f"{ends[0]:.1%}" + (f" to {ends[1]:.1%}" if ends[0] < ends[1] else "")
-    return f"{text}, {share} of all (at most {limits[0]:.1%} is good, from {limits[1]:.1%} on bad)"
+    share = f"{count.low:.1%}" + (f" to {count.high:.1%}" if count.low < count.high else "")
+    return f"{text}, {share} of all ({count.bounds.words})"
 
 
 def _explanations(results: Results) -> Iterator[str]:
