@@ -20,11 +20,13 @@ from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.parents import ParentFold
 from argus.indexes.originals import originals
+from argus.indexes.recipes import REMEDIES
 from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
+from argus.measures.coverage import Coverage
 from argus.remedies.blend.summary import Rival
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.receipt import check_judged
@@ -71,6 +73,7 @@ class _Trials:
     table: pa.Table | None
     choice: Choice | None
     rivals: list[Rival]
+    coverages: dict[str, Coverage]
     failed: dict[str, str]
     missing: dict[str, str]
     winner: Candidate | None
@@ -134,8 +137,10 @@ def repair_index(
             remedies = same.apply(opened.path)
     summary = _summary(opened, trials, remedies, time.perf_counter() - start)
     summary |= {"in_index": there, "only_try": config.only_try}
-    _keep_table(folder, trials.table)
-    folder.write_results(JOB, summary, record.manifest({"questions": trials.questions}))
+    homes = [ArtifactFolder(opened.path / REMEDIES / remedy) for remedy in remedies]
+    for home in (*homes, folder):  # a later trial writes over the index's own
+        _keep_table(home, trials.table)
+        home.write_results(JOB, summary, record.manifest({"questions": trials.questions}))
     opened.refresh()
     return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
 
@@ -189,7 +194,7 @@ def _try(
     tried, missing = candidates(materials)
     if questions is None:
         default = next(c for c in tried if c.name == BLEND)
-        return _Trials(DEFAULT, 0, None, None, [], {}, missing, default)
+        return _Trials(DEFAULT, 0, None, None, [], {}, {}, missing, default)
     outcome = try_all(index, tried, materials.encoder, questions)
     before, after, failed = outcome.before, outcome.after, outcome.failed
     if not after:
@@ -203,7 +208,9 @@ def _try(
     if choice.winner != NOTHING:
         winner = next(c for c in tried if c.name == choice.winner)
     n, table = len(questions.queries), trial_table(before, after, questions)
-    return _Trials(questions.kind, n, table, choice, rivals, failed, missing, winner)
+    return _Trials(
+        questions.kind, n, table, choice, rivals, outcome.coverages, failed, missing, winner
+    )
 
 
 def _keep_table(folder: ArtifactFolder, table: pa.Table | None) -> None:
@@ -230,6 +237,7 @@ def _summary(
                 "passes": t.passes,
                 "harms": t.harms,
                 "needed": t.needed,
+                "coverage": trials.coverages[t.candidate],
                 "ndcg10": t.gain.figures(),
                 "recall10": t.recall.figures(),
             }

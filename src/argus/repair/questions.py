@@ -26,6 +26,11 @@ class Questions:
     fold: ParentFold | None = None
     """Of chunks to the documents that are relevant."""
 
+    def relevant(self) -> list[list[str]]:
+        """Return the relevant documents, by question."""
+        grades = (self.qrels[query.id] for query in self.queries)
+        return [[doc for doc, grade in of_one.items() if grade > 0] for of_one in grades]
+
 
 def of_judged(judged: JudgedQueries, documents: Iterable[str]) -> Questions:
     """Return the judged questions that can be measured: those with a relevant document.

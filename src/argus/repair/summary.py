@@ -8,6 +8,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.commands import command
+from argus.measures.coverage import Coverage, coverage_words
 from argus.measures.significance import DifferenceFigures
 from argus.remedies.blend.summary import MEASURED, Rival, rivals_line
 
@@ -19,9 +20,10 @@ class TrialFigures(TypedDict):
     """A candidate on the questions, against the index as it was.
 
     candidate: remedy that was tried.
-    passes: whether it gained more than chance, without harm.
+    passes: whether it is better on average: by more than chance, and without harm.
     harms: whether it lowers either measure in the mean by more than it may.
     needed: judged questions that would tell; None where these do, or nothing is gained.
+    coverage: how many of the documents, and of the relevant ones, have it.
     ndcg10: nDCG@10 against the index as it was.
     recall10: recall@10 against the index as it was.
     """
@@ -30,6 +32,7 @@ class TrialFigures(TypedDict):
     passes: bool
     harms: bool
     needed: int | None
+    coverage: Coverage
     ndcg10: DifferenceFigures
     recall10: DifferenceFigures
 
@@ -96,7 +99,7 @@ def headline(summary: RepairSummary) -> Iterator[str]:
     else:
         passing = any(trial["passes"] for trial in summary["trials"])
         why = (
-            "what passes gains nothing on questions that did not choose it"
+            "what is better on average gains nothing on questions that did not choose it"
             if passing
             else ("no candidate gained more than chance without harm")
         )
@@ -105,10 +108,17 @@ def headline(summary: RepairSummary) -> Iterator[str]:
         yield f"kept: nothing; {why}{few}. `argus remedy blend` adds the default unproven"
 
 
+def verdict_words(trial: TrialFigures) -> str:
+    """Return what a trial comes to; single questions may be harmed by what is better on average."""
+    return "better on average" if trial["passes"] else "harms" if trial["harms"] else "not proven"
+
+
 def _trial(trial: TrialFigures) -> str:
-    verdict = "passes" if trial["passes"] else "harms" if trial["harms"] else "not proven"
-    recall = trial["recall10"]["mean_difference"]
-    return f"  {trial['candidate']}: {_figures(trial['ndcg10'])}, R@10 {recall:+.3f}: {verdict}"
+    recall, covered = trial["recall10"]["mean_difference"], coverage_words(trial["coverage"])
+    return (
+        f"  {trial['candidate']}: {_figures(trial['ndcg10'])}, R@10 {recall:+.3f}: "
+        f"{verdict_words(trial)}" + (f"; a gain where {covered}" if covered else "")
+    )
 
 
 def _figures(figures: DifferenceFigures) -> str:

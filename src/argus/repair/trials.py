@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +17,13 @@ from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.parents import deeper
 from argus.indexes.job import OWN_NAMES
+from argus.indexes.originals import originals
 from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.table import writing
 from argus.indexes.views import ViewIndex
 from argus.measures import evaluate
+from argus.measures.coverage import Coverage, cover
 from argus.progress import announce
 from argus.remedies.blend.parts import JudgedVectors, Searched, rival_runs
 from argus.remedies.repair.remedy import list_remedies
@@ -42,12 +44,14 @@ class Tried:
     """Values of every question by what searched.
 
     before: the index as it is. after: each candidate. rivals: fixed fusions of the documents' own
-    vectors with BM25. failed: why a candidate could not be tried.
+    vectors with BM25. coverages: how many documents have each candidate. failed: why a candidate
+    could not be tried.
     """
 
     before: PerQuery
     after: dict[str, PerQuery]
     rivals: dict[str, PerQuery]
+    coverages: dict[str, Coverage]
     failed: dict[str, str]
 
 
@@ -71,6 +75,7 @@ def try_all(
     The index itself is not touched, but for vectors of new texts, which are kept.
     """
     after: dict[str, PerQuery] = {}
+    coverages: dict[str, Coverage] = {}
     failed: dict[str, str] = {}
     texts = [query.text for query in questions.queries]
     vectors = np.asarray(encoder.encode_queries(texts), np.float32)
@@ -85,10 +90,11 @@ def try_all(
             why = attempt(candidate, trial)
             if why is None:
                 after[candidate.name] = values_of(trial, encoder, questions, vectors)
+                coverages[candidate.name] = _coverage(trial, own, questions)
             else:
                 failed[candidate.name] = why
             take_out(trial, own)
-    return Tried(before, after, rivals, failed)
+    return Tried(before, after, rivals, coverages, failed)
 
 
 def _values_of_rivals(
@@ -104,6 +110,24 @@ def _values_of_rivals(
         name: evaluate(run, questions.qrels, [MEASURE, GUARD]).per_query
         for name, run in runs.items()
     }
+
+
+def _coverage(index: Path, but: Collection[str], questions: Questions) -> Coverage:
+    """Count the documents that have remedies of an index, but for some.
+
+    What mixes or corrects the search is of all documents.
+    """
+    opened = ViewIndex.open(index)
+    documents = [document.id for document in originals(opened)]
+    recipes = [recipe for recipe in opened.header.recipes if recipe.remedy not in but]
+    having = set(documents)
+    if not any(recipe.blend is not None or recipe.corrects for recipe in recipes):
+        columns = opened.snapshot().columns.select(["doc_id", "remedy"]).to_pylist()
+        having = {row["doc_id"] for row in columns if row["remedy"] not in {"", *but}}
+    if questions.fold is not None:
+        of = questions.fold.of_chunk
+        documents, having = [*{of[d] for d in documents}], {of[d] for d in having}
+    return cover(len(documents), having, questions.relevant())
 
 
 def _forget_needs(trial: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import jinja2
 from markupsafe import Markup, escape
 
+from argus.measures.coverage import coverage_words
 from argus.visible import visible
 
 
@@ -25,6 +26,7 @@ def environment(loader: jinja2.BaseLoader) -> jinja2.Environment:
         finalize=_displayed,
     )
     made.filters["exact"] = lambda value: Exact(escape(value))
+    made.filters["coverage_words"] = coverage_words
     made.filters["percent"] = lambda v: "–" if v is None else f"{100 * v:.1f}%"
     return made
 

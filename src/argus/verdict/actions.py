@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from argus.commands import command
+from argus.measures.coverage import coverage_words
 from argus.stores.spec import BLENDED
 from argus.verdict import counts as c
 from argus.verdict.places import PARENT
@@ -58,6 +59,8 @@ def _harmed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | Non
     change = (section["comparison"] or {}).get(section["headline"]) if section else None
     places = results.places
     if section is None or change is None or change["verdict"] != "worse" or places.index is None:
+        return None
+    if results.undone:
         return None
     return VerdictAction(
         "Undo the last repair: judged questions say that it harms",
@@ -120,17 +123,16 @@ def _scenarios(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | 
             "(docs/results.md, Scenarios)",
             0.072,
         )
-    change, documents = _usual(section), section["documents"]
-    rest = documents["indexed"] - documents["with_scenarios"]
+    change, coverage = _usual(section), section["coverage"]
+    rest = coverage["documents"] - coverage["with_remedy"]
     if not rest or change is None or change["low"] is None or change["low"] <= 0:
         return None
     return VerdictAction(
         f"Write what the other {rest:,} documents are needed for (first the cost)",
         writing,
         f"measured here: {section['headline']} {change['mean_difference']:+.3f} "
-        f"({change['low']:+.3f} to {change['high']:+.3f}) on judged questions, with scenarios of "
-        f"{documents['with_scenarios']:,} of {documents['indexed']:,} documents; what it brings to "
-        "questions about the others is not known",
+        f"({change['low']:+.3f} to {change['high']:+.3f}) on judged questions, a gain where "
+        f"{coverage_words(coverage)}; what it brings to questions about the others is not known",
         change["mean_difference"],
     )
 
@@ -217,6 +219,7 @@ def _changed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | No
     evaluated, written = manifest["evaluation"]["finished"], list(manifest)
     since = written[written.index("evaluation") :]  # clocks alone may run back
     later = [name for name in CHANGES if name in since and manifest[name]["finished"] > evaluated]
+    later += [f"undo of {remedy}" for remedy in results.undone]
     if not later:
         return None
     evidence = (
@@ -226,7 +229,9 @@ def _changed(results: Results, _: dict[str, VerdictCount]) -> VerdictAction | No
     change = _usual(section) if section and "ablation" in later else None
     if section and change and change["low"] is not None and change["low"] > 0:
         gain = change["mean_difference"]
+        covered = coverage_words(section["coverage"])
         evidence += f"; measured here since: {section['headline']} {gain:+.3f} by scenarios"
+        evidence += f", a gain where {covered}" if covered else ""
     return VerdictAction(
         "Measure again: ask the judged questions of the index as it is now",
         c.MEASURED_BY[c.BY_NEED](places),

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
+ROLLED_BACK = "remedies/*/rolled_back.json"
+"""The notes of remedies that are no longer in an index."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,16 @@ class Results:
         if not set(columns) <= set(open_parquet(path, fix=WRITTEN).schema_arrow.names):
             return None
         return read_table(path, columns)
+
+    @cached_property
+    def undone(self) -> tuple[str, ...]:
+        """The remedies that were taken out of the index since judged questions were asked of it."""
+        evaluation = self.places.manifest.get("evaluation")
+        if evaluation is None or self.places.index is None:
+            return ()
+        homes = [note.parent for note in sorted(Path(self.places.index).glob(ROLLED_BACK))]
+        notes = {home.name: ArtifactFolder(home).read_json("rolled_back.json") for home in homes}
+        return tuple(id_ for id_, n in notes.items() if str(n.get("at")) >= evaluation["finished"])
 
     @cached_property
     def has_index(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from argus.measures.coverage import Coverage
 from argus.measures.discrimination import Discrimination
 
 
@@ -178,19 +179,12 @@ class AblationGrid(TypedDict):
     rows: list[SystemCell]
 
 
-class ProfiledDocuments(TypedDict):
-    """How many documents have scenarios."""
-
-    indexed: int
-    with_scenarios: int
-
-
 class AblationSection(TypedDict):
     """Of `argus scenarios ablate`."""
 
     headline: str
+    coverage: Coverage
     whole: AblationGrid
-    documents: ProfiledDocuments
 
 
 class ProxyReach(TypedDict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from argus.measures.coverage import coverage_words
 from argus.measures.significance import with_interval
 from argus.scenarios.ablation.summary import AblationSummary, CellName, Comparison, CorpusSummary
 
@@ -16,6 +17,8 @@ def headline(summary: AblationSummary) -> Iterator[str]:
         f"({documents['share']:.1%}) have scenarios; {whole['queries']:,} questions, "
         f"{summary['headline']}"
     )
+    if covered := coverage_words(summary["coverage"]):
+        yield f"a gain where {covered}"
     others = summary["profiles"]["of_other_documents"]
     if others:
         yield f"{others:,} profiles are of documents that the corpus does not hold"

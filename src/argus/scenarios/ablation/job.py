@@ -24,6 +24,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.llm import ChatConfig, LocalConfig
 from argus.measures import Evaluation, evaluate
+from argus.measures.coverage import cover
 from argus.measures.slices import Slicing
 from argus.reports import write_report
 from argus.scenarios.ablation.by_type import TYPES, by_type, types_table
@@ -286,6 +287,7 @@ def _summary(
         "profiles": {**source.profile_counts(), "texts_failed": len(vectors.texts.failures)},
         "missing_judged_documents": source.missing,
         "text_windows": vectors.windows,
+        "coverage": cover(n, profiled, gold.values()),
         "groups": groups(whole, gold, profiled),
         "whole": corpora["whole"],
         "profiled": corpora.get("profiled"),

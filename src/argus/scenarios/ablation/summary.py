@@ -11,6 +11,7 @@ from argus.data.types import StateCounts
 from argus.evaluation.summary import MissingDocuments
 from argus.jobs.recorded_model import Answers
 from argus.jobs.workspace import TextWindow
+from argus.measures.coverage import Coverage
 from argus.measures.significance import DifferenceFigures
 from argus.scenarios.figures import CellName as CellName
 from argus.scenarios.profiles.summary import ProfiledDocuments
@@ -298,6 +299,7 @@ class AblationSummary(OfStore):
     weights: weights λ of the grid.
     depth: documents per list.
     placebos: draws of scenarios of other documents.
+    coverage: how many of the documents, and of the relevant ones, have scenarios.
     groups: questions by how many of their relevant documents have scenarios.
     profiled: the same over documents with scenarios alone; None where all have them.
     expansions: what baselines were made of; None without.
@@ -315,6 +317,7 @@ class AblationSummary(OfStore):
     profiles: EmbeddedProfileCounts
     missing_judged_documents: MissingDocuments | None
     text_windows: TextWindows
+    coverage: Coverage
     groups: list[Group]
     whole: CorpusSummary
     profiled: CorpusSummary | None

@@ -14,6 +14,7 @@ from argus.data.records import read_record
 from argus.errors import InputError
 from argus.evaluation.summary import EvaluationSummary
 from argus.indexes.blend import BLEND
+from argus.measures.coverage import coverage_words
 from argus.measures.significance import DifferenceFigures
 from argus.remedies.blend.summary import BlendSummary
 from argus.remedies.repair.remedy import REMEDIES, list_remedies
@@ -87,6 +88,11 @@ class Receipt:
     difference: DifferenceFigures | None
     changes: Changes | None
     """None where no questions were judged, and where those of a later remedy took their place."""
+    judged_by: str = "judged questions"
+    covered: str = ""
+    """Of the questions' relevant documents, how many have it; "" where all documents have it."""
+    was_chosen: bool = False
+    """Whether these very questions chose it."""
 
 
 def read_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) -> Tried | None:
@@ -136,6 +142,8 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
     folders = (index / REMEDIES / remedy["id"], index, *results)
     summaries = {folder: ArtifactFolder(folder).read_json(SUMMARY) for folder in folders}
     for folder, sections in summaries.items():
+        if (chosen := _of_choice(folder, sections.get(JOB), remedy)) is not None:
+            return chosen
         section = sections.get("evaluation")
         if section is None:
             continue
@@ -148,6 +156,19 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
         figures = (evaluation["comparison"] or {}).get(measure)
         return Receipt(remedy, figures, Changes.of(list(_of_evaluation(folder, measure))))
     return Receipt(remedy, _gain_of_blend(remedy["id"], summaries), None)
+
+
+def _of_choice(folder: Path, section: object, remedy: ListedRemedy) -> Receipt | None:
+    """Return the receipt of a repair that chose a remedy; None where none did, by questions."""
+    if section is None:
+        return None
+    summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
+    trials = [t for t in summary["trials"] if t["candidate"] == summary["kept"]]
+    if remedy["id"] not in summary["remedies"] or not trials:
+        return None
+    changes = Changes.of(list(_of_trial(folder, summary["kept"])))
+    covered = coverage_words(trials[0]["coverage"])
+    return Receipt(remedy, trials[0]["ndcg10"], changes, summary["judged_by"], covered, True)
 
 
 def _gain_of_blend(

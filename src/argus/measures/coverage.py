@@ -1,0 +1,45 @@
+"""How many relevant documents have a remedy: a gain on their questions is a gain of these."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from typing_extensions import TypedDict
+
+
+class Coverage(TypedDict):
+    """How many documents have a remedy.
+
+    documents: documents of the index.
+    with_remedy: of these, documents that have the remedy.
+    relevant: documents that are relevant to a question that was asked.
+    relevant_with_remedy: of these, documents that have the remedy.
+    """
+
+    documents: int
+    with_remedy: int
+    relevant: int
+    relevant_with_remedy: int
+
+
+def cover(
+    documents: int, with_remedy: Collection[str], relevant: Iterable[Iterable[str]]
+) -> Coverage:
+    """Count them. relevant: documents, by question."""
+    judged = {doc for docs in relevant for doc in docs}
+    return {
+        "documents": documents,
+        "with_remedy": len(with_remedy),
+        "relevant": len(judged),
+        "relevant_with_remedy": len(judged.intersection(with_remedy)),
+    }
+
+
+def coverage_words(coverage: Coverage) -> str:
+    """Return it in words; "" where all documents have the remedy."""
+    if coverage["with_remedy"] >= coverage["documents"]:
+        return ""
+    return (
+        f"{coverage['relevant_with_remedy']:,} of {coverage['relevant']:,} relevant documents have "
+        f"it, {coverage['with_remedy']:,} of all {coverage['documents']:,}"
+    )
