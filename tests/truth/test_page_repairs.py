@@ -87,7 +87,10 @@ def test_an_ablation_says_how_many_relevant_documents_have_scenarios(tmp_path):
 
 
 def test_nothing_is_advised_by_what_was_undone(tmp_path):
-    clear = [Document(f"d{i:02d}", f"The handbook says of this, among much else: {need}.") for i, need in enumerate(NEEDS)]
+    clear = [
+        Document(doc, f"The handbook says of this, among much else: {need}.")
+        for doc, need in OWN.items()
+    ]
     index = tmp_path / "index"
     build_index([*clear, *DOCUMENTS[10:]], out=index, encoder=DEFAULT_MODEL)
     wrong = {f"d{10 + i}": NEEDS[i % 10] for i in range(15)}  # one or two rivals to each question

@@ -55,7 +55,8 @@ SECTIONS = {
         "k": 10, "documents": {"total": 20, "superseded": 10},
         "proxies": {"text": {"documents": 10, "reachable": 0.2}}}},
     "some scenarios": {"ablation": {
-        "headline": "nDCG@10", "documents": {"indexed": 40, "with_scenarios": 4},
+        "headline": "nDCG@10", "coverage": {
+            "documents": 40, "with_remedy": 4, "relevant": 9, "relevant_with_remedy": 4},
         "whole": {"usual": {"component": "M+E", "lambda": 0.7}, "rows": [
             {"system": "documents", "component": None, "lambda": None, "comparison": None},
             {"system": "scenarios", "component": "M+E", "lambda": 0.7,

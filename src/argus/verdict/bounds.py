@@ -37,8 +37,8 @@ ANSWERED = CountBounds(
 SUPERSEDED = CountBounds(
     good=0.94,
     bad=0.75,
-    why="The second stage of argus authority search brings 94% of them to what controls them, plain "
-    "MiniLM 26% (docs/results.md, Superseded documents). Three in four is bad by convention.",
+    why="The second stage of argus authority search brings 94% to what controls them, plain MiniLM "
+    "26% (docs/results.md, Superseded documents). Three in four is bad by convention.",
 )
 STALE = CountBounds(
     good=1.0,
