@@ -124,8 +124,8 @@ def test_a_doubtful_count_says_what_it_may_be_and_what_would_be_good(tmp_path):
     needs = {"k": 10, "documents": {"total": 17, "measured": 17}, "alone": {"unreached": 0}}
     (tmp_path / "summary.json").write_text(json.dumps({"needs": needs}))
     answer = read_verdict(tmp_path).answer
-    assert answer.startswith("Doubtful: 0 of 17 documents come back for none of what")
-    assert "0.0% to 18.4% of all" in answer and "10.0%" in answer and "30.0%" in answer
+    assert answer.startswith("Doubtful: 17 of 17 documents come back for something")
+    assert "81.6% to 100.0% of all" in answer and "90%" in answer and "70%" in answer
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
@@ -22,6 +23,15 @@ class Coverage(TypedDict):
     relevant_with_remedy: int
 
 
+class Covered(TypedDict):
+    """What says how many documents have a remedy, where questions were judged.
+
+    coverage: how many of the documents, and of those relevant to judged queries, have it.
+    """
+
+    coverage: NotRequired[Coverage]
+
+
 def cover(
     documents: int, with_remedy: Collection[str], relevant: Iterable[Iterable[str]]
 ) -> Coverage:
@@ -35,9 +45,9 @@ def cover(
     }
 
 
-def coverage_words(coverage: Coverage) -> str:
-    """Return it in words; "" where all documents have the remedy."""
-    if coverage["with_remedy"] >= coverage["documents"]:
+def coverage_words(coverage: Coverage | None) -> str:
+    """Return it in words; "" where all documents have the remedy, or none was told."""
+    if coverage is None or coverage["with_remedy"] >= coverage["documents"]:
         return ""
     return (
         f"{coverage['relevant_with_remedy']:,} of {coverage['relevant']:,} relevant documents have "

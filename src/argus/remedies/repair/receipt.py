@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from argus.indexes.retriever import before_and_after
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.jobs.result import Result
+from argus.measures.coverage import Coverage, cover, coverage_words
 from argus.remedies.diagnosis.diagnose import rps_in_views
 from argus.remedies.expand import is_about_own_subject
 from argus.remedies.receipts import Receipt, write_receipt
@@ -61,7 +62,8 @@ class RemedyResult(Result, Generic[S]):
         """See `Result.headline`."""
         yield from self._receipt()
         if self.evaluation:
-            yield change(self.evaluation)
+            covered = coverage_words(cast("Coverage | None", self.summary.get("coverage")))
+            yield change(self.evaluation) + (f"; a gain where {covered}" if covered else "")
 
     @abstractmethod
     def _receipt(self) -> Iterator[str]:
@@ -119,6 +121,9 @@ def settle(
     if findings.moves is not None:
         folder.write_table(JUDGED, findings.moves, csv=True)
         summary["judged_documents"] = summarise_judged(findings.moves, k)
+    if questions is not None:
+        documents = applied.diagnosis.documents
+        summary["coverage"] = cover(documents, findings.views, questions.judged.all_relevant())
     folder.write_results("remedy", summary, applied.record.manifest(summary["counts"]))
     report = write_report(folder.path)  # the receipt is readable whatever comes of the queries
     evaluation = None if questions is None else _evaluate(applied, questions)

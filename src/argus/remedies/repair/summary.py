@@ -8,6 +8,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.jobs.recorded_model import Answers, spent
+from argus.measures.coverage import Covered
 from argus.remedies.paper import PaperNotes, paper_lines
 
 
@@ -242,7 +243,7 @@ class JudgedMoves(TypedDict):
     lost: int
 
 
-class RemedySummary(TypedDict):
+class RemedySummary(Covered):
     """The receipt of a remedy.
 
     added: false when the index had it already.

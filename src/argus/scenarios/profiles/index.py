@@ -17,12 +17,14 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
+from argus.evaluation.judged import JudgedQueries
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.originals import originals
 from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
+from argus.measures.coverage import cover
 from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
@@ -85,7 +87,7 @@ def add_scenarios(
     `INDEX/remedies/ID`. Raises InputError for bad input and for profiles of other documents alone,
     ArgusError where no view could be embedded.
     """
-    check_judged(queries, qrels, corpus)
+    questions = check_judged(queries, qrels, corpus)
     path = Path(profiles) if isinstance(profiles, (str, Path)) else None
     if isinstance(profiles, (str, Path)):
         profiles = read_profiles(profiles, coerce_ids=coerce_ids)
@@ -112,7 +114,7 @@ def add_scenarios(
     addition = _add(opened, remedy, own, using.component, model, home, record)
     if using.weight is not None:
         opened.prescribe(remedy, weight=using.weight)
-    summary = _summary(opened, remedy, own, addition, using.choice)
+    summary = _summary(opened, remedy, own, addition, using.choice, questions)
     write_profiles(folder / FILE, own.of_index.values())
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
@@ -239,11 +241,12 @@ def _summary(
     profiles: _Profiles,
     addition: _Addition,
     choice: ChoiceFigures | None,
+    questions: JudgedQueries | None,
 ) -> AddedScenarios:
     remedies = index.remedies()
     there = next(r for r in remedies if r.id == remedy)
     others = [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)]
-    return {
+    summary: AddedScenarios = {
         **summarise(profiles.of_index),
         "remedy": remedy,
         "index": str(index.path),
@@ -258,3 +261,8 @@ def _summary(
         "profiles_of_other_documents": profiles.unknown,
         "choice": choice,
     }
+    if questions is not None:
+        having = [doc for doc, p in profiles.of_index.items() if p.profile is not None]
+        documents = len(having) + sum(profiles.without.values())
+        summary["coverage"] = cover(documents, having, questions.judged.all_relevant())
+    return summary

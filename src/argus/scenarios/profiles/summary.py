@@ -8,6 +8,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.jobs.recorded_model import Answers, spent
+from argus.measures.coverage import Covered
 from argus.scenarios.choice.summary import ChoiceFigures, choice_lines
 
 
@@ -99,7 +100,7 @@ class Writer(TypedDict, total=False):
     language_model: Answers
 
 
-class AddedScenarios(ProfileCounts):
+class AddedScenarios(ProfileCounts, Covered):
     """What was added to an index.
 
     added: views that the index lacked.

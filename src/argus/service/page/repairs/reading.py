@@ -154,7 +154,10 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
             continue
         measure = evaluation["headline"]
         figures = (evaluation["comparison"] or {}).get(measure)
-        return Receipt(remedy, figures, Changes.of(list(_of_evaluation(folder, measure))))
+        changes = Changes.of(list(_of_evaluation(folder, measure)))
+        own = [one for one in sections.values() if one.get("remedy") == remedy["id"]]
+        covered = coverage_words(own[0].get("coverage") if own else None)
+        return Receipt(remedy, figures, changes, covered=covered)
     return Receipt(remedy, _gain_of_blend(remedy["id"], summaries), None)
 
 

@@ -34,7 +34,7 @@ def failed_questions(folder: Path | None) -> list[FailedQuestion]:
 
     Judged ones come first, then the nearest.
     """
-    found: list[FailedQuestion] = []
+    failed: list[FailedQuestion] = []
     for name, question, target in SOURCES if folder else ():
         path = folder / f"{name}.parquet"  # type: ignore[operator]
         if not path.is_file() or not {question, target, "rank"} <= read_names(path):
@@ -45,8 +45,8 @@ def failed_questions(folder: Path | None) -> list[FailedQuestion]:
             for row in rows
             if row["rank"] is None or row["rank"] > DEPTH
         ]
-        found += sorted(own, key=lambda one: one.rank or 10**9)[:MOST_ASKED]
-    return found[:MOST_ASKED]
+        failed += sorted(own, key=lambda one: one.rank or 10**9)[:MOST_ASKED]
+    return failed[:MOST_ASKED]
 
 
 def failing_now(
@@ -55,9 +55,9 @@ def failing_now(
     """Return the first MOST of some questions that fail in an index as it is, with their ranks."""
     failing: list[FailedQuestion] = []
     for start in range(0, len(candidates), AT_ONCE):
-        asked = candidates[start : start + AT_ONCE]
-        run = retriever.search([Query(str(i), q.question) for i, q in enumerate(asked)], DEEPEST)
-        for i, one in enumerate(asked):
+        batch = candidates[start : start + AT_ONCE]
+        run = retriever.search([Query(str(i), q.question) for i, q in enumerate(batch)], DEEPEST)
+        for i, one in enumerate(batch):
             places = {doc: place for place, doc in enumerate(run[str(i)], 1)}
             rank = places.get(one.document)
             if rank is None or rank > DEPTH:
