@@ -24,12 +24,13 @@ class Coverage(TypedDict):
 
 
 class Covered(TypedDict):
-    """What says how many documents have a remedy, where questions were judged.
+    """A receipt of a remedy.
 
-    coverage: how many of the documents, and of those relevant to judged queries, have it.
+    coverage: how many of the documents, and of those relevant to judged queries, have it; None
+    without any.
     """
 
-    coverage: NotRequired[Coverage]
+    coverage: NotRequired[Coverage | None]
 
 
 def cover(

@@ -246,7 +246,9 @@ def _summary(
     remedies = index.remedies()
     there = next(r for r in remedies if r.id == remedy)
     others = [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)]
-    summary: AddedScenarios = {
+    having = [doc for doc, p in profiles.of_index.items() if p.profile is not None]
+    total = len(having) + sum(profiles.without.values())
+    return {
         **summarise(profiles.of_index),
         "remedy": remedy,
         "index": str(index.path),
@@ -260,9 +262,7 @@ def _summary(
         "documents_without": profiles.without,
         "profiles_of_other_documents": profiles.unknown,
         "choice": choice,
+        "coverage": None
+        if questions is None
+        else cover(total, having, questions.judged.all_relevant()),
     }
-    if questions is not None:
-        having = [doc for doc, p in profiles.of_index.items() if p.profile is not None]
-        documents = len(having) + sum(profiles.without.values())
-        summary["coverage"] = cover(documents, having, questions.judged.all_relevant())
-    return summary

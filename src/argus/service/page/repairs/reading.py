@@ -155,7 +155,8 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
         measure = evaluation["headline"]
         figures = (evaluation["comparison"] or {}).get(measure)
         changes = Changes.of(list(_of_evaluation(folder, measure)))
-        own = [one for one in sections.values() if one.get("remedy") == remedy["id"]]
+        own = [one for one in sections.values()
+               if isinstance(one, dict) and one.get("remedy") == remedy["id"]]  # fmt: skip
         covered = coverage_words(own[0].get("coverage") if own else None)
         return Receipt(remedy, figures, changes, covered=covered)
     return Receipt(remedy, _gain_of_blend(remedy["id"], summaries), None)
