@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -19,6 +19,7 @@ from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.evaluation.parents import ParentFold
 from argus.evaluation.systems import Judged, System, judge, with_corpus
+from argus.measures.coverage import Coverage, cover
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,13 @@ class JudgedQueries:
         run = without_excluded(system.run, self.excluded, depth)
         most = max(map(len, run.values()), default=0)
         return replace(system, run=run, longest=system.longest and min(system.longest, most))
+
+    def coverage(self, documents: Sequence[str], with_remedy: Collection[str]) -> Coverage:
+        """Count the documents that have a remedy, by ids of what an index holds."""
+        relevant = [self.judged.relevant(query) for query in self.judged.queries]
+        if self.fold is None:
+            return cover(documents, with_remedy, relevant)
+        return cover(self.fold.ids(documents), self.fold.ids(with_remedy), relevant)
 
     @property
     def with_judgements(self) -> list[Query]:

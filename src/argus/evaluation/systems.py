@@ -257,10 +257,6 @@ class Judged:
         """Return the relevant documents of a query, by id."""
         return sorted(doc for doc, grade in self.qrels[query_id].items() if grade > 0)
 
-    def all_relevant(self) -> list[list[str]]:
-        """Return the relevant documents of each query."""
-        return [self.relevant(query) for query in self.queries]
-
 
 def judge(queries: Sequence[Query], qrels: Qrels, excluded: Excluded | None = None) -> Judged:
     """Set queries beside judgements. Raises InputError when no query can be measured."""

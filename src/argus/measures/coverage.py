@@ -34,12 +34,12 @@ class Covered(TypedDict):
 
 
 def cover(
-    documents: int, with_remedy: Collection[str], relevant: Iterable[Iterable[str]]
+    documents: Collection[str], with_remedy: Collection[str], relevant: Iterable[Iterable[str]]
 ) -> Coverage:
-    """Count them. relevant: documents, by question."""
+    """Count them by their ids. relevant: documents, by question."""
     judged = {doc for docs in relevant for doc in docs}
     return {
-        "documents": documents,
+        "documents": len(documents),
         "with_remedy": len(with_remedy),
         "relevant": len(judged),
         "relevant_with_remedy": len(judged.intersection(with_remedy)),

@@ -124,10 +124,9 @@ def _coverage(index: Path, but: Collection[str], questions: Questions) -> Covera
     if not any(recipe.blend is not None or recipe.corrects for recipe in recipes):
         columns = opened.snapshot().columns.select(["doc_id", "remedy"]).to_pylist()
         having = {row["doc_id"] for row in columns if row["remedy"] not in {"", *but}}
-    if questions.fold is not None:
-        of = questions.fold.of_chunk
-        documents, having = [*{of[d] for d in documents}], {of[d] for d in having}
-    return cover(len(documents), having, questions.relevant())
+    if questions.fold is None:
+        return cover(documents, having, questions.relevant())
+    return cover(questions.fold.ids(documents), questions.fold.ids(having), questions.relevant())
 
 
 def _forget_needs(trial: Path) -> None:

@@ -30,7 +30,7 @@ from argus.indexes.retriever import before_and_after
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE, ViewIndex
 from argus.jobs.result import Result
-from argus.measures.coverage import Coverage, cover, coverage_words
+from argus.measures.coverage import Coverage, coverage_words
 from argus.remedies.diagnosis.diagnose import rps_in_views
 from argus.remedies.expand import is_about_own_subject
 from argus.remedies.receipts import Receipt, write_receipt
@@ -122,8 +122,8 @@ def settle(
         folder.write_table(JUDGED, findings.moves, csv=True)
         summary["judged_documents"] = summarise_judged(findings.moves, k)
     if questions is not None:
-        documents = applied.diagnosis.documents
-        summary["coverage"] = cover(documents, findings.views, questions.judged.all_relevant())
+        documents = [document.id for document in applied.opened.documents]
+        summary["coverage"] = questions.coverage(documents, findings.views)
     folder.write_results("remedy", summary, applied.record.manifest(summary["counts"]))
     report = write_report(folder.path)  # the receipt is readable whatever comes of the queries
     evaluation = None if questions is None else _evaluate(applied, questions)

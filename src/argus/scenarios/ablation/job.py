@@ -287,7 +287,7 @@ def _summary(
         "profiles": {**source.profile_counts(), "texts_failed": len(vectors.texts.failures)},
         "missing_judged_documents": source.missing,
         "text_windows": vectors.windows,
-        "coverage": cover(n, profiled, gold.values()),
+        "coverage": cover(vectors.documents.ids, profiled, gold.values()),
         "groups": groups(whole, gold, profiled),
         "whole": corpora["whole"],
         "profiled": corpora.get("profiled"),

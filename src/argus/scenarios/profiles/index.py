@@ -24,7 +24,7 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
-from argus.measures.coverage import cover
+from argus.measures.coverage import Coverage
 from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
@@ -58,6 +58,15 @@ class _Profiles:
     """Profiles of documents that the index does not hold."""
     without: dict[str, int]
     """Documents of the index without scenarios, by why: they score by their own text."""
+
+    def coverage(
+        self, questions: JudgedQueries | None, documents: Sequence[Document]
+    ) -> Coverage | None:
+        """Count the documents that have scenarios; None without judged questions."""
+        if questions is None:
+            return None
+        having = [doc for doc, p in self.of_index.items() if p.profile is not None]
+        return questions.coverage([d.id for d in documents], having)
 
 
 @one_writer
@@ -114,7 +123,8 @@ def add_scenarios(
     addition = _add(opened, remedy, own, using.component, model, home, record)
     if using.weight is not None:
         opened.prescribe(remedy, weight=using.weight)
-    summary = _summary(opened, remedy, own, addition, using.choice, questions)
+    covered = own.coverage(questions, documents)
+    summary = _summary(opened, remedy, own, addition, using.choice, covered)
     write_profiles(folder / FILE, own.of_index.values())
     folder.write_json(MADE, home.read_json(MADE))
     folder.write_results(JOB, {**writer, **summary}, record.manifest(summary["documents"]))
@@ -241,13 +251,11 @@ def _summary(
     profiles: _Profiles,
     addition: _Addition,
     choice: ChoiceFigures | None,
-    questions: JudgedQueries | None,
+    coverage: Coverage | None,
 ) -> AddedScenarios:
     remedies = index.remedies()
     there = next(r for r in remedies if r.id == remedy)
     others = [r.id for r in remedies if r.id != remedy and r.id.startswith(LABEL)]
-    having = [doc for doc, p in profiles.of_index.items() if p.profile is not None]
-    total = len(having) + sum(profiles.without.values())
     return {
         **summarise(profiles.of_index),
         "remedy": remedy,
@@ -262,7 +270,5 @@ def _summary(
         "documents_without": profiles.without,
         "profiles_of_other_documents": profiles.unknown,
         "choice": choice,
-        "coverage": None
-        if questions is None
-        else cover(total, having, questions.judged.all_relevant()),
+        "coverage": coverage,
     }
