@@ -12,7 +12,7 @@ from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.searching import answering
 from argus.service.security.hosts import host_name
-from argus.service.security.sessions import VARIABLE, Sessions, Token
+from argus.service.security.sessions import VARIABLE, Sessions
 from argus.service.workplace import open_workplace
 from tests.runs.test_record import expose
 from tests.service.client import Client
@@ -111,7 +111,7 @@ def test_a_cookie_that_was_not_made_here_is_no_session(make):
     client = make(TOKEN, host="0.0.0.0")
     client.post("/login", data={"token": TOKEN})
     ((name, value),) = client.cookies.items()
-    guest = Sessions(Token(TOKEN)).new("guest")
+    guest = client.app.state.service.gate.sessions.new("guest")
     other = value[:-1] + "10"[value[-1] == "1"]
     for forged in (other, value.replace("member", "guest"), guest, "member.1.x.y", "."):
         client.cookies.clear()
@@ -123,9 +123,9 @@ def test_a_cookie_that_was_not_made_here_is_no_session(make):
 
 
 def test_an_old_session_ends(monkeypatch):
-    sessions = Sessions(None)
+    sessions = Sessions()
     cookie = sessions.new("member")
-    assert sessions.kind(cookie) == "member" and Sessions(None).kind(cookie) is None
+    assert sessions.kind(cookie) == "member" and Sessions().kind(cookie) is None
     monkeypatch.setattr("argus.service.security.sessions.LASTS_S", -1)
     assert sessions.kind(cookie) is None
 

@@ -22,7 +22,7 @@ from argus.service.searching.batching import Stopped, TooManyQuestions
 from argus.service.security.access import Access
 from argus.service.security.headers import SecurityHeaders
 from argus.service.security.hosts import HostCheck
-from argus.service.security.limits import Limits
+from argus.service.security.limits import Limits, Throttle
 from argus.service.security.login import router as login
 from argus.service.security.refusing import refusal
 from argus.service.state import Service
@@ -66,6 +66,7 @@ def _protect(app: FastAPI, service: Service) -> None:
     """Put what keeps it safe around an application; the last is the outermost."""
     app.add_middleware(Limits, service.config)
     app.add_middleware(Access, service.gate)
+    app.add_middleware(Throttle, service.config)
     app.add_middleware(HostCheck, service.config)
     app.add_middleware(Observed, service.metrics, service.log)
     app.add_middleware(SecurityHeaders)

@@ -64,7 +64,7 @@ class Service:
     def __post_init__(self) -> None:
         config, place = self.config, self.workplace
         token = token_of(config.needs_token, config.no_token)
-        self.gate = Gate(token, Sessions(token))
+        self.gate = Gate(token, Sessions())
         self.log = Log(config.log_texts)
         self.tracing = Tracing(config.spans, config.log_texts)
         self.searcher = Searcher(place, self.metrics.batches.observe, self.log)

@@ -161,7 +161,9 @@ class Jobs:
         return job
 
     def latest(self, most: int, before: int | None = None) -> JobList:
-        """Return jobs, the latest first."""
+        """Return jobs, the latest first; those that ended long ago are forgotten."""
+        with suppress(ArgusError):  # a full disk is no reason to list none
+            self.table.forget()
         jobs = self.table.latest(most, before)
         return {"jobs": jobs, "before": jobs[-1]["id"] if len(jobs) == most else None}
 
@@ -190,7 +192,7 @@ class Jobs:
                 fix="Start it anew, or wait for it.", where="id",
             )  # fmt: skip
         job = self.table.line_of(id_)
-        assert job is not None  # none is ever removed
+        assert job is not None  # it was there just now
         planned = self._again(job)
         self.table.again(id_)
         self._planned[id_] = planned

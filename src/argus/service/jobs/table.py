@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import RLock
 from typing import TypeVar
@@ -30,6 +31,8 @@ FILE = "jobs.sqlite"
 MOST_EVENTS = 2_000
 """Events kept of one job; the first ones go."""
 BUSY_MS = 200
+KEPT_DAYS = 30
+"""Days that a job is kept after its end: its arguments may hold questions."""
 _TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
   id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT NOT NULL, arguments TEXT NOT NULL,
@@ -83,6 +86,14 @@ class JobTable:
             if before != here:
                 self._sql.execute(f"PRAGMA user_version={here}")
             return bool(before == here)
+
+    def forget(self) -> None:
+        """Remove the jobs that ended KEPT_DAYS ago, with their events."""
+        oldest = (datetime.now(UTC) - timedelta(days=KEPT_DAYS)).isoformat("T", "seconds")
+        with self._changing():
+            old = "SELECT id FROM jobs WHERE finished_at < ?"
+            self._sql.execute(f"DELETE FROM events WHERE job IN ({old})", (oldest,))
+            self._sql.execute("DELETE FROM jobs WHERE finished_at < ?", (oldest,))
 
     def close(self) -> None:
         """Close the file."""

@@ -82,7 +82,9 @@ class Access:
         gate = self.gate
         cookie = gate.cookie(scope)
         session = cookie or gate.sessions.new(GUEST)
-        scope.setdefault("state", {})["csrf"] = gate.sessions.forgery_token(session)
+        state = scope.setdefault("state", {})
+        state["csrf"] = gate.sessions.forgery_token(session)
+        state["member"] = gate.is_member(scope)
         refused = self._refused(scope, session)
         if refused is not None:
             await refused(scope, receive, send)
@@ -102,7 +104,7 @@ class Access:
         """Return why a request is refused, if it is."""
         path = scope["path"]
         is_open = path in OPEN or path.startswith(STATIC)
-        if not is_open and not self.gate.is_member(scope):
+        if not is_open and not scope["state"]["member"]:
             return _login(scope)
         if not _changes(scope) or self.gate.has_token(scope) or not _is_browser(scope):
             return None

@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argus.service.config import ServeConfig
+from argus.service.security.access import LOGIN
 from argus.service.security.refusing import refusal
 
 DEPTH = 32
@@ -19,12 +20,73 @@ PARTS = 200_000
 """Lists and objects in a JSON body."""
 ADDRESSES = 10_000
 """Addresses that are counted at a time."""
+WRONG_TOKENS = 10
+"""Wrong tokens that an address may bring in a minute."""
+STRANGER_BYTES = 8_192
+"""Bytes in a request of who brings no token: what is held of all connections stays small."""
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
+class PerMinute:
+    """Counts by address within the minute; the longest unseen are forgotten."""
+
+    def __init__(self) -> None:
+        self._counts: OrderedDict[str, int] = OrderedDict()
+        self._minute = 0
+
+    def count(self, scope: Scope, more: int) -> int:
+        """Add to the count of a request's address, and return it."""
+        minute = int(time.time() // 60)
+        if minute != self._minute:
+            self._counts.clear()
+            self._minute = minute
+        address = (scope.get("client") or ("",))[0]
+        self._counts[address] = count = self._counts.get(address, 0) + more
+        self._counts.move_to_end(address)
+        if len(self._counts) > ADDRESSES:
+            self._counts.popitem(last=False)
+        return count
+
+
+class Throttle:
+    """ASGI middleware that refuses an address that asks too often, or brings wrong tokens.
+
+    Wrong tokens close an address to tokens alone: who has a session goes on.
+    """
+
+    def __init__(self, app: ASGIApp, config: ServeConfig) -> None:
+        self.app, self.per_minute = app, config.per_minute
+        self._asked, self._wrong = PerMinute(), PerMinute()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        by_header = "authorization" in Headers(scope=scope)
+        brings_token = by_header or (scope["method"], scope["path"]) == ("POST", LOGIN)
+        why = ""
+        if self._asked.count(scope, 1) > self.per_minute:
+            why = f"more than {self.per_minute:,} requests in a minute"
+        elif brings_token and self._wrong.count(scope, 0) >= WRONG_TOKENS:
+            why = f"{WRONG_TOKENS} wrong tokens in a minute"
+        if why:
+            wait = str(60 - int(time.time()) % 60)
+            await refusal(429, why, {"retry-after": wait})(scope, receive, send)
+            return
+
+        async def noted(message: Message) -> None:
+            if brings_token and message["type"] == "http.response.start":
+                # 403 tells that a token of the header is wrong; at the login it is another page's
+                self._wrong.count(scope, message["status"] in ((401, 403) if by_header else (401,)))
+            await send(message)
+
+        await self.app(scope, receive, noted)
+
+
 class Limits:
-    """ASGI middleware that refuses what is too large, too deep, too often, and ends what is late.
+    """ASGI middleware that refuses what is too large or too deep, and ends what is late.
 
     A response that has begun may take its time: events are streamed.
     """
@@ -32,21 +94,11 @@ class Limits:
     def __init__(self, app: ASGIApp, config: ServeConfig) -> None:
         self.app, self.config = app, config
         self.max_bytes = int(config.max_body_mb * 1e6)
-        self._counts: OrderedDict[str, int] = OrderedDict()
-        self._minute = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on within its limits."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-            return
-        if self._is_too_often(scope):
-            busy = refusal(
-                429,
-                f"more than {self.config.per_minute:,} requests in a minute",
-                {"retry-after": str(60 - int(time.time()) % 60)},
-            )
-            await busy(scope, receive, send)
             return
         begun = False
         try:
@@ -66,24 +118,12 @@ class Limits:
             late = refusal(504, f"no answer in {self.config.timeout_s:g} s; ask for less at once")
             await late(scope, receive, send)
 
-    def _is_too_often(self, scope: Scope) -> bool:
-        """Count a request of an address in this minute; the longest unseen are forgotten."""
-        minute = int(time.time() // 60)
-        if minute != self._minute:
-            self._counts.clear()
-            self._minute = minute
-        address = (scope.get("client") or ("",))[0]
-        self._counts[address] = count = self._counts.get(address, 0) + 1
-        self._counts.move_to_end(address)
-        if len(self._counts) > ADDRESSES:
-            self._counts.popitem(last=False)
-        return count > self.config.per_minute
-
     async def _within_bytes(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
         body = bytearray()
-        is_whole = not length.isdigit() or int(length) <= self.max_bytes
+        most = self.max_bytes if scope["state"]["member"] else min(STRANGER_BYTES, self.max_bytes)
+        is_whole = not length.isdigit() or int(length) <= most
         more = is_whole
         while more:
             message = await receive()
@@ -91,10 +131,10 @@ class Limits:
                 return
             body += message.get("body", b"")
             more = message.get("more_body", False)
-            is_whole = len(body) <= self.max_bytes
+            is_whole = len(body) <= most
             more = more and is_whole
         if not is_whole:
-            large = refusal(413, f"more than {self.config.max_body_mb:g} MB; send it in parts")
+            large = refusal(413, f"more than {most / 1e6:g} MB; send it in parts")
             await large(scope, receive, send)
             return
         if fault := _fault(body, headers.get("content-type", "")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import os
 import secrets
@@ -52,28 +51,30 @@ def token_of(is_needed: bool, is_unwanted: bool) -> Token | None:
 
 
 class Sessions:
-    """Makes and reads sessions. A session of a token lasts beyond a restart; others do not."""
+    """Makes and reads sessions. Its key is random, so a session ends with the service."""
 
-    def __init__(self, token: Token | None) -> None:
-        seed = secrets.token_bytes(32) if token is None else token.value.encode()
-        self._secret = hashlib.sha256(b"argus serve" + seed).digest()
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
 
     def new(self, kind: str) -> str:
         """Return the cookie of a new session: of a member, who knows the token, or of a guest."""
         body = f"{kind}.{int(time.time())}.{secrets.token_urlsafe(18)}"
-        return f"{body}.{self._signed(body)}"
+        return f"{body}.{self._signed('session', body)}"
 
     def kind(self, cookie: str) -> str | None:
         """Return whose session a cookie is; None for one that was not made here, or is too old."""
         body, _, signature = cookie.rpartition(".")
-        if not hmac.compare_digest(signature.encode(), self._signed(body).encode()):
+        if not hmac.compare_digest(signature.encode(), self._signed("session", body).encode()):
             return None
         kind, since, _ = body.split(".")
         return kind if time.time() - int(since) < LASTS_S else None
 
     def forgery_token(self, cookie: str) -> str:
         """Return what a page of this session sends with whatever changes something."""
-        return self._signed(f"page of {cookie}")
+        return self._signed("page", cookie)
 
-    def _signed(self, text: str) -> str:
-        return hmac.new(self._secret, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    def _signed(self, purpose: str, text: str) -> str:
+        """Return a signature that serves one purpose and no other."""
+        return hmac.digest(
+            self._key, f"{purpose} {text}".encode("utf-8", "replace"), "sha256"
+        ).hex()

@@ -18,6 +18,8 @@ from argus.service.telemetry.metrics import Metrics
 QUIET = ("/healthz", "/readyz", "/metrics")
 """Paths that are asked all day: they are counted, and logged where they fail alone."""
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
 
 class Observed:
     """ASGI middleware around all others. The path is logged; its query holds texts, and is not."""
@@ -58,6 +60,7 @@ class Observed:
     def _note(self, scope: Scope, number: str, status: int, since: float) -> None:
         route: Any = scope.get("route")
         path, method = getattr(route, "path", "other"), scope["method"]
+        method = method if method in METHODS else "other"
         self.metrics.requests.labels(method, path, str(status)).inc()
         self.metrics.seconds.labels(method, path).observe(time.perf_counter() - since)
         if scope["path"] not in QUIET or status >= 500:
