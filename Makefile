@@ -31,7 +31,7 @@ faults: $(VENV)/.installed-dev
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --num-workers 2
+	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.installed-dev
@@ -66,7 +66,7 @@ sbom: $(VENV)/.installed-dev
 advisories: $(VENV)/bin/python
 	$(PYTHON) -m venv $(VENV)-advisories
 	$(VENV)-advisories/bin/pip install -q pip-audit
-	$(VENV)-advisories/bin/pip-audit --requirement constraints.txt --no-deps --disable-pip
+	$(VENV)-advisories/bin/pip-audit --strict --requirement constraints.txt --no-deps --disable-pip
 
 clean:
 	rm -rf $(VENV) argus-demo build dist site sbom.json licences.txt
