@@ -82,6 +82,7 @@ def test_a_repair_is_tried_applied_and_undone(place):
         keep_pictures(page, "repairs-applied")
         check_accessible(page)
         check_fits(page)
+        page.once("dialog", lambda dialog: dialog.accept())
         page.get_by_role("button", name=f"Undo {remedy}").click()
         page.get_by_text("No remedy: it is searched as it was built.").wait_for()
         assert page.get_by_role("button", name="Apply blend").is_enabled()
@@ -107,6 +108,7 @@ def test_what_is_refused_is_said_beside_the_button(place):
     with page_of(launched, refused=True) as page:
         page.goto(f"{url}/page/-/repairs")
         page.get_by_label("Judged questions").fill("/etc/passwd")
+        page.get_by_label("Their judgements").fill("/etc/passwd")
         page.get_by_role("button", name="Try", exact=True).click()
         problem = page.locator(".start .problem")
         problem.filter(has_text="outside the folders").wait_for()

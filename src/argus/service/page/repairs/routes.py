@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -75,7 +76,9 @@ def repairs(
 def _known(tried: Tried | None, folder: Path, place: Workplace) -> Known:
     """Return what the form holds at first: as it was tried last, else what the folder knows."""
     own = {} if tried is None else trial_inputs(tried.inputs, place)
-    return Known(own) if own else known_inputs(folder, place)
+    known = known_inputs(folder, place)
+    rest = {n: f for n, f in known.outside.items() if n not in own}
+    return replace(known, inputs={**known.inputs, **own}, outside=rest)
 
 
 def _applying(tried: Tried, option: str, place: Workplace) -> dict[str, object]:

@@ -4,9 +4,9 @@
   const say = (text) => { document.getElementById("said").textContent = text; };
   const section = () => document.getElementById("jobs");
 
-  async function post(path, body) {
+  async function ask(method, path, body) {
     const answer = await fetch(path, {
-      method: "POST",
+      method,
       headers: { "content-type": "application/json", "x-csrf-token": document.querySelector('meta[name="csrf"]')?.content ?? "" },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
@@ -22,8 +22,10 @@
     return s < 90 ? `${Math.max(1, Math.round(s))} s` : `${Math.round(s / 60)} min`;
   }
 
+  const isLive = (job) => job.state === "queued" || job.state === "running";
+
   function show(card, job) {
-    const live = job.state === "queued" || job.state === "running";
+    const live = isLive(job);
     card.dataset.job = job.id;
     card.dataset.state = job.state;
     if (job.command) card.querySelector(".what").textContent = visible(job.command);
@@ -48,24 +50,46 @@
   }
 
   const MOST = 4;  // a browser keeps six connections to a service, streams among them
+  const AGAIN_MS = 2000;  // until a job beyond those is looked at again
   let followed = 0;
 
   function follow(card) {
-    if (followed >= MOST) return;
+    if (followed >= MOST) {
+      setTimeout(() => look(card), AGAIN_MS);
+      return;
+    }
     followed += 1;
     const events = new EventSource(`/jobs/${card.dataset.job}/events`);
     events.addEventListener("job", (event) => {
       const { job, state, progress } = JSON.parse(event.data);
-      if (state === "queued" || state === "running") show(card, { id: job, state, progress });
+      const known = { id: job, state, progress };
+      if (isLive(known)) show(card, known);
     });
     events.addEventListener("end", (event) => {
       events.close();
       followed -= 1;
-      const job = JSON.parse(event.data);
-      show(card, job);
-      say(`Job ${job.id} is ${job.state}.`);
-      if (job.state === "done" && card.dataset.own) location.reload();
+      end(card, JSON.parse(event.data));
     });
+  }
+
+  async function look(card) {
+    try {
+      const job = await ask("GET", `/jobs/${card.dataset.job}`);
+      if (!isLive(job)) {
+        end(card, job);
+        return;
+      }
+      show(card, job);
+    } catch (error) {
+      say(visible(error.message));
+    }
+    follow(card);
+  }
+
+  function end(card, job) {
+    show(card, job);
+    say(`Job ${job.id} is ${job.state}.`);
+    if (job.state === "done" && card.dataset.own) location.reload();
   }
 
   function newCard(job) {
@@ -88,12 +112,19 @@
     return job;
   }
 
+  function lacking(form) {  // of a trial: what would measure it
+    const has = (name) => form.querySelector(`[data-option="${name}"]`).value.trim();
+    if (!("measures" in form.dataset) || has("profiles") || (has("queries") && has("qrels"))) return "";
+    return "Name judged questions and their judgements, or profiles: without them nothing is measured.";
+  }
+
   async function start(form) {
     const problem = form.querySelector(".problem"), button = form.querySelector("button");
-    problem.textContent = "";
+    problem.textContent = lacking(form);
+    if (problem.textContent || (form.dataset.asks && !confirm(form.dataset.asks))) return;
     button.disabled = true;
     try {
-      newCard(await post("/jobs", wanted(form)));
+      newCard(await ask("POST", "/jobs", wanted(form)));
       say("The job is queued.");
     } catch (error) {
       problem.textContent = visible(error.message);
@@ -104,10 +135,11 @@
   async function again(button, what) {
     const card = button.closest(".job");
     try {
-      const job = await post(`/jobs/${card.dataset.job}/${what}`);
+      const job = await ask("POST", `/jobs/${card.dataset.job}/${what}`);
       card.dataset.own = "yes";
+      if (what === "cancel") return;  // its end may have come before this answer: who follows it tells
       show(card, job);
-      if (what === "resume") follow(card);
+      follow(card);
     } catch (error) {
       say(visible(error.message));
     }
