@@ -132,7 +132,7 @@ def test_an_index_alone_has_no_key_sent_anywhere(asked, embedding, name, words):
     url, sent = embedding
     ran = asked(name, *words)
     assert (ran.code, ran.out, sent) == (2, "", [])
-    assert f"index.json: has the key in {name} sent to {url}" in ran.err
+    assert f"the key in {name}, sent to {url}" in ran.err
     assert f"set ARGUS_KEYS={name}={url}" in ran.err and "TOPSECRET" not in ran.err
 
 
@@ -148,6 +148,8 @@ def test_pairs_that_the_caller_named_are_asked(asked, embedding, argus, monkeypa
     ran = argus("search", "lions", "--index", "ix")
     assert ran.code == 2 and "ARGUS_KEYS: 'MINE' without an address" in ran.err
     monkeypatch.delenv("MINE")
+    assert argus("search", "lions", "--index", "ix").code == 2 and not sent
+    monkeypatch.setenv("ARGUS_KEYS", f"MINE={url}")
     assert argus("search", "lions", "--index", "ix").code == 0 and set(sent) == {None}
 
 

@@ -1,7 +1,8 @@
-"""Which addresses a key may be sent to, where an index names address and variable, not the caller.
+"""Which addresses questions and a key may be sent to, where an index names them, not the caller.
 
-An index may come from anybody, and whoever wrote its `index.json` could have any variable of the
-environment sent to any server. What the caller names himself, in options or a config, is not asked.
+An index may come from anybody. Whoever wrote its `index.json` could have every question, and any
+variable of the environment, sent to any server. What the caller names in options or a config is
+his word.
 """
 
 from __future__ import annotations
@@ -28,30 +29,29 @@ def remember_pair(config: EncoderConfig) -> None:
     """Let indexes, too, name the variable and the address of an encoder that is loaded."""
     from argus.http_retry import without_secrets
 
-    if os.environ.get(config.api_key_env):  # what no key went to was not looked at
-        _named.add((config.api_key_env, _spelled(without_secrets(config.base_url))))
+    _named.add((config.api_key_env, _spelled(without_secrets(config.base_url))))
 
 
 def check_pair(config: EncoderConfig, where: Path) -> None:
-    """Refuse what an index says where a key would go to an address that nobody named here.
+    """Refuse an endpoint that only an index names: it would be sent every question, and the key.
 
     where: the file that says it. The default variable goes to OpenAI. Raises InputError for a
     broken ARGUS_KEYS, too.
     """
-    name = config.api_key_env
-    if not config.is_endpoint or not os.environ.get(name):
+    if not config.is_endpoint:
         return
     from argus.http_retry import check_address
 
     check_address(config.base_url, where=str(where))
-    place = _spelled(config.base_url)
+    name, place = config.api_key_env, _spelled(config.base_url)
     if (name, place) in {(API_KEY_ENV, BASE_URL), *_named, *_trusted()}:
         return
     raise InputError(
-        f"has the key in {name} sent to {_shown(place)}, and nothing but this file says so",
+        f"has every question, and the key in {name}, sent to {_shown(place)}, and nothing but this "
+        "file says so",
         expected="a variable and an address that you, too, named together",
-        fix=f"Where they do, set {VARIABLE}={shlex.quote(f'{name}={_shown(place)}')} (several: a "
-        f"space between them) and run it again. With {name} unset, no key is sent.",
+        fix=f"Where they may go there, set {VARIABLE}={shlex.quote(f'{name}={_shown(place)}')} "
+        "(several: a space between them) and run it again.",
         where=where,
     )
 
