@@ -23,15 +23,19 @@ _SCALE, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
 def holders(sentences: Sequence[str], texts: Sequence[str]) -> list[list[int]]:
-    """Return the positions of the texts that hold each sentence, ascending. None is empty."""
+    """Return the positions of the texts that hold each sentence, ascending. None is empty.
+
+    Equal sentences share a list.
+    """
     if len(texts) <= FEW:
         return [[i for i, text in enumerate(texts) if one in text] for one in sentences]
-    out: list[list[int]] = [[] for _ in sentences]
-    for block in _blocks(texts, max(BLOCK, sum(map(len, sentences)))):
-        for sentence, text in sorted(set(_candidates(sentences, texts[block]))):
-            if sentences[sentence] in texts[block.start + text]:
-                out[sentence].append(block.start + text)
-    return out
+    held: dict[str, list[int]] = {one: [] for one in sentences}
+    distinct = list(held)
+    for block in _blocks(texts, max(BLOCK, sum(map(len, distinct)))):
+        for sentence, text in sorted(set(_candidates(distinct, texts[block]))):
+            if distinct[sentence] in texts[block.start + text]:
+                held[distinct[sentence]].append(block.start + text)
+    return [held[one] for one in sentences]
 
 
 def _blocks(texts: Sequence[str], size: int) -> Iterator[slice]:

@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
+from argus.data.provenance import content_hash
 from argus.data.rounding import product_bound, rounding_bound
 from argus.data.types import FloatArray, IntArray
 from argus.encoders.rows import R, SparseRows, TokenRows
@@ -26,6 +27,8 @@ BLOCK_TOKENS = 1 << 14
 """Tokens of documents in a block; one text with more makes a block by itself."""
 PAIR_BYTES = 64 << 20
 """Products of query tokens with document tokens, or sparse scores, held at a time."""
+FEW = 64
+"""Rows that are compared one by one; of more, equal ones are compared once."""
 
 
 class Scoring(Protocol[R]):
@@ -94,9 +97,26 @@ class DenseScoring:
 
     def against(self, query: FloatArray, rows: IntArray) -> Float64Array:
         """See `Scoring`."""
+        if len(rows) <= FEW:
+            return self._exact(query, rows)
+        of = self._alike[rows]
+        scores = np.zeros(len(self.documents))
+        scores[of] = 1
+        distinct = np.flatnonzero(scores)
+        scores[distinct] = self._exact(query, distinct)
+        return scores[of]
+
+    def _exact(self, query: FloatArray, rows: IntArray) -> Float64Array:
         vectors = self.documents[rows].astype(float)
         exact: Float64Array = np.einsum("j,ij->i", query[0].astype(float), vectors)
         return exact
+
+    @cached_property
+    def _alike(self) -> IntArray:
+        """The first of the rows with the same vector, for each row: duplicates are many at once."""
+        first: dict[bytes, int] = {}
+        rows = enumerate(self.documents)
+        return np.array([first.setdefault(content_hash(v.tobytes()), i) for i, v in rows], np.int64)
 
 
 @dataclass(frozen=True)

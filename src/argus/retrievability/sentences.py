@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ _END = re.compile(r"""(?<=[.!?。！？])(?P<closing>["'”’)\]]*)\s+(?=["'“
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|vs|etc|Inc|Ltd|Co|No|Fig|Eq|al|cf|e\.g|i\.e|U\.S)|\b[A-Z])\.$"
 )
+LONGEST_ABBREVIATION = len("Prof.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ def split_sentences(text: str) -> list[Span]:
     spans: list[Span] = []
     start = 0
     for match in _END.finditer(text):
-        if _ABBREVIATION.search(text[start : match.start()]) and "\n\n" not in match.group():
+        last_word = text[max(start, match.start() - LONGEST_ABBREVIATION - 1) : match.start()]
+        if _ABBREVIATION.search(last_word) and "\n\n" not in match.group():
             continue
         spans.append(_trimmed(text, start, match.start() + len(match["closing"] or "")))
         start = match.end()
@@ -53,27 +56,37 @@ def hold_out(
     """
     sentences: list[HeldOut] = []
     reasons: dict[int, str] = {}
+    if not per_document:
+        return sentences, reasons
     for position, document in enumerate(documents):
         text = document.text
         spans = split_sentences(text)
         if len(spans) < 2:
             reasons[position] = "fewer than two sentences"
             continue
-        usable = []
-        for span in spans:
-            sentence = text[span.start : span.end]
-            rest = _without(document, span)
-            if len(sentence.split()) >= MIN_WORDS and sentence not in rest:
-                usable.append(HeldOut(position, sentence, rest))
-        if not usable:
+        held = _drawn(document, position, spans, per_document, seed)
+        if not held:
             reasons[position] = f"no sentence of at least {MIN_WORDS} words that stands once"
-            continue
-        rng = np.random.default_rng(
-            [seed, int.from_bytes(content_hash(document.id, size=8), "little")]
-        )
-        drawn = rng.permutation(len(usable))[:per_document]
-        sentences += [usable[i] for i in sorted(drawn)]
+        sentences += held
     return sentences, reasons
+
+
+def _drawn(
+    document: Document, position: int, spans: Sequence[Span], most: int, seed: int
+) -> list[HeldOut]:
+    """Draw sentences that stand once, in their order. A copy is made of what is drawn alone."""
+    texts = [document.text[span.start : span.end] for span in spans]
+    times = Counter(texts)
+    once = [i for i, t in enumerate(texts) if times[t] == 1 and len(t.split()) >= MIN_WORDS]
+    rng = np.random.default_rng([seed, int.from_bytes(content_hash(document.id, size=8), "little")])
+    held: dict[int, HeldOut] = {}
+    for i in (once[place] for place in rng.permutation(len(once))):
+        rest = _without(document, spans[i])
+        if texts[i] not in rest:
+            held[i] = HeldOut(position, texts[i], rest)
+        if len(held) == most:
+            break
+    return [held[i] for i in sorted(held)]
 
 
 def _without(document: Document, span: Span) -> str:
