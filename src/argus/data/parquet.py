@@ -70,12 +70,13 @@ def read_batches(
     """
     file = open_parquet(path, fix=fix)
     _require(path, columns, file.schema_arrow, fix)
+    names = None if columns is None else list(columns)
     for group in range(file.num_row_groups):
         with reading(path, group, fix=fix):
             batches = file.iter_batches(
-                _at_once(path, file, group, columns, rows),
+                _at_once(path, file, group, names, rows),
                 row_groups=[group],
-                columns=None if columns is None else list(columns),
+                columns=names,
             )
         while True:
             with reading(path, group, fix=fix):
@@ -88,46 +89,54 @@ def read_batches(
 
 
 def _at_once(
-    path: Path, file: pq.ParquetFile, group: int, columns: Sequence[str] | None, rows: int
+    path: Path, file: pq.ParquetFile, group: int, columns: list[str] | None, rows: int
 ) -> int:
-    """Return how many rows of a group come to BATCH_BYTES at most, from 1 to `rows`."""
-    about = file.metadata.row_group(group)
-    chunks = [
-        chunk
-        for chunk in map(about.column, range(about.num_columns))
-        if columns is None or _is_of(chunk.path_in_schema, columns)
+    """Return how many rows of a group come to BATCH_BYTES at most, from 1 to `rows`.
+
+    A row is read first: what is said of a chunk, where it is damaged, raises there and aborts the
+    process where it is asked for.
+    """
+    about, schema = file.metadata.row_group(group), file.schema
+    leaves = [
+        i for i in range(len(schema)) if columns is None or _is_of(schema.column(i).path, columns)
     ]
-    size: int = sum(c.total_uncompressed_size for c in chunks) // max(1, about.num_rows)
-    listed = [
-        chunk.path_in_schema
-        for chunk in chunks
-        if chunk.physical_type == "BYTE_ARRAY" and any("DICT" in e for e in chunk.encodings)
-    ]
-    size += _longest(path, file.metadata, group, listed) if listed else 0
-    return max(1, min(rows, BATCH_BYTES // max(1, size)))
+    if not about.num_rows or not leaves:
+        return rows
+    texts = [i for i in leaves if schema.column(i).physical_type == "BYTE_ARRAY"]
+    longest = _longest(path, file, group, columns, [schema.column(i).path for i in texts])
+    if longest is None:
+        next(file.iter_batches(1, row_groups=[group], columns=columns), None)
+    size: int = sum(about.column(i).total_uncompressed_size for i in leaves) // about.num_rows
+    return max(1, min(rows, BATCH_BYTES // max(1, size + (longest or 0))))
 
 
 def _is_of(leaf: str, columns: Sequence[str]) -> bool:
     return any(leaf == name or leaf.startswith(f"{name}.") for name in columns)
 
 
-def _longest(path: Path, about: pq.FileMetaData, group: int, leaves: list[str]) -> int:
-    """Return the bytes of the longest values of columns that list theirs once, together."""
+def _longest(
+    path: Path, file: pq.ParquetFile, group: int, columns: list[str] | None, texts: list[str]
+) -> int | None:
+    """Return the bytes of the longest values that columns of texts list once, together.
+
+    None where a row cannot be read so: read as it is, it tells what is wrong.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     longest: int = 0
-    with (  # reading the rows tells what is wrong
+    with (
         suppress(pa.ArrowException, OSError, ValueError, LookupError, StopIteration),
-        pq.ParquetFile(path, metadata=about, read_dictionary=leaves) as file,
+        pq.ParquetFile(path, metadata=file.metadata, read_dictionary=texts) as listing,
     ):
-        for column in next(file.iter_batches(1, row_groups=[group], columns=leaves)).columns:
+        for column in next(listing.iter_batches(1, row_groups=[group], columns=columns)).columns:
             while isinstance(column, pa.ListArray | pa.LargeListArray):
                 column = column.values
             if isinstance(column, pa.DictionaryArray) and len(column.dictionary):
                 longest += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
-    return longest
+        return longest
+    return None
 
 
 def read_rows_of(path: Path, *, fix: str = REPAIR) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -1,0 +1,41 @@
+"""Damaged files: each is told with its path, by every command that reads it."""
+
+import subprocess
+import sys
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+READ_EACH = """
+import random, sys
+from pathlib import Path
+from argus.data.parquet import read_batches, read_table
+from argus.errors import InputError
+path = Path(sys.argv[1])
+whole, draw = path.read_bytes(), random.Random(0)
+footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+told = 0
+for _ in range(3_000):
+    damaged = bytearray(whole)
+    damaged[draw.randrange(footer, len(whole) - 8)] ^= 1 << draw.randrange(8)
+    path.write_bytes(damaged)
+    for read in (lambda: list(read_batches(path)), lambda: read_table(path)):
+        try:
+            read()
+        except InputError as error:
+            assert str(path) in str(error)
+            told += 1
+print(told)
+"""
+
+
+def test_no_damage_to_what_a_parquet_file_says_of_itself_ends_the_process(tmp_path):
+    path = tmp_path / "c.parquet"
+    columns = {"_id": ["a", "b", "a"], "text": ["x y", "z w", "x y"], "n": [1, 2, 3]}
+    pq.write_table(pa.table(columns), path)
+    assert path.stat().st_size < 1_400
+    done = subprocess.run(
+        [sys.executable, "-c", READ_EACH, path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 1_000
