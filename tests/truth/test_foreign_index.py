@@ -41,7 +41,7 @@ def endpoint():
 @pytest.fixture
 def received(argus, tmp_path, endpoint, monkeypatch):
     """An index that names a server without a key, in the process of whoever was given it."""
-    _, texts = endpoint
+    url, texts = endpoint
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("ARGUS_KEYS", raising=False)
     rows = [{"_id": str(n), "text": "bears " * n} for n in range(1, 4)]
@@ -68,7 +68,7 @@ def received(argus, tmp_path, endpoint, monkeypatch):
 def test_an_address_that_only_an_index_names_is_sent_nothing(
     argus, received, endpoint, monkeypatch, words
 ):
-    _, texts = endpoint
+    url, texts = endpoint
     ran = argus(*words)
     assert (ran.code, ran.out, texts) == (2, "", [])
     assert url in ran.err and "ARGUS_KEYS" in ran.err
