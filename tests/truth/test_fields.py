@@ -5,16 +5,21 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import runpy
 import shutil
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
 
 from argus.cli.main import main
+from argus.cli.startable import ArgusCommands
 from argus.data.parquet import read_table
 from argus.service.app import create_app
+from argus.service.jobs.planning import plan_job
+from argus.service.jobs.summary import JobRequest
 from argus.service.workplace import open_workplace
 from tests.service.client import Client
 
@@ -254,4 +259,7 @@ def test_the_page_folds_by_the_field_that_argus_toml_names(index, monkeypatch):
         tried = client.get("/page/index/repairs", headers={"accept": "text/html"}).text
     assert page.status_code == 200 and "not in the index" not in page.text
     assert why["came_back"] and why["standing"]["dense"]["of"] == len(SUBJECTS)
-    assert "payload.doc.id" in tried and "chunk_ref" in tried
+    wanted = re.search(r'data-start="([^"]+only_try[^"]+)"', tried)
+    request = JobRequest(**json.loads(unescape(wanted[1])))
+    line = plan_job(request, place, ArgusCommands()).line
+    assert f"--corpus={chunks_file}" in line and "--parent-field=payload.doc.id" in line

@@ -134,11 +134,12 @@ class Workplace:
     def named(self, reference: str, kind: str) -> str | None:
         """Return what a request refers to by SERVED or BESIDE; None where there is no such thing.
 
-        kind: index, retriever (a store is one, too), store or encoder.
+        kind: index, retriever (a store is one, too), store, encoder or corpus.
         """
         if reference == SERVED:
             own = {"index": self.index, "retriever": self.retriever or self.store,
-                   "store": self.store, "encoder": self.encoder}  # fmt: skip
+                   "store": self.store, "encoder": self.encoder,
+                   "corpus": None if self.corpus is None else str(self.corpus)}  # fmt: skip
             return own[kind]
         number = reference.removeprefix(BESIDE)
         is_one = kind == "retriever" and number.isdecimal() and 0 < int(number) <= len(self.beside)
@@ -222,7 +223,8 @@ def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
     if chunks.parent_field is not None or config is not None:
         return chunks  # a file that was named has set the options already
     project = Project.here()
-    if (parent_field := project.value("parent-field")) is None:
+    corpus = None if chunks.corpus is None else str(chunks.corpus)
+    if (parent_field := project.value("parent-field")) is None or not project.is_of(corpus):
         return chunks
     own = chunks.fields
     fields = replace(

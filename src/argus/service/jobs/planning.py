@@ -143,6 +143,8 @@ def _whole(one: Declared, value: Value, workplace: Workplace) -> str:
             f"a value of {len(text):,} characters",
             expected=f"from 1 to {LONGEST:,}, none of them null", fix="Correct it.", where=one.name,
         )  # fmt: skip
+    if one.name == "corpus" and text == SERVED:
+        return referred(one, text, workplace)
     if is_of_the_service(one) and (text == SERVED or text.startswith(BESIDE)):
         return referred(one, text, workplace)
     if one.name != "index" and is_of_the_service(one):

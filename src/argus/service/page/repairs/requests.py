@@ -51,7 +51,7 @@ def chunk_options(place: Workplace) -> dict[str, str]:
     if place.parent_field is None or place.config is not None:
         return {}
     names = {f"{name}_field": getattr(place.fields, name) for name in ("id", "title", "text")}
-    options = {"corpus": place.corpus, "parent_field": place.parent_field, **names}
+    options = {"corpus": place.corpus and SERVED, "parent_field": place.parent_field, **names}
     return {name: str(value) for name, value in options.items() if value is not None}
 
 
