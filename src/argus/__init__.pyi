@@ -226,6 +226,7 @@ from .evaluation.compare.summary import (
     ComparisonSummary as ComparisonSummary,
 )
 from .evaluation.config import (
+    ChunkedCorpus as ChunkedCorpus,
     EvaluateConfig as EvaluateConfig,
 )
 from .evaluation.gate.config import (
@@ -257,8 +258,12 @@ from .evaluation.job import (
     EvaluateResult as EvaluateResult,
     evaluate as evaluate,
 )
+from .evaluation.parents import (
+    ParentFold as ParentFold,
+)
 from .evaluation.summary import (
     EvaluationSummary as EvaluationSummary,
+    FoldFigures as FoldFigures,
 )
 from .explanation.config import (
     ExplainConfig as ExplainConfig,
@@ -409,6 +414,7 @@ from .indexes.fold import (
     TopDocuments as TopDocuments,
 )
 from .indexes.header import (
+    CorpusFields as CorpusFields,
     EncoderSettings as EncoderSettings,
     IndexHeader as IndexHeader,
     VectorsFile as VectorsFile,

@@ -17,7 +17,7 @@ from argus.data.fields import FieldNames
 from argus.data.qrels import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.parents import ParentFold, fold_system
 from argus.evaluation.systems import Judged, System, judge, with_corpus
 from argus.measures.coverage import Coverage, cover
 
@@ -84,7 +84,7 @@ class JudgedQueries:
         if documents is None:
             return systems
         if self.fold is not None:
-            systems = [self._without_excluded(self.fold.system(s), depth) for s in systems]
+            systems = [self._without_excluded(fold_system(s, self.fold), depth) for s in systems]
             documents = self.fold.documents(documents)
         return [with_corpus(system, documents) for system in systems]
 

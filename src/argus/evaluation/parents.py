@@ -111,15 +111,16 @@ class ParentFold:
             for parent, parts in own.items()
         ]
 
-    def system(self, system: System) -> System:
-        """Return a system that brings documents back."""
-        run, ids = self.run(system.run), system.documents
-        return replace(
-            system,
-            run=run,
-            documents=None if ids is None else self.ids(ids),
-            longest=system.longest and max(map(len, run.values()), default=0),
-        )
+
+def fold_system(system: System, fold: ParentFold) -> System:
+    """Return a system that brings documents back."""
+    run, ids = fold.run(system.run), system.documents
+    return replace(
+        system,
+        run=run,
+        documents=None if ids is None else fold.ids(ids),
+        longest=system.longest and max(map(len, run.values()), default=0),
+    )
 
 
 def deeper(k: int, fold: ParentFold | None) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 
 from argus.data.types import Qrels, Query
 from argus.evaluation.judged import JudgedQueries
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.parents import ParentFold, fold_system
 from argus.evaluation.systems import System, missing_gold
 from argus.scenarios.profile import Profiled
 
@@ -38,7 +38,7 @@ def of_judged(judged: JudgedQueries, documents: Iterable[str]) -> Questions:
     documents: ids of the index. InputError where it holds none of the relevant documents.
     """
     index, fold = System("the index", {}, documents=frozenset(documents)), judged.fold
-    missing_gold(index if fold is None else fold.system(index), judged.judged)
+    missing_gold(index if fold is None else fold_system(index, fold), judged.judged)
     return Questions(JUDGED, list(judged.judged.queries.values()), judged.judged.qrels, fold)
 
 

@@ -22,7 +22,7 @@ from argus.errors import InputError
 from argus.evaluation.compare.job import CompareResult, Comparison, write_comparison
 from argus.evaluation.compare.runs import compare_lists
 from argus.evaluation.compare.slices import changes_by_slice
-from argus.evaluation.parents import ParentFold, deeper
+from argus.evaluation.parents import ParentFold, deeper, fold_system
 from argus.evaluation.slices import Slicer
 from argus.evaluation.systems import (
     System,
@@ -122,7 +122,7 @@ def _compared(
 ) -> Comparison:
     """Compare two systems; parents: as documents, where what they bring back are chunks."""
     if parents is not None:
-        systems = [parents.system(system) for system in systems]
+        systems = [fold_system(system, parents) for system in systems]
         documents, judged = parents.documents(documents), judged and parents.qrels(judged)
     lists = compare_lists((systems[0], systems[1]), questions, documents, k=k, qrels=judged)
     return Comparison(

@@ -27,7 +27,7 @@ from argus.evaluation.compare.summary import (
     QueryRow,
     Ranks,
 )
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.parents import ParentFold, fold_system
 from argus.evaluation.systems import System, ask, contents, with_corpus
 from argus.indexes.retriever import IndexRetriever
 from argus.measures import top_k_changes
@@ -72,7 +72,7 @@ def compare_states(
     systems = [contents(name, retriever) for name, retriever in indexes]
     entities = entities or {}
     if parents is not None and corpus is not None:
-        systems = [parents.system(system) for system in systems]
+        systems = [fold_system(system, parents) for system in systems]
         corpus = parents.documents(corpus)
         entities = {name: parents.ids(chunks) for name, chunks in entities.items()}
     if corpus is not None:

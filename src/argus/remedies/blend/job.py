@@ -17,7 +17,7 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import queries as as_queries
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
-from argus.evaluation.parents import ParentFold
+from argus.evaluation.parents import ParentFold, fold_system
 from argus.evaluation.systems import System, missing_gold
 from argus.indexes.blend import BLEND, Blend
 from argus.indexes.live_views import NewViews, new_views
@@ -107,7 +107,7 @@ def blend_index(
         system = System(
             str(opened.index.path), {}, documents=frozenset(d.id for d in opened.documents)
         )
-        missing_gold(system if fold is None else fold.system(system), questions.judged)
+        missing_gold(system if fold is None else fold_system(system, fold), questions.judged)
     folder = ArtifactFolder(out or opened.home.path)
     opened.record.open(folder, about=(opened.index.path,))
     opened.home.open()
