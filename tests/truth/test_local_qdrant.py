@@ -9,6 +9,8 @@ from qdrant_client import QdrantClient, models
 from typer.testing import CliRunner
 
 from argus.cli.main import app
+from argus.stores.opening import open_store
+from tests.support import stores
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 
@@ -38,3 +40,13 @@ def test_a_folder_of_qdrant_can_be_named_twice_in_one_command(tmp_path, minilm, 
     )  # fmt: skip
     assert "38 measured, 0 failed" in output
     QdrantClient(path="p").close()  # nothing holds it any more
+
+
+def test_a_store_that_is_closed_twice_leaves_its_folder_to_the_other(tmp_path):
+    filled = stores.qdrant(tmp_path / "p")
+    with open_store(filled.spec) as other:
+        with open_store(filled.spec) as store:
+            found = store.search(filled.vectors[:1], 3)
+        store.close()
+        assert other.search(filled.vectors[:1], 3) == found
+    QdrantClient(path=str(tmp_path / "p")).close()

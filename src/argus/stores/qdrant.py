@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -238,17 +239,12 @@ def open_qdrant(place: str, collection: str, field: str | None, key: str | None)
             return QdrantStore(client, collection, name, field, hidden=hidden)
     if not (Path(place) / "meta.json").is_file():  # its client would make one
         raise no_folder(place, "Qdrant")
-    folder = Path(place).resolve()
-    with reported(name, hidden):
-        client = _take_local(folder)
-    try:
-        return QdrantStore(
-            client, collection, name, field, is_served=False,
-            release=lambda: _release_local(folder),
-        )  # fmt: skip
-    except BaseException:
-        _release_local(folder)
-        raise
+    folder, held = Path(place).resolve(), ExitStack()
+    with closed_on_error(held):
+        with reported(name, hidden):
+            client = _take_local(folder)
+        held.callback(_release_local, folder)
+        return QdrantStore(client, collection, name, field, is_served=False, release=held.close)
 
 
 _LOCAL: dict[Path, tuple[QdrantClient, int]] = {}
