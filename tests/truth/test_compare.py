@@ -81,3 +81,22 @@ def test_questions_without_judgements_are_refused_for_two_encoders(tmp_path):
     corpus = ["--corpus", DATA / "chunks.jsonl"]
     done = run("compare", *corpus, *encoders, *JUDGED[:2], "--out", tmp_path / "out")
     assert done.exit_code == 1 and not (tmp_path / "out").exists()
+
+
+def test_judged_questions_are_measured_by_document_where_chunks_are_compared(tmp_path):
+    rows = [
+        {"id": f"{of}#{word}", "title": of, "text": word, "metadata": {"of": of}}
+        for of in ("tide", "bread", "moss")
+        for word in ("one", "two")
+    ]
+    (tmp_path / "chunks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "tide"}\n')
+    (tmp_path / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\ttide\t1\n")
+    done = run(
+        "compare", "--corpus", tmp_path / "chunks.jsonl", "--parent-field", "metadata.of",
+        *["--encoder", "all-MiniLM-L6-v2"] * 2, "--queries", tmp_path / "queries.jsonl",
+        "--qrels", tmp_path / "qrels.tsv", "--k", "2", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    measured = read(tmp_path / "out", "comparison")["measures"]["nDCG@10"]
+    assert (measured["mean_before"], measured["mean_after"]) == (1.0, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora.names import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.excluded import Excluded
 from argus.data.fields import FieldNames
@@ -71,7 +71,7 @@ def evaluate(
     out: Path | str,
     indexes: Sequence[str] = (),
     runs: Sequence[Path | Run] = (),
-    corpus: NamedCorpus | None = None,
+    corpus: Corpus | None = None,
     diagnosis: Path | None = None,
     encoder: Encoder | str | None = None,
     hybrid: Sequence[str] = (),

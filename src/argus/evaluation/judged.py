@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora.names import Corpus
 from argus.corpora.opening import open_corpus
 from argus.corpora.stored import Origin
 from argus.data.corpus import read_queries
@@ -111,7 +111,7 @@ class JudgedQueries:
 def read_judged(
     queries: Path | str | Sequence[Query],
     qrels: Path | str | Qrels,
-    corpus: NamedCorpus | None = None,
+    corpus: Corpus | None = None,
     excluded: Path | str | Excluded | None = None,
     fields: FieldNames | None = None,
 ) -> JudgedQueries:

@@ -183,7 +183,9 @@ def compare_encoders(
         out / "b",
         out=out,
         notes=[] if why_not is None or source.relations is None else [f"no audit: {why_not}"],
-        measures=_judge(corpus, encoders, queries, qrels, out, source.fields, limit),
+        measures=_judge(
+            corpus, encoders, queries, qrels, out, source.fields, measure.parent_field, limit
+        ),
         jobs=JOBS if why_not is None else ["exposure"],
         corpus=corpus if measure.by else None,
         parent_field=measure.parent_field if measure.by else None,
@@ -208,9 +210,11 @@ def _judge(
     qrels: Path | None,
     out: Path,
     fields: FieldNames,
+    parent_field: str | None,
     limit: int | None,
 ) -> Mapping[str, DifferenceFigures] | None:
     """Ask judged questions of an index of each encoder, in `out/a/index` and `out/b/index`."""
+    from argus.evaluation.config import EvaluateConfig
     from argus.evaluation.job import evaluate
     from argus.indexes.job import build_index
 
@@ -222,7 +226,10 @@ def _judge(
             store=out / name / "embeddings", limit=limit,
         )  # fmt: skip
     indexes = [str(out / name / "index") for name in "ab"]
-    comparison = evaluate(queries, qrels, out=out / "judged", indexes=indexes).summary["comparison"]
+    comparison = evaluate(
+        queries, qrels, out=out / "judged", indexes=indexes, fields=fields,
+        corpus=corpus if parent_field else None, config=EvaluateConfig(parent_field=parent_field),
+    ).summary["comparison"]  # fmt: skip
     assert comparison is not None  # of two systems
     return {measure: comparison[measure] for measure in TOLD if measure in comparison}
 
