@@ -176,6 +176,9 @@ from .data.kb import (
 from .data.kb_tables import (
     Shard as Shard,
 )
+from .data.manifest import (
+    PrecisionTrial as PrecisionTrial,
+)
 from .data.storage import (
     Storage as Storage,
 )
@@ -195,6 +198,10 @@ from .data.types import (
 )
 from .encoders.config import (
     EncoderConfig as EncoderConfig,
+)
+from .encoders.load import (
+    LoadedEncoder as LoadedEncoder,
+    load_encoder as load_encoder,
 )
 from .encoders.protocol import (
     Encoder as Encoder,

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 import argus
 from argus.cli.main import app
-from argus.encoders import load_encoder
 
 WORDS = ["[UNK]", "rain", "harbour", "moon", "tides", "bread", "flour", "salt", "the", "and"]
 
@@ -32,7 +31,7 @@ def static(tmp_path_factory):
 
 
 def test_a_folder_of_static_vectors_embeds_and_audits(static, tmp_path):
-    loaded = load_encoder(str(static)).encoder
+    loaded = argus.load_encoder(str(static)).encoder
     assert loaded.encode_documents(["rain and the harbour"]).shape == (1, 16)
     assert loaded.max_tokens is None and loaded.count_tokens(["rain, rain"]).tolist() == [3]
     corpus = tmp_path / "docs.jsonl"
@@ -48,7 +47,7 @@ def test_a_folder_of_static_vectors_embeds_and_audits(static, tmp_path):
 
 
 def test_an_encoder_is_loaded_by_its_name():
-    loaded = load_encoder("all-MiniLM-L6-v2").encoder
+    loaded = argus.load_encoder("all-MiniLM-L6-v2").encoder
     assert loaded.encode_queries(["rain"]).shape == (1, 384)
 
 
