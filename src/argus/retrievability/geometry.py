@@ -27,6 +27,8 @@ class Projection:
     """Share of entities whose band LDA names right, on folds it was not fitted on."""
     majority: float | None = None
     """The same for always naming the commonest band."""
+    shrinkage: float | None = None
+    """How far LDA pulls its covariances towards none (Ledoit-Wolf), from 0 to 1: over all bands."""
 
 
 def project_bands(
@@ -58,11 +60,12 @@ def project_bands(
         axes = np.hstack([axes, _principal(rest, 1, seed)])
         method = "LDA and the first principal component of the rest"
     majority = round(float(members[members >= MIN_MEMBERS].max() / fitted.sum()), 4)
+    shrinkage = _shrinkage(vectors[fitted], bands[fitted])
     try:
         accuracy = _held_out(vectors[fitted], bands[fitted])
     except np.linalg.LinAlgError:
-        return Projection(axes, f"{method} ({TOO_CLOSE} an accuracy)", None, majority)
-    return Projection(axes, method, accuracy, majority)
+        return Projection(axes, f"{method} ({TOO_CLOSE} an accuracy)", None, majority, shrinkage)
+    return Projection(axes, method, accuracy, majority, shrinkage)
 
 
 def _principal(vectors: FloatArray, n: int, seed: int) -> npt.NDArray[np.float64]:
@@ -82,6 +85,18 @@ def _discriminant(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> Any:
     lda = LinearDiscriminantAnalysis(solver="eigen", shrinkage="auto")
     with np.errstate(invalid="ignore", divide="ignore"):  # as for _principal
         return lda.fit(vectors, bands)
+
+
+def _shrinkage(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
+    """Return what "auto" of `_discriminant` shrinks by: each band by its own share of entities."""
+    from sklearn.covariance import ledoit_wolf_shrinkage
+    from sklearn.preprocessing import StandardScaler
+
+    total = 0.0
+    for band in np.unique(bands):
+        members = vectors[bands == band]
+        total += len(members) * ledoit_wolf_shrinkage(StandardScaler().fit_transform(members))
+    return round(total / len(vectors), 4)
 
 
 def _held_out(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:

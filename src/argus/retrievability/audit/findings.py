@@ -228,6 +228,7 @@ class Findings:
             "method": self.projection.method,
             "accuracy": self.projection.accuracy,
             "majority": self.projection.majority,
+            "shrinkage": self.projection.shrinkage,
         }
         if len(self.projected) < int(self.scores[0].measured.sum()):
             figures["sample"] = len(self.projected)

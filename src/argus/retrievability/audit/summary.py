@@ -81,12 +81,14 @@ class ProjectionFigures(TypedDict):
     method: how points were made: LDA, PCA or UMAP.
     accuracy: share of held-out entities whose band LDA names right; None without.
     majority: share of the commonest band; None without.
+    shrinkage: of LDA's covariances (Ledoit-Wolf), 0 for none to 1; None without LDA.
     sample: how many of the scored entities are shown, where not all are.
     """
 
     method: str
     accuracy: float | None
     majority: float | None
+    shrinkage: float | None
     sample: NotRequired[int]
 
 

@@ -90,6 +90,7 @@ def _panel(one: AuditedRetriever, scores: Scores, config: FigureConfig) -> Panel
         "method": projection.method,
         "accuracy": projection.accuracy,
         "majority": projection.majority,
+        "shrinkage": projection.shrinkage,
     }
     points = oriented(projection, groups[rows])
     return Panel(one.name, figures, rows, scores.rps[rows], groups[rows], points)

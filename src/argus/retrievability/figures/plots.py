@@ -243,6 +243,8 @@ def _captions(
     lda = panel["method"].split(" ")[0]
     if panel["accuracy"] is not None and panel["majority"] is not None:
         lda = f"held out {panel['accuracy']:.2f} (commonest {panel['majority']:.2f})"
+    if panel["shrinkage"] is not None:
+        lda += f", shrinkage {panel['shrinkage']:.2f}"
     middle = (place.left + place.right) / 2
     notes = [_text(middle, place.bottom, f"{shares}<br>{lda}", yanchor="top", size=10.5)]
     if place.row == 0:

@@ -25,7 +25,7 @@ def _panels(summary: FiguresSummary) -> Table:
         "retriever": "text", "N": "count", "entities": "count", "mean RPS": "share",
         "low": "share", "mid": "share", "high": "share", "low up to": "share",
         "high from": "share", "projection": "text", "held-out accuracy": "share",
-        "commonest group": "share",
+        "commonest group": "share", "shrinkage": "share",
     }  # fmt: skip
     rows = []
     for one in summary["retrievers"]:
@@ -36,6 +36,6 @@ def _panels(summary: FiguresSummary) -> Table:
             rows.append([
                 one["name"], panel["pool"], panel["entities"], panel["mean_rps"], *shares,
                 groups["low_up_to"], groups["high_from"], panel["method"], panel["accuracy"],
-                panel["majority"],
+                panel["majority"], panel["shrinkage"],
             ])  # fmt: skip
     return table(columns, rows)

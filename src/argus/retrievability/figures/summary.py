@@ -18,6 +18,7 @@ class PanelFigures(TypedDict):
     method: how they were projected; see `argus.retrievability.geometry.Projection`.
     accuracy: share of held-out entities whose group LDA names right.
     majority: share of the commonest group; None without LDA.
+    shrinkage: of LDA's covariances (Ledoit-Wolf), 0 for none to 1; None without LDA.
     """
 
     pool: int
@@ -27,6 +28,7 @@ class PanelFigures(TypedDict):
     method: str
     accuracy: float | None
     majority: float | None
+    shrinkage: float | None
 
 
 class RetrieverFigures(TypedDict):
@@ -97,5 +99,5 @@ def _panels(panels: list[PanelFigures]) -> str:
         return f"{low}; {last['method']}"
     return (
         f"{low}; LDA names the group of {last['accuracy']:.1%} held out "
-        f"(the commonest: {last['majority']:.1%})"
+        f"(the commonest: {last['majority']:.1%}; shrinkage {last['shrinkage']:.2f})"
     )
