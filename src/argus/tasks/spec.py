@@ -75,4 +75,12 @@ def _value(setting: Setting, text: str, spec: TaskSpec) -> object:
                 f"{setting.name}={text}", expected="yes or no", fix="Correct it.", where=str(spec)
             )
         return YES_OR_NO[text]
-    return Path(text) if setting.kind is Path else text
+    if setting.kind is Path:
+        return Path(text)
+    if Path(text).name != text:
+        raise InputError(
+            f"{setting.name}={text} leads out of the task's folder",
+            expected=f"a name in {spec.place} ({setting.text.rstrip('.')})",
+            fix="Leave the folders out.", where=str(spec),
+        )  # fmt: skip
+    return text
