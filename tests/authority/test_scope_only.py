@@ -40,8 +40,8 @@ def test_scopes_agree_that_share_and_differ_in_no_key():
     assert scopes.later("old") == ["several", "ticker-wide"]
 
 
-def test_a_record_without_time_is_neither_before_nor_later():
-    assert SCOPES.later("timeless") == []
+def test_of_a_record_without_time_the_keys_decide_and_it_follows_none_that_has_one():
+    assert SCOPES.later("timeless") == ["a3", "a2", "a1"]
     assert "timeless" not in SCOPES.later("a1")
 
 
@@ -96,7 +96,8 @@ def test_it_finds_what_a_look_at_every_record_finds(relation, data):
     expected = {
         other.id
         for other in relation.records
-        if one.time and other.time and one.time.before(other.time)
+        if other.id != one.id
+        and (one.time is None or (other.time and one.time.before(other.time)))
         and one.entities & other.entities
         and all(
             set(one.values(key)) & set(other.values(key)) for key in one.scope if key in other.scope

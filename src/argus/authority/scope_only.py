@@ -1,4 +1,4 @@
-"""Looking up by scope and time alone, blind to rules and types: the paper's "anchor only".
+"""Looking up by scope keys and times alone, blind to rules and types: the paper's "anchor only".
 
 A scope-indexed algorithm (CAR Def. 14). What is latest in an anchor's scope is right where a scope
 holds one chain, and wrong as soon as anything newer shares the scope (Remark 4); the bound of
@@ -51,16 +51,16 @@ class ScopeTimes:
         """Return the later records of a record's scope, latest first, ties by id.
 
         Two records are of one scope when they share an entity and differ in no key that both have.
-        Raises InputError for an unknown record.
+        Of a record without time the keys decide alone, as in the paper's look-up of an advisory's
+        patch or a drug's recall: all others of its scope count as later; it itself as none of a
+        dated one. Raises InputError for an unknown record.
         """
         record = self._record(id_)
-        if record.time is None:
-            return []
         return self.latest_first(
             other
             for other in self._index.sharing(record.entities)
-            if (time := self._records[other].time) is not None
-            and record.time.before(time)
+            if other != id_
+            and _follows(self._records[other], record)
             and _agree(record, self._records[other])
         )
 
@@ -78,6 +78,10 @@ class ScopeTimes:
 
     def _record(self, id_: str) -> Record:
         return find_record(self._records, id_)
+
+
+def _follows(other: Record, record: Record) -> bool:
+    return record.time is None or (other.time is not None and record.time.before(other.time))
 
 
 def _agree(first: Record, second: Record) -> bool:

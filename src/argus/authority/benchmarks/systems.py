@@ -131,10 +131,10 @@ def _controlling(
 
 
 def latest(bench: Bench, stage: str) -> Outcomes:
-    """Serve what is later than each anchor in its scope, whatever it is (TwoStage, anchor only).
+    """Serve what an anchor's scope keys lead to, whatever it is (TwoStage, anchor only).
 
-    In an anchor's place come the later records of its scope, the latest first; it stays itself
-    where there is none. No rule and no type is looked at.
+    In an anchor's place come the later records of its scope, the latest first; of an anchor without
+    time, all others. It stays itself where there is none. No rule and no type is looked at.
     """
     rankings = _stage(bench, stage)
     outcomes = _failed(rankings.failures)
@@ -226,7 +226,7 @@ def _direct(name: str, about: str, *, dense: bool = False) -> System:
 
 
 def _latest(stage: str, *, dense: bool) -> System:
-    about = f"what is later in the scope of {stage}'s anchors, blind to rules"
+    about = f"what the scope keys of {stage}'s anchors lead to, latest first, blind to rules"
     return System(f"latest-{stage}", about, lambda bench: latest(bench, stage), dense, _by_time)
 
 
