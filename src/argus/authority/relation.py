@@ -151,8 +151,7 @@ class Authority:
                 if superseder != id_:
                     self.calls.edges += 1
                     yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
-        if id_ in self.edges:
-            yield from self._linked(id_, theta)
+        yield from self._linked(id_, theta)
 
     def older(
         self, id_: str, relation: str | None = None, covered: dict[Place, int] | None = None
@@ -243,30 +242,42 @@ class Authority:
 
         A closure holds every superseder of its members, so its frontier is what is active.
         """
-        return [id_ for id_ in self.heads(ids, theta) if self.is_active(id_, theta)]
+        superseded: set[str] = set()
+        heads = self.heads(ids, theta, superseded=superseded)
+        return [id_ for id_ in heads if id_ not in superseded]
 
     def heads(
-        self, ids: Iterable[str], theta: float = 0.0, covered: dict[Place, int] | None = None
+        self,
+        ids: Iterable[str],
+        theta: float = 0.0,
+        covered: dict[Place, int] | None = None,
+        superseded: set[str] | None = None,
     ) -> dict[str, Link | None]:
         """Return a part of `reach` that holds all of it that is active, by chains as short as any.
 
         Whatever supersedes a record of the closure supersedes one of this part directly, or is in
         it. Of crowded scopes the rest is not looked at (`argus.authority.heads`); it is in a view,
         if a rule orders by another time than the view asks for, or it asks for two. covered: filled
-        with the least end of this part per place where it can be superseded.
+        with the least end of this part per place where it can be superseded; superseded: with those
+        of this part that are not active.
         """
         require_theta(theta)
         covered = {} if covered is None else covered
         return reach(
-            filter(self.at.in_force, listed(ids)), lambda id_: self.ahead(id_, covered, theta)
+            filter(self.at.in_force, listed(ids)),
+            lambda id_: self.ahead(id_, covered, theta, superseded),
         )
 
     def ahead(
-        self, id_: str, covered: dict[Place, int] | None = None, theta: float = 0.0
+        self,
+        id_: str,
+        covered: dict[Place, int] | None = None,
+        theta: float = 0.0,
+        superseded: set[str] | None = None,
     ) -> Iterator[Link]:
         """Yield of what supersedes a record what may be active, or leads the furthest.
 
-        covered: as in `links`.
+        covered: as in `links`; superseded: as in `heads`.
         """
         covered = {} if covered is None else covered
         record = self.record(id_)
@@ -274,10 +285,15 @@ class Authority:
         for place, moment in self.index.superseded_places(record):
             bucket, rule = self.index.buckets.get(place), self.rules[place[0]]
             read = covered.get(place, FOREVER)
-            if bucket is None or rule.confidence < theta or read <= moment.end:
+            if bucket is None or rule.confidence < theta:
+                continue
+            horizon = self.at.horizon(rule.order)
+            if superseded is not None and id_ not in superseded:
+                later = filter(self.at.in_force, bucket.newer(moment, (horizon or FOREVER, "")))
+                superseded.update([id_] if any(other != id_ for other in later) else [])
+            if read <= moment.end:
                 continue
             covered[place] = moment.end
-            horizon = self.at.horizon(rule.order)
             if horizon is not None and is_crowded(len(bucket.superseding)):
                 heads = self.index.heads(place, self.records, self.edges)
                 newer = heads.ahead(self.at, moment.end, read, theta)
@@ -286,15 +302,18 @@ class Authority:
             for superseder in filter(self.at.in_force, newer):
                 self.calls.edges += 1
                 yield Link(id_, superseder, rule.name, rule.relation, rule.confidence, place[0])
-        if id_ in self.edges:
-            yield from self._linked(id_, theta)
+        for link in self._linked(id_, theta):
+            if superseded is not None:
+                superseded.add(id_)
+            yield link
 
     def controlling_chains(
         self, ids: Iterable[str], theta: float = 0.0
     ) -> dict[str, tuple[Link, ...]]:
         """Return what `controlling` does, each with a shortest chain that leads to it."""
-        heads = self.heads(ids, theta)
-        return {i: tuple(chain_to(i, heads)) for i in heads if self.is_active(i, theta)}
+        superseded: set[str] = set()
+        heads = self.heads(ids, theta, superseded=superseded)
+        return {i: tuple(chain_to(i, heads)) for i in heads if i not in superseded}
 
     def chain(self, older: str, newer: str) -> list[Link]:
         """Return a shortest chain of direct supersessions; none where there is no chain."""
@@ -352,7 +371,7 @@ class Authority:
 
     def _linked(self, id_: str, theta: float) -> Iterator[Link]:
         """Yield what supersedes a record by explicit edges."""
-        for edge in self.edges[id_]:
+        for edge in self.edges.get(id_, ()):
             if edge.confidence >= theta and self.at.in_force(edge.superseder):
                 self.calls.edges += 1
                 yield Link(id_, edge.superseder, edge.rule, edge.relation, edge.confidence)
