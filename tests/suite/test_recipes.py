@@ -279,11 +279,9 @@ def test_recipes_are_listed_without_running(tmp_path):
 
 
 def test_the_list_ends_with_what_can_be_run_next():
-    listed = [
-        {"name": "a-1", "title": "A", "source": "", "here": 3, "cells": 9, "seconds": 61.0},
-        {"name": "a-2", "title": "B", "source": "", "here": 9, "cells": 10, "seconds": None},
-        {"name": "a-3", "title": "C", "source": "", "here": 0, "cells": 10, "seconds": None},
-    ]
+    keys = "name", "title", "here", "perhaps", "cells", "seconds"
+    rows = ("a-1", "A", 3, 0, 9, 61.0), ("a-2", "B", 9, 1, 10, None), ("a-3", "C", 0, 0, 10, None)
+    listed = [dict(zip(keys, row, strict=True)) for row in rows]
     lines = list(listed_lines(listed))
     assert lines[0].split() == ["a-1", "3", "of", "9", "cells", "here:", "A", "(its", "last",
                                 "run:", "61", "s)"]  # fmt: skip

@@ -41,7 +41,7 @@ def place(shared, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def listed(place):
-    return {r["name"]: r["here"] for r in recipes(place / "data", place / "out")}
+    return {r["name"]: r["here"] + r["perhaps"] for r in recipes(place / "data", place / "out")}
 
 
 def whole(name, place, listed):

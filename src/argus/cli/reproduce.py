@@ -37,8 +37,8 @@ def reproduce(
     Recipes are the tables of four papers (ARGUS, SPIKE, the thesis on SEAL and MINDER, CAR), and
     the figures of ARGUS. A cell that cannot be measured here has its reason. Nothing is
     downloaded, and no language model is asked but the one of --model. Without a name all recipes
-    are listed, with how many of their cells can be measured here, and how long their last run into
-    --out took.
+    are listed, with how many of their cells are measured here, of how many more only a run can
+    tell, and how long their last run into --out took.
     """
     from argus.suite.recipes.job import recipes
     from argus.suite.recipes.job import reproduce as run
@@ -50,7 +50,7 @@ def reproduce(
             as_json=json,
         )
         return
-    listed = recipes(data, out)
+    listed = recipes(data, out, model.config())
     if json:
         o.print_json(listed)
         return

@@ -51,7 +51,7 @@ def test_a_model_that_is_named_judges_what_nobody_annotated(data, endpoint, tmp_
 
 
 def test_without_a_model_nobody_is_asked_and_hits_are_measured(data, endpoint, tmp_path):
-    listed = {recipe["name"]: recipe["here"] for recipe in recipes(data, tmp_path / "out")}
+    listed = {recipe["name"]: recipe["perhaps"] for recipe in recipes(data, tmp_path / "out")}
     hits = reproduce("thesis-11", out=tmp_path / "out", data=data)
     assert column(hits) == {
         "Hit@10": 50, "+ YES verdicts": None, "+ YES and PARTIAL verdicts": None
@@ -73,7 +73,7 @@ def test_a_judge_that_cannot_be_asked_fails_its_cells_alone(data, endpoint, tmp_
 
 
 def test_tables_of_answers_lack_them_before_anything_is_trained(tmp_path):
-    listed = {recipe["name"]: recipe["here"] for recipe in recipes(tmp_path, tmp_path / "out")}
+    listed = {recipe["name"]: recipe["perhaps"] for recipe in recipes(tmp_path, tmp_path / "out")}
     for name in ("thesis-7", "thesis-9", "thesis-10", "thesis-11"):
         assert listed[name] == 0
     result = reproduce("thesis-7", out=tmp_path / "out", data=tmp_path)

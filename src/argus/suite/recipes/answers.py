@@ -49,6 +49,10 @@ class OfAnswers(Source[AnswerRequest]):
         )  # fmt: skip
         return next(filter(None, reasons), "") or ("" if self.setting.model else NO_MODEL)
 
+    def is_sure(self, request: AnswerRequest) -> bool:
+        """See `Source.is_sure`: questions may have no answers, or a model no verdict."""
+        return False
+
     def run_of(self, request: AnswerRequest) -> str:
         """See `Source.run_of`."""
         return repr(replace(request, ranked="documents", shown="documents"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from argus.data.manifest import is_current, read_section
@@ -15,6 +16,8 @@ from argus.suite.recipes.sources import Figures, Source, model_lacking, short
 K, POOL = 50, 800
 """Of the paper's audits."""
 BEST = "best"
+NO_XGBOOST = "xgboost is not installed: pip install 'argus-retrieval[probes]'"
+CONSTANT = ("all zero", "all one", "mean")
 
 
 def _lacking(request: KnowledgeRequest) -> str:
@@ -43,6 +46,10 @@ class OfReach(Source[ReachRequest]):
     def lacking(self, request: ReachRequest) -> str:
         """See `Source.lacking`."""
         return _lacking(request)
+
+    def is_sure(self, request: ReachRequest) -> bool:
+        """See `Source.is_sure`: entities may be too few for a pool or an LDA."""
+        return request.reach in ("mean RPS", "low", "mid", "high")
 
     def run_of(self, request: ReachRequest) -> str:
         """See `Source.run_of`: figures are of one knowledge base."""
@@ -103,7 +110,10 @@ class OfProbes(Source[ProbeRequest]):
 
     def lacking(self, request: ProbeRequest) -> str:
         """See `Source.lacking`."""
-        return _lacking(request)
+        if request.family in CONSTANT and request.measure in ("pearson", "spearman"):
+            return "a constant has none"
+        absent = "" if find_spec("xgboost") else NO_XGBOOST
+        return _lacking(request) or absent
 
     def run_of(self, request: ProbeRequest) -> str:
         """See `Source.run_of`."""
@@ -122,8 +132,7 @@ class OfProbes(Source[ProbeRequest]):
         rows[BEST] = summary["test"]
         figures: Figures = {}
         for request in requests:
-            row = rows.get(request.family)
-            value = None if row is None else dict(row).get(request.measure)
+            value = dict(rows[request.family])[request.measure]
             assert value is None or isinstance(value, float | int)
-            figures[request] = "a constant has none" if value is None else value
+            figures[request] = "all its predictions are equal" if value is None else value
         return figures

@@ -61,6 +61,10 @@ class OfHarm(Source[HarmRequest]):
             why = model_lacking(request.encoder)
         return why or ("" if self.setting.model else NO_MODEL)
 
+    def is_sure(self, request: HarmRequest) -> bool:
+        """See `Source.is_sure`: a model may give no answer."""
+        return False
+
     def run_of(self, request: HarmRequest) -> str:
         """See `Source.run_of`."""
         return repr(replace(request, system="", verdict="correct"))

@@ -42,6 +42,10 @@ class OfFailures(Source[FailureRequest]):
             return NO_INDEX
         return NO_JUDGE if request.table in OF_JUDGE and self.setting.model is None else ""
 
+    def is_sure(self, request: FailureRequest) -> bool:
+        """See `Source.is_sure`: groups may have too few questions."""
+        return False
+
     def measure(self, requests: Sequence[FailureRequest]) -> Figures:
         """See `Source.measure`."""
         from argus.generative.failures.jobs.analyse import analyse_failures

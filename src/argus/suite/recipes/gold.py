@@ -36,6 +36,10 @@ class OfGold(Source[GoldRequest]):
         )
         return next(filter(None, reasons), "")
 
+    def is_sure(self, request: GoldRequest) -> bool:
+        """See `Source.is_sure`: all relevant documents may come back, or none."""
+        return False
+
     def run_of(self, request: GoldRequest) -> str:
         """See `Source.run_of`."""
         return repr(replace(request, k=10))

