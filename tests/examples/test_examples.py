@@ -23,7 +23,7 @@ from langchain_core.vectorstores import InMemoryVectorStore
 import argus
 from argus.cli.reference import files
 from tests.stores.conftest import postgres
-from tests.support import console, notebooks, vectors
+from tests.support import console, notebooks, printed, vectors
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLES = DOCS.parent / "examples"
@@ -39,6 +39,7 @@ def example(tmp_path, monkeypatch):
 
     def enter(name: str) -> Path:
         shutil.copytree(EXAMPLES / name, tmp_path / name)
+        shutil.copytree(EXAMPLES / "policies", tmp_path / "policies", dirs_exist_ok=True)
         monkeypatch.chdir(tmp_path / name)
         return tmp_path / name
 
@@ -92,12 +93,24 @@ def langchain_retriever(encoder):
     return store.as_retriever(search_kwargs={"k": 50})
 
 
+def check_printed(ran: list[console.Ran], *without: str, **said: str) -> None:
+    """Run what the commands of an example, and their results, print; it has been blended itself."""
+    files = {
+        "RECORDS": "../policies/policies.jsonl", "RULES": "../policies/rules.yaml",
+        "QUERIES": "../data/questions.jsonl", "QRELS": "../data/qrels.tsv",
+        "LOG": "../data/questions.jsonl", "CORPUS": "../data/chunks.jsonl",
+    }  # fmt: skip
+    printed.check([one.output for one in ran], {**printed.SAID, **files, **said}, *without)
+
+
 def test_langchain_in_chroma_as_the_tutorial_has_it(example, monkeypatch):
     vectors.fill_once(monkeypatch)
     example("langchain-chroma")
-    console.check(DOCS / "tutorial.md")
+    ran = console.check(DOCS / "tutorial.md")
     (code,) = python_of(DOCS / "tutorial.md")  # it says of them that they are repaired.py
     assert Path("repaired.py").read_text("utf-8").endswith(f'"""\n\n{code}')
+    console.run("argus remedy blend --config argus.toml", {})  # which the tutorial has undone
+    check_printed(ran, "argus serve", "argus remedy")
 
 
 GUIDES = DOCS / "guides"
@@ -168,18 +181,23 @@ def test_nothing_is_shown_that_is_not_run():
 def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
     monkeypatch.setenv("HANDBOOK", postgres)
     vectors.fill_once(monkeypatch)
-    console.check(example("llamaindex-pgvector") / "README.md")
+    check_printed(
+        console.check(example("llamaindex-pgvector") / "README.md"), "argus serve", "argus remedy"
+    )
     for _ in range(3):  # LlamaIndex leaves its connections open: found here, not in a later test
         gc.collect()
 
 
 def test_policies(example):
-    console.check(example("policies") / "README.md", fails=FAILS)
+    ran = console.check(example("policies") / "README.md", fails=FAILS)
+    Path("qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\ttravel-2025\t1\n")
+    check_printed(ran, QUERIES="questions.jsonl", QRELS="qrels.tsv", OTHER="search.py:plain",
+                  CORPUS="policies.jsonl")  # fmt: skip
 
 
 def test_openinference_to_a_gate(example):
     folder = example("openinference-gate")
-    console.check(folder / "README.md")
+    check_printed(console.check(folder / "README.md"), "argus serve")
     assert (folder / "junit.xml").is_file() and "pass" in (folder / "summary.md").read_text()
     workflow = yaml.safe_load((folder / "workflow.yml").read_text("utf-8"))
     lines = [step["run"] for step in workflow["jobs"]["argus"]["steps"] if "run" in step]
@@ -195,7 +213,7 @@ def test_an_engine_by_yaml(example, monkeypatch):
         monkeypatch.setenv("ENGINE_PORT", str(server.server_port))
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        console.check(folder / "README.md")
+        check_printed(console.check(folder / "README.md"), "argus serve")
         server.shutdown()
     del sys.modules["engine"]
 

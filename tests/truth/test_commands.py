@@ -1,87 +1,33 @@
 """Every command that Argus prints is run as it is printed."""
 
-import html
 import json
-import re
-import shlex
 import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
 
 import argus
-from argus.cli.main import app
 from argus.evaluation.config import ChunkedCorpus
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 from argus.verdict.reading import Results
-from tests.support.served import service
+from tests.support.printed import (
+    CAPITALS,
+    SAID,
+    UNTRIED,
+    check,
+    printed_in,
+    run,
+    run_all,
+    served,
+    told_of,
+)
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FIELDS = "--id-field chunk_ref --text-field payload.body --title-field payload.name"
-PAGES = ("overview", "why-not", "documents", "questions", "repairs", "authority", "compare",
-         "generative", "map")  # fmt: skip
-LINE = re.compile(r"(?:^| )(argus [a-z]+ .*)$")
-SHOWN = re.compile(r'<div class="copy"><code>(.*?)</code>', re.DOTALL)
-CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
-
-
-def run(line):
-    """Run a line of commands in process; return what it prints."""
-    printed = ""
-    for part in line.split(" && "):
-        words = shlex.split(part)
-        assert words[0] == "argus", line
-        if words[1] == "serve":
-            with service(*words[2:]):
-                continue
-        ran = CliRunner().invoke(app, words[1:])
-        gated = words[1] == "gate" and "verdict: " in ran.output  # of few pairs it says so
-        assert ran.exit_code == 0 or gated, (line, ran.output, ran.exception)
-        printed += ran.output
-    return printed
-
-
-def printed_in(output):
-    """Return the commands among printed lines."""
-    return [found[1] for line in output.splitlines() if (found := LINE.search(line))]
-
-
-def told_of(folder):
-    """Return the commands of a folder's verdict, of its report and of its pages."""
-    verdict = argus.read_verdict(folder)
-    lines = [one.command for one in (*verdict.counts, *verdict.actions) if one.command]
-    return [*lines, *served(folder)]
-
-
-def served(*folders, **settings):
-    """Return the commands of all pages of a service over folders."""
-    place = open_workplace([Path(folder) for folder in folders], **settings)
-    names = [one.name for one in place.results] or ["-"]
-    lines = []
-    with TestClient(create_app(place), base_url="http://127.0.0.1") as client:
-        for page in (f"/page/{name}/{tab}" for name in names for tab in PAGES):
-            answer = client.get(page, headers={"accept": "text/html"})
-            assert answer.status_code == 200, (page, answer.text)
-            lines += [html.unescape(shown) for shown in SHOWN.findall(answer.text)]
-    return lines
-
-
-def run_all(lines, said):
-    """Run every command once, where a word in capitals is what a person says.
-
-    said: these words, and no other may be left for a person to say.
-    """
-    printed = []
-    for part in dict.fromkeys(part for line in lines for part in line.split(" && ")):
-        assert set(CAPITALS.findall(part)) <= said.keys(), part
-        if part.startswith("argus gate NEW --against "):
-            shutil.copytree(shlex.split(part)[-1], said["NEW"], dirs_exist_ok=True)
-        printed += printed_in(run(CAPITALS.sub(lambda word: said[word[0]], part)))
-    return printed
+LEFT_OUT = (*UNTRIED, "argus serve")
 
 
 @pytest.fixture
@@ -102,21 +48,11 @@ def project(tmp_path, monkeypatch):
     return home
 
 
-SAID = {
-    "RECORDS": "policies/policies.jsonl", "RULES": "policies/rules.yaml", "MODEL": "any",
-    "URL": "http://127.0.0.1:9/v1", "NEW": "baseline", "WORDS": "copy", "QUESTION": "cost",
-    "OTHER": "other",
-}  # fmt: skip
-"""What is known to the person alone who reads the command."""
-UNTRIED = ("argus reach STORE", "argus audit", "argus generative", "argus serve")
-"""Commands of parts that this project has not: a store, relations, a model that writes n-grams."""
-
-
 def test_what_a_run_over_deep_fields_prints_runs(project):
     said = {**SAID, "QUERIES": "questions.jsonl", "QRELS": "qrels.tsv", "LOG": "questions.jsonl"}
     first = run(f"argus exposure --corpus chunks.jsonl {FIELDS} --parent-field payload.doc.id "
                 "--out 'the report'")  # fmt: skip
-    lines = [line for line in told_of("the report") if not line.startswith(UNTRIED)]
+    lines = [line for line in told_of("the report") if not line.startswith(LEFT_OUT)]
     assert sum("--id-field chunk_ref" in line for line in lines) > 3
     assert set(printed_in(first)) <= {*lines, *told_of("the report")}
     run_all(lines, said)
@@ -125,7 +61,7 @@ def test_what_a_run_over_deep_fields_prints_runs(project):
     known = {"QUERIES", "QRELS", "CORPUS"}
     assert [line for line in later if known & set(CAPITALS.findall(line))] == []
     later += served("the report/index")
-    run_all([line for line in later if not line.startswith(UNTRIED)], said)
+    run_all([line for line in later if not line.startswith(LEFT_OUT)], said)
 
 
 @pytest.fixture
@@ -152,19 +88,12 @@ def deep_store(project):
 
 
 def test_what_the_runs_of_a_project_over_a_store_print_runs(deep_store):
-    lines = printed_in(
-        run(
-            f"argus init --no-check --corpus {deep_store} {FIELDS} --parent-field "
-            "payload.doc.id --queries questions.jsonl --qrels qrels.tsv"
-        )
-    )
-    for job in ("reach", "exposure", "remedy blend"):
-        lines += printed_in(run(f"argus {job} --config argus.toml"))
-        lines += told_of("argus-blended" if job == "remedy blend" else "argus-report")
-    undo = [line for line in lines if "rollback" in line]
-    assert undo
-    lines = [line for line in lines if not line.startswith(UNTRIED) and line not in undo]
-    run_all([*lines, *undo], {**SAID, "LOG": "questions.jsonl"})
+    outputs = [run(f"argus init --no-check --corpus {deep_store} {FIELDS} --parent-field "
+                   "payload.doc.id --queries questions.jsonl --qrels qrels.tsv")]  # fmt: skip
+    outputs += [run(f"argus {job} --config argus.toml") for job in ("reach", "exposure")]
+    outputs.append(run("argus remedy blend --config argus.toml"))
+    assert any("rollback" in line for line in printed_in(outputs[-1]))
+    check(outputs, {**SAID, "LOG": "questions.jsonl"}, "argus serve")
 
 
 def test_a_moved_and_a_copied_folder_print_commands_that_run_from_there(tmp_path, monkeypatch):
