@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from argus.errors import InputError
 from argus.settings import Doc, Ge, Seed, check_settings
 
 MEASURE, GUARD = "nDCG@10", "R@10"
@@ -17,7 +18,7 @@ HARM = 0.005
 
 @dataclass(frozen=True, kw_only=True)
 class RepairConfig:
-    """How questions are dealt into folds, and how many needs are asked."""
+    """How questions are dealt into folds, how many needs are asked, and what is added."""
 
     folds: Annotated[
         int, Ge(2), Doc("Parts of the questions; what is chosen on the others is measured on each.")
@@ -32,6 +33,14 @@ class RepairConfig:
     only_try: Annotated[
         bool, Doc("Measure on the copy and say what would be kept: add nothing.")
     ] = False
+    apply: Annotated[
+        str | None, Doc("Candidate of the last trial to add as it was measured: try nothing again.")
+    ] = None
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if self.only_try and self.apply is not None:
+            raise InputError(
+                "--only-try and --apply", expected="one of them: a trial adds nothing",
+                fix="Leave one of them out.", where="--apply",
+            )  # fmt: skip

@@ -14,6 +14,7 @@ import pyarrow as pa
 from argus.corpora.stored import Origin
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import one_writer
+from argus.data.parquet import read_table
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -33,6 +34,7 @@ from argus.remedies.repair.receipt import check_judged
 from argus.repair.candidates import BLEND, Candidate, Materials, candidates
 from argus.repair.choice import NOTHING, Choice, choose, compare
 from argus.repair.config import MEASURE, RepairConfig
+from argus.repair.last_trial import JOB, read_last_trial
 from argus.repair.questions import DEFAULT, Questions, hold_out_needs, of_judged
 from argus.repair.summary import RepairSummary, headline
 from argus.repair.trial_table import TABLE, trial_table
@@ -43,7 +45,6 @@ from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.config import ProfileConfig
 from argus.scenarios.profiles.job import profile_documents
 
-JOB = "repair"
 HOME = "repair"
 """Folder of an index for the last repair's receipt."""
 SAMPLE = "profiles"
@@ -70,13 +71,12 @@ class _Trials:
 
     kind: str
     questions: int
-    table: pa.Table | None
     choice: Choice | None
     rivals: list[Rival]
     coverages: dict[str, Coverage]
     failed: dict[str, str]
     missing: dict[str, str]
-    winner: Candidate | None
+    winner: str
 
 
 @one_writer
@@ -100,9 +100,10 @@ def repair_index(
     held out of `profiles`, or of those that `writer` writes for a sample of the documents; else the
     blend is added as the fixed default. Candidates are the blend, and with what they need
     scenarios, a correction of queries and expansions, alone and together. They are tried on a copy:
-    the index holds what is kept alone; with `config.only_try` it is left as it is. chunks: the
-    corpus of the index, and where its chunks name their document; then documents count. Raises
-    InputError for bad input, LanguageModelError where the model cannot be used.
+    the index holds what is kept alone; with `config.only_try` it is left as it is, and
+    `config.apply` then adds a candidate without another trial. chunks: the corpus of the index, and
+    where its chunks name their document; then documents count. Raises InputError for bad input,
+    LanguageModelError where the model cannot be used.
     """
     config, chunks = config or RepairConfig(), chunks or ChunkedCorpus()
     judged = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
@@ -126,21 +127,24 @@ def repair_index(
         profiles = _written(opened, writer, config, folder.path / SAMPLE)
     own = _of_index(profiles, opened) if profiles is not None else None
     whole = Materials(model, reference, own, fold)
-    questions, materials = _questions(of_people, whole, config)
     there = [remedy.id for remedy in opened.remedies()]
-    with record.timed("trying candidates"):
-        trials = _try(opened.path, questions, materials, config)
-    remedies = []
-    if trials.winner is not None and not config.only_try:
+    if config.apply is None:
+        questions, materials = _questions(of_people, whole, config)
+        with record.timed("trying candidates"):
+            summary = _try(opened, questions, materials, config, folder)
+    else:
+        summary = read_last_trial(folder, config.apply, there)
+    if summary["kept"] != NOTHING and not config.only_try:
         with record.timed("adding what is kept"):
-            same = next(c for c in candidates(whole)[0] if c.name == trials.winner.name)
-            remedies = same.apply(opened.path)
-    summary = _summary(opened, trials, remedies, time.perf_counter() - start)
+            summary["remedies"] = _find(summary["kept"], whole).apply(opened.path)
+    summary["seconds"] = round(time.perf_counter() - start, 1)
     summary |= {"in_index": there, "only_try": config.only_try}
-    homes = [ArtifactFolder(opened.path / REMEDIES / remedy) for remedy in remedies]
+    manifest = record.manifest({"questions": summary["questions"]})
+    table = read_table(folder / f"{TABLE}.parquet") if summary["trials"] else None
+    homes = [ArtifactFolder(opened.path / REMEDIES / remedy) for remedy in summary["remedies"]]
     for home in (*homes, folder):  # a later trial writes over the index's own
-        _keep_table(home, trials.table)
-        home.write_results(JOB, summary, record.manifest({"questions": trials.questions}))
+        _keep_table(home, table)
+        home.write_results(JOB, summary, manifest)
     opened.refresh()
     return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
 
@@ -189,28 +193,47 @@ def _questions(
 
 
 def _try(
-    index: Path, questions: Questions | None, materials: Materials, config: RepairConfig
-) -> _Trials:
+    index: ViewIndex,
+    questions: Questions | None,
+    materials: Materials,
+    config: RepairConfig,
+    folder: ArtifactFolder,
+) -> RepairSummary:
+    """Try the candidates; leave what became of each question in a folder, return the rest."""
     tried, missing = candidates(materials)
     if questions is None:
-        default = next(c for c in tried if c.name == BLEND)
-        return _Trials(DEFAULT, 0, None, None, [], {}, {}, missing, default)
-    outcome = try_all(index, tried, materials.encoder, questions)
+        return _summary(index, _Trials(DEFAULT, 0, None, [], {}, {}, missing, BLEND))
+    outcome = try_all(index.path, tried, materials.encoder, questions)
     before, after, failed = outcome.before, outcome.after, outcome.failed
     if not after:
-        raise ArgusError(f"{index}: no candidate could be tried ({next(iter(failed.values()))}).")
+        why = next(iter(failed.values()))
+        raise ArgusError(f"{index.path}: no candidate could be tried ({why}).")
     choice = choose(before, after, config.folds, config.seed)
     rivals: list[Rival] = [
         {"fusion": name, "ndcg10": compare(before, of, MEASURE, config.seed).figures()}
         for name, of in outcome.rivals.items()
     ]
-    winner = None
-    if choice.winner != NOTHING:
-        winner = next(c for c in tried if c.name == choice.winner)
-    n, table = len(questions.queries), trial_table(before, after, questions)
-    return _Trials(
-        questions.kind, n, table, choice, rivals, outcome.coverages, failed, missing, winner
+    _keep_table(folder, trial_table(before, after, questions))
+    n = len(questions.queries)
+    return _summary(
+        index,
+        _Trials(
+            questions.kind, n, choice, rivals, outcome.coverages, failed, missing, choice.winner
+        ),
     )
+
+
+def _find(name: str, materials: Materials) -> Candidate:
+    """Return a candidate; InputError where what it is made of was not given."""
+    there, missing = candidates(materials)
+    for candidate in there:
+        if candidate.name == name:
+            return candidate
+    why = "; ".join(f"{of}: {lacks}" for of, lacks in missing.items())
+    raise InputError(
+        f"{name!r}, and not all that it is made of ({why})",
+        expected="the files that it was tried with", fix="Name them, too.", where="--apply",
+    )  # fmt: skip
 
 
 def _keep_table(folder: ArtifactFolder, table: pa.Table | None) -> None:
@@ -221,9 +244,7 @@ def _keep_table(folder: ArtifactFolder, table: pa.Table | None) -> None:
         (folder / f"{TABLE}.parquet").unlink(missing_ok=True)
 
 
-def _summary(
-    index: ViewIndex, trials: _Trials, remedies: list[str], seconds: float
-) -> RepairSummary:
+def _summary(index: ViewIndex, trials: _Trials) -> RepairSummary:
     choice = trials.choice
     return {
         "index": str(index.path),
@@ -248,7 +269,7 @@ def _summary(
         "missing": trials.missing,
         "cross_validated": None if choice is None else choice.cross_validated.figures(),
         "chosen_by_fold": [] if choice is None else choice.chosen_by_fold,
-        "kept": NOTHING if trials.winner is None else trials.winner.name,
-        "remedies": remedies,
-        "seconds": round(seconds, 1),
+        "kept": trials.winner,
+        "remedies": [],
+        "seconds": 0.0,
     }

@@ -8,20 +8,13 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.repair.candidates import ADAPT, BLEND, EXPAND, SCENARIOS
+from argus.repair.candidates import ADAPT, EXPAND, SCENARIOS
 from argus.service.workplace import SERVED, Workplace
 from argus.verdict.project import FILE, Project
 from argus.verdict.reading import Results
 
 INPUTS = ("queries", "qrels", "profiles", "kb")
 """What a trial may be judged by, and what its candidates are made of."""
-MADE_OF = {
-    BLEND: ("queries", "qrels"),
-    EXPAND: ("kb", "queries", "qrels"),
-    SCENARIOS: ("profiles", "queries", "qrels"),
-    ADAPT: ("profiles", "queries", "qrels"),
-}
-"""Options of each remedy's own command."""
 
 
 def made_already(kinds: Iterable[str | None]) -> dict[str, str]:
@@ -63,16 +56,9 @@ def trial(index: str, inputs: Mapping[str, str]) -> Wanted:
 def applying(
     index: str, candidate: str, inputs: Mapping[str, str], chunks: Mapping[str, str]
 ) -> Wanted:
-    """Return the job that adds a candidate: by its own command, which writes a receipt.
-
-    Several at once are added by the repair that tries them, which keeps the best. chunks: see
-    `chunk_options`.
-    """
-    if candidate not in MADE_OF:
-        return {"command": "repair", "options": {"index": index, **inputs, **chunks}}
-    own = {name: value for name, value in inputs.items() if name in MADE_OF[candidate]}
-    own |= chunks if candidate == BLEND else {}
-    return {"command": f"remedy {candidate}", "options": {"index": index, **own}}
+    """Return the job that adds a candidate as the last trial measured it."""
+    options = {"index": index, "apply": candidate, **inputs, **chunks}
+    return {"command": "repair", "options": {**options}}
 
 
 def undoing(index: str, remedy: str) -> Wanted:

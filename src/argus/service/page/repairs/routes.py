@@ -82,11 +82,7 @@ def _known(tried: Tried | None, folder: Path, place: Workplace) -> Known:
 
 
 def _applying(tried: Tried, option: str, place: Workplace) -> dict[str, object]:
-    """Return the job of each candidate that can be applied by itself, or was found the best."""
+    """Return the job that adds each candidate."""
     inputs = trial_inputs(tried.inputs, place)
     names = [t["candidate"] for t in tried.summary["trials"]] or [tried.summary["kept"]]
-    return {
-        name: applying(option, name, inputs, chunk_options(place))
-        for name in names
-        if "+" not in name or name == tried.summary["kept"]
-    }
+    return {name: applying(option, name, inputs, chunk_options(place)) for name in names}

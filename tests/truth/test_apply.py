@@ -1,0 +1,69 @@
+"""A candidate is added as the trial measured it, and nothing is tried again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from argus.cli.main import app
+from argus.errors import InputError
+from argus.remedies.repair.remedy import list_remedies
+from argus.service.app import create_app
+from argus.service.page.repairs.reading import read_receipts
+from argus.service.workplace import open_workplace
+from tests.service.client import Client
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+JUDGED = ["--queries", str(DATA / "questions.jsonl"), "--qrels", str(DATA / "qrels.tsv")]
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def add(index, candidate):
+    ran = run("repair", "--index", index, "--apply", candidate)
+    if ran.exception is not None:
+        raise ran.exception
+    return ran.output
+
+
+def summary(index):
+    return json.loads((index / "repair" / "summary.json").read_text())["repair"]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("apply") / "index"
+    corpus = ["--corpus", str(DATA / "chunks.jsonl"), "--title-field", "metadata.title"]
+    assert run("index", "build", *corpus, "--out", folder).exit_code == 0
+    return folder
+
+
+def test_nothing_is_added_that_was_not_tried(index):
+    with pytest.raises(InputError, match="nothing was tried"):
+        add(index, "blend")
+
+
+def test_a_candidate_is_added_with_the_figures_of_its_trial(index):
+    assert run("repair", "--index", index, *JUDGED, "--only-try").exit_code == 0
+    tried = summary(index)
+    with pytest.raises(InputError, match="blend"):
+        add(index, "scenarios")
+    page = Client(create_app(open_workplace([index]))).open("/page/-/repairs").text
+    assert "&#34;apply&#34;: &#34;blend&#34;" in page
+    assert "trying" not in add(index, "blend")
+    assert summary(index)["trials"] == tried["trials"] and summary(index)["kept"] == "blend"
+    (remedy,) = list_remedies(index)
+    assert summary(index)["remedies"] == [remedy["id"]]
+    (receipt,) = read_receipts(index, [])
+    assert receipt.difference == tried["trials"][0]["ndcg10"]
+    assert receipt.changes.improved == tried["trials"][0]["ndcg10"]["improved"]
+    with pytest.raises(InputError, match="other remedies"):
+        add(index, "blend")
+    assert run("repair", "--index", index, *JUDGED, "--only-try").exit_code == 0
+    (receipt,) = read_receipts(index, [])
+    assert receipt.difference == tried["trials"][0]["ndcg10"]
