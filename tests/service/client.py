@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from contextlib import contextmanager
 
 import uvicorn
@@ -41,3 +42,11 @@ def run_in_a_thread(app, config):
         server.should_exit = True
         thread.join(120)
         assert not thread.is_alive()
+
+
+def wait_until_ready(client):
+    """Wait until what a service searches is open."""
+    end = time.monotonic() + 120
+    while not client.get("/readyz").json()["ready"]:
+        assert time.monotonic() < end
+        time.sleep(0.02)

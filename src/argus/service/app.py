@@ -37,7 +37,7 @@ ROUTERS = (searching, retrieving, records, telling)
 def create_app(
     workplace: Workplace, config: ServeConfig | None = None, commands: Commands | None = None
 ) -> FastAPI:
-    """Return the ASGI application of a workplace; nothing is loaded before it is asked for.
+    """Return the ASGI application of a workplace; what it searches is opened as it starts.
 
     commands: those of Argus, which requests may start as jobs; without them there are no jobs.
     Raises InputError for a token in ARGUS_SERVE_TOKEN that can be guessed.

@@ -118,7 +118,8 @@ class Service:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run what goes on beside the requests, until the service ends."""
+        """Open what is searched, and run what goes on beside the requests, until the end."""
+        self.searcher.state()
         if self.jobs is not None:
             self.jobs.start()
         if self.indexing is not None:

@@ -10,6 +10,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from argus.service.app import create_app
+from tests.service.client import wait_until_ready
 from tests.support.hostile import make_place
 from tests.support.served import RULES, check_accessible, open_browser
 
@@ -29,6 +30,7 @@ def app(place):
 @pytest.fixture(scope="session")
 def client(app):
     with TestClient(app, base_url="http://127.0.0.1") as client:
+        wait_until_ready(client)
         yield client
 
 

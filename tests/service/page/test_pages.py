@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pyarrow.parquet as pq
 import pytest
 
+from tests.service.client import wait_until_ready
 from tests.support.hostile import ATTACKS, FIELD, ID
 
 HTML = {"accept": "text/html"}
@@ -155,6 +156,7 @@ def test_an_index_alone_has_pages_too(place):
 
     alone = Workplace(place.folders, index=place.index)
     with TestClient(create_app(alone), base_url="http://127.0.0.1") as client:
+        wait_until_ready(client)
         start = client.get("/", headers=HTML)
         assert start.status_code == 200 and "An index, and no results yet" in start.text
         text = get(client, "why-not", "-", q="juniper mill", doc="juniper-mill").text
@@ -174,6 +176,7 @@ def test_a_repair_that_is_not_in_the_index_is_previewed_on_the_question(place):
     told = preview_blend(asking["q"], asking["doc"], open_retriever(before), k=1)
     with TestClient(create_app(Workplace(place.folders, index=before))) as client:
         client.base_url = "http://127.0.0.1"
+        wait_until_ready(client)
         page = get(client, "why-not", "-", **asking).text
         assert "/why-not/blend?q=built+by+the+river+long+ago&amp;doc=juniper-mill&amp;k=1" in page
         text = get(client, "why-not/blend", "-", PART, **asking).text

@@ -1,9 +1,10 @@
-"""The searcher of a service: opened once, with the first question, and warm from then on."""
+"""The searcher of a service: opened once, when the service starts, and warm from then on."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -34,6 +35,7 @@ class Searcher:
     _source: Source | None = field(default=None, repr=False)
     _opening: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _warming: threading.Thread | None = field(default=None, repr=False)
+    _since: float = field(default=0.0, repr=False)
     _failed: bool = False
     _batcher: Batcher[Answered] = field(init=False, repr=False)
 
@@ -65,10 +67,15 @@ class Searcher:
             return "ready"
         if self._warming is None or not self._warming.is_alive():
             failed, self._failed = self._failed, False
+            self._since = time.monotonic()
             self._warming = threading.Thread(target=self._warm_up, daemon=True)
             self._warming.start()
             return "failed" if failed else "opening"
         return "opening"
+
+    def opening_s(self) -> float | None:
+        """Return for how many seconds it has been opening; None where it does not."""
+        return time.monotonic() - self._since if self.state() == "opening" else None
 
     def _warm_up(self) -> None:
         try:

@@ -49,14 +49,14 @@ def why_not(
         )
     spec = None if place.asks else index_of(place, path)
     part = "why_not_retriever.html.j2" if spec is None else "why_not_answer.html.j2"
-    answer, lacking = None, _lacking(q, doc)
-    if not lacking:
-        question = Asking(q, doc, k)
-        answer = (
-            answer_of_retriever(service, question)
-            if spec is None
-            else _answer(service, warm, spec, question)
-        )
+    answer: Values | None = None
+    lacking, question = _lacking(q, doc), Asking(q, doc, k)
+    if not lacking and (seconds := service.searcher.opening_s()) is not None:
+        part, answer = "why_not_opening.html.j2", {"seconds": round(seconds)}
+    elif not lacking and spec is None:
+        answer = answer_of_retriever(service, question)
+    elif not lacking and spec is not None:
+        answer = _answer(service, warm, spec, question)
     if is_fragment(request):
         part = "why_not_lacking.html.j2" if lacking else part
         return fragment(part, answer=answer, lacking=lacking, **asking)
