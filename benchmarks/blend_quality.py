@@ -36,7 +36,7 @@ from benchmarks.shared import collection
 CHOSEN_ON = ("hotpot100", "theoremqa_theorems", "cranfield", "wiki2", "demo",
              "impliret_wknow_multi")  # fmt: skip
 """Collections that were at hand when the blend was made."""
-COLLECTIONS = (*CHOSEN_ON, "anthropic_docs", "contextual_code", "cosqa", "xquad_en")
+COLLECTIONS = (*CHOSEN_ON, "anthropic_docs", "contextual_code", "xquad_en")
 NDCG, RECALL, DEPTH, DRAWS = "nDCG@10", "R@10", 100, 10_000
 FIXED: dict[str, tuple[Fusion, float]] = {
     f"min-max {w / 10}": ("min-max", w / 10) for w in range(1, 8)

@@ -7,6 +7,7 @@ import pytest
 from argus.corpora.opening import read_corpus
 from argus.encoders import DEFAULT_MODEL
 from argus.errors import InputError
+from argus.evaluation.config import ChunkedCorpus
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.workplace import open_workplace
@@ -29,7 +30,8 @@ def stored(story, minilm, tmp_path_factory):
     mine = folder / "mine.py"
     mine.write_text(RETRIEVER)
     place = open_workplace(
-        [folder], store=store, encoder=DEFAULT_MODEL, corpus=story / "records.jsonl",
+        [folder], store=store, encoder=DEFAULT_MODEL,
+        chunks=ChunkedCorpus(corpus=story / "records.jsonl"),
         authority=story_source(story), beside=(f"{mine}:retrieve", str(story / "index")),
     )  # fmt: skip
     with Client(create_app(place, ServeConfig())) as client:

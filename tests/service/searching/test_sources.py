@@ -8,6 +8,7 @@ import pytest
 
 from argus.data.types import View
 from argus.errors import ArgusError
+from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.answering import search_index
 from argus.indexes.views import ViewIndex
 from argus.retrievers.config import AskingConfig
@@ -105,7 +106,8 @@ def test_a_retriever_of_any_shape_is_served_with_the_texts_of_its_corpus(story, 
     file = tmp_path / "mine.py"
     file.write_text(RETRIEVER)
     place = open_workplace(
-        [tmp_path], retriever=f"{file}:retrieve", corpus=story / "records.jsonl",
+        [tmp_path], retriever=f"{file}:retrieve",
+        chunks=ChunkedCorpus(corpus=story / "records.jsonl"),
         asking=AskingConfig(),
     )  # fmt: skip
     searcher = Searcher(place)
