@@ -47,6 +47,7 @@ VOLATILE = {
     "started",
     "finished",
     "timings_s",
+    "invocation",
     "peak_memory_bytes",
     "environment",
     "engine",

@@ -84,3 +84,13 @@ def test_a_blend_with_judged_questions_sets_fixed_fusions_beside_its_parts(index
     blend = json.loads((tmp_path / "o" / "summary.json").read_text())["blend"]
     assert [rival["fusion"] for rival in blend["rivals"]] == FUSIONS
     assert all(fusion in result.output for fusion in FUSIONS)
+
+
+def test_the_claimed_gain_of_the_blend_and_its_rivals_are_the_benchmarks():
+    from argus.verdict.bounds import BLEND_MEASURED
+
+    stored = json.loads((ROOT / "benchmarks" / "results" / "blend_quality.json").read_text())
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for arm in ("blend", *FUSIONS, "best fixed"):
+        gain = f"{stored['result']['mean'][arm]['mean']:+.3f}"
+        assert gain in BLEND_MEASURED and gain in readme, arm

@@ -10,7 +10,8 @@ from typing_extensions import TypedDict
 from argus.commands import command
 from argus.measures.coverage import Coverage, coverage_words
 from argus.measures.significance import DifferenceFigures
-from argus.remedies.blend.summary import MEASURED, Rival, rivals_line
+from argus.remedies.blend.summary import Rival, rivals_line
+from argus.verdict.bounds import BLEND_MEASURED
 
 NOTHING = "nothing"
 """In the place of a candidate that is kept."""
@@ -77,7 +78,7 @@ def headline(summary: RepairSummary) -> Iterator[str]:
     if not summary["trials"]:
         yield (
             "no judged questions and no information needs: nothing was chosen. "
-            f"{summary['kept']} is the fixed default. {MEASURED}"
+            f"{summary['kept']} is the fixed default. {BLEND_MEASURED}"
         )
     else:
         yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10:"

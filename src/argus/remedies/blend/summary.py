@@ -10,9 +10,7 @@ from typing_extensions import TypedDict
 from argus.indexes.recipes import BlendRecord
 from argus.indexes.remedy_views import BEFORE
 from argus.measures.significance import DifferenceFigures, with_interval
-
-MEASURED = "On ten judged collections it gained +0.0 nDCG@10 in the mean (docs/results/blend.md)"
-"""What the blend gained where it was measured, beside its rivals."""
+from argus.verdict.bounds import BLEND_MEASURED
 
 
 class BlendDocuments(TypedDict):
@@ -128,7 +126,7 @@ def headline(summary: BlendSummary) -> Iterator[str]:
     yield "median search: " + ", ".join(f"{p['part']} {p['milliseconds']:.2f} ms" for p in parts)
     yield from (_gain(part) for part in parts[1:] if part["ndcg10"] is not None)
     if parts[0]["ndcg10"] is None:
-        yield f"not judged here: --queries and --qrels say what each part changes. {MEASURED}"
+        yield f"not judged here: --queries and --qrels say what each part changes. {BLEND_MEASURED}"
     else:
         yield rivals_line(summary["rivals"])
     yield (
