@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -140,13 +141,18 @@ def repair_index(
     summary["seconds"] = round(time.perf_counter() - start, 1)
     summary |= {"in_index": there, "only_try": config.only_try}
     manifest = record.manifest({"questions": summary["questions"]})
-    table = read_table(folder / f"{TABLE}.parquet") if summary["trials"] else None
-    homes = [ArtifactFolder(opened.path / REMEDIES / remedy) for remedy in summary["remedies"]]
-    for home in (*homes, folder):  # a later trial writes over the index's own
-        _keep_table(home, table)
-        home.write_results(JOB, summary, manifest)
+    _write(folder, opened, summary, manifest)
     opened.refresh()
     return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
+
+
+def _write(folder: ArtifactFolder, index: ViewIndex, summary: RepairSummary, manifest: Any) -> None:
+    """Write the trial into its folder and beside each remedy: a later trial writes over the first."""
+    table = read_table(folder / f"{TABLE}.parquet") if summary["trials"] else None
+    homes = [ArtifactFolder(index.path / REMEDIES / remedy) for remedy in summary["remedies"]]
+    for home in (*homes, folder):
+        _keep_table(home, table)
+        home.write_results(JOB, summary, manifest)
 
 
 def _files(**sources: object) -> dict[str, Origin | None]:
