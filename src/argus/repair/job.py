@@ -147,7 +147,7 @@ def repair_index(
 
 
 def _write(folder: ArtifactFolder, index: ViewIndex, summary: RepairSummary, manifest: Any) -> None:
-    """Write the trial into its folder and beside each remedy: a later trial writes over the first."""
+    """Write the trial into its folder, and beside each remedy for good."""
     table = read_table(folder / f"{TABLE}.parquet") if summary["trials"] else None
     homes = [ArtifactFolder(index.path / REMEDIES / remedy) for remedy in summary["remedies"]]
     for home in (*homes, folder):
