@@ -19,7 +19,8 @@ from argus.measures.significance import DifferenceFigures
 from argus.remedies.blend.summary import BlendSummary
 from argus.remedies.repair.remedy import REMEDIES, list_remedies
 from argus.remedies.repair.summary import ListedRemedy
-from argus.repair.job import HOME, JOB
+from argus.repair.job import HOME
+from argus.repair.last_trial import JOB
 from argus.repair.summary import NOTHING, RepairSummary
 from argus.repair.trial_table import TABLE
 
