@@ -55,12 +55,13 @@ def test_nothing_is_changed_once_a_file_has_taken_its_place(tmp_path, monkeypatc
     assert (files(tmp_path), removed) == ({"told.json"}, [])
 
 
-def test_a_link_stays_and_a_device_or_a_pipe_is_refused(tmp_path: Path) -> None:
+def test_a_link_is_replaced_and_a_device_or_a_pipe_is_refused(tmp_path: Path) -> None:
     link, target, pipe = tmp_path / "link", tmp_path / "target", tmp_path / "pipe"
+    target.write_text("old")
     link.symlink_to(target)
     with replacing(link) as temporary:
         temporary.write_text("new")
-    assert link.is_symlink() and target.read_text() == "new"
+    assert not link.is_symlink() and link.read_text() == "new" and target.read_text() == "old"
     os.mkfifo(pipe)
     for place in (pipe, Path("/dev/full")):
         with pytest.raises(InputError, match="is a device or a pipe"), replacing(place):

@@ -1,10 +1,13 @@
 """Damaged files: each is told with its path, by every command that reads it."""
 
+import json
 import subprocess
 import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from tests.support.damage import mutations
 
 READ_EACH = """
 import random, sys
@@ -39,3 +42,22 @@ def test_no_damage_to_what_a_parquet_file_says_of_itself_ends_the_process(tmp_pa
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 1_000
+
+
+def test_a_damaged_version_of_an_index_is_told_with_its_path(argus, tmp_path):
+    rows = [{"_id": str(n), "text": f"Bear {n} sleeps in the winter."} for n in range(4)]
+    (tmp_path / "c.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    built = argus("index", "build", "--corpus", "c.jsonl", "--out", "ix", "--precision", "float32")
+    assert built.code == 0, built.err
+    files = sorted((tmp_path / "ix/views.lance/_versions").iterdir())
+    whole = [file.read_bytes() for file in files]
+    damages = [b"", b"\0" * 64, *(n for data in whole for n in mutations(data, 40))]
+    told = 0
+    for damaged in damages:
+        for file in files:
+            file.write_bytes(damaged)
+        ran = argus("search", "bear", "--index", "ix")
+        assert ran.code in (0, 1, 2)
+        assert ran.code == 0 or "ix" in ran.err
+        told += ran.code != 0
+    assert told > 10

@@ -24,7 +24,8 @@ from argus.commands import invocation_of
 from argus.data.csv_cells import harmless_table
 from argus.data.locks import check_held, hold, waiting_for
 from argus.data.parts import PARTS, file_hash, parts_of, section_hash
-from argus.data.writing import writable
+from argus.data.reading import read_own
+from argus.data.writing import check_plain, remove, writable
 from argus.errors import InputError, NotWritten
 from argus.hidden import LEAST_IN_FILES, without_known
 from argus.progress import remark
@@ -38,6 +39,8 @@ PARTIAL = ".partial"
 """How the name ends of what is written beside its place."""
 NOTE = "# Argus wrote these here; --fresh removes them.\n"
 SUMMARY, MANIFEST = "summary.json", "manifest.json"
+LONGEST_RECORD = 1 << 24
+"""Bytes that are read of that file."""
 LONGEST_NAME = 255
 """Bytes of a file's name, on every usual file system."""
 
@@ -46,8 +49,9 @@ class ArtifactFolder:
     """An output folder. Nothing is made or removed before `open`.
 
     What is written into it is recorded in it, before it is written: by the methods here, and by
-    `own` for what a job writes itself. `fresh`: opening removes what is recorded, nothing else; a
-    folder that Argus did not write is refused, and so is a name that somebody else's file has.
+    `own` for what a job writes itself. A link of that name is replaced, and never followed.
+    `fresh`: opening removes what is recorded, nothing else; a folder that Argus did not write is
+    refused, and so is a name that somebody else's file has.
     Raises InputError when the path is a file.
     """
 
@@ -105,15 +109,21 @@ class ArtifactFolder:
         goes_on: what is there is read and gone on with, whoever wrote it. Else a file of somebody
         else's raises InputError. Raises ArgusError where the folder is another by now.
         """
+        self._check_marker()
         check_held(self.path / MARKER)
+        path = self.path / name
+        if goes_on or not path.is_symlink() or path.is_dir():
+            check_plain(path)
         if not goes_on:
             self._refuse_foreign(name)
+            if path.is_symlink():
+                path.unlink()
         if name not in self.recorded():
             with writable(self.path / MARKER):
                 self._begin_record()
                 with (self.path / MARKER).open("a", encoding="utf-8") as marker:
                     marker.write(f"{name}\n")  # appended: two jobs may write at once
-        return self.path / name
+        return path
 
     def _refuse_foreign(self, name: str) -> None:
         if name in self._foreign:
@@ -148,7 +158,8 @@ class ArtifactFolder:
 
     def _record(self) -> str:
         """Return what the record says; damaged bytes make names that no file has."""
-        return (self.path / MARKER).read_text(encoding="utf-8", errors="replace")
+        with (self.path / MARKER).open("rb") as file:
+            return file.read(LONGEST_RECORD).decode(errors="replace")
 
     def _check_marker(self) -> None:
         """Refuse a record that leads elsewhere, or on which a writer would wait."""
@@ -174,13 +185,9 @@ class ArtifactFolder:
 
     def _clear(self) -> None:
         for name in self.recorded():
-            entry = self.path / name
             if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
                 continue  # of a damaged record: never leave the folder
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink(missing_ok=True)
+            remove(self.path / name)
         (self.path / MARKER).write_text(NOTE, encoding="utf-8")
 
     def __truediv__(self, name: str) -> Path:
@@ -228,6 +235,7 @@ class ArtifactFolder:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Have no other job write a section meanwhile."""
+        self._check_marker()
         self._begin_record()
         with waiting_for(self.path / MARKER, busy=self._busy):
             yield
@@ -238,7 +246,7 @@ class ArtifactFolder:
         if not path.is_file():
             return {}
         try:
-            return dict(json.loads(path.read_text(encoding="utf-8")))
+            return dict(json.loads(read_own(path)))
         except (ValueError, TypeError, RecursionError) as error:
             raise InputError(
                 f"broken JSON ({error})",
@@ -275,10 +283,10 @@ def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
 
     Several may write one file at once: the last one's stands, whole. What a killed one left is
     removed by the next. durable: it is on the disk before it takes its place, so that no power
-    cut leaves neither; for what cannot be made again. A link stays: what it leads to is replaced.
+    cut leaves neither; for what cannot be made again. A link is replaced, and never followed.
     Raises NotWritten where the disk is full, InputError for a device or a pipe.
     """
-    path = _replaceable(path)
+    _check_replaceable(path)
     remove_leftovers(path.parent, path.name)
     with writable(path):
         temporary, lock = _sibling(path)
@@ -316,16 +324,17 @@ def write_whole(path: Path, content: str | bytes) -> None:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def _replaceable(path: Path) -> Path:
-    """Return the file that stands behind links; refuse what a file must not take the place of."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
+def _check_replaceable(path: Path) -> None:
+    """Refuse what a file must not take the place of, such as /dev/stdout, whatever it leads to."""
+    home = path.parent.resolve()
+    of_system = home == Path("/dev") or home.is_relative_to("/proc")
+    if of_system or (path.exists() and not (path.is_file() or path.is_dir())):
         raise InputError(
             "is a device or a pipe",
             expected="a place for a file",
             fix="Name a file: it is written beside its place, and renamed.",
             where=path,
         )
-    return path.resolve() if path.is_symlink() else path
 
 
 def _sibling(path: Path) -> tuple[Path, IO[bytes]]:

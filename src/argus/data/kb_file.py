@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from argus.data.artifacts import MARKER, SUMMARY
+from argus.data.reading import read_own
 from argus.data.records import parse_json
 from argus.data.rows import FORMATS
 from argus.data.storage import Storage, file_in
@@ -53,7 +54,7 @@ def _elsewhere(path: Path) -> Path | None:
     if not (path / MARKER).is_file() or not summary.is_file():
         return None
     try:
-        built = parse_json(summary.read_text(encoding="utf-8"))["kb"]
+        built = parse_json(read_own(summary))["kb"]
         shards, key = str(built["shards"]), built["key"]
     except (ValueError, TypeError, KeyError):
         return None  # of other jobs

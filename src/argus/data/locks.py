@@ -13,7 +13,7 @@ from functools import wraps
 from pathlib import Path
 from typing import IO, ParamSpec, TypeVar
 
-from argus.data.writing import is_of_disk
+from argus.data.writing import check_plain, is_of_disk
 from argus.errors import ArgusError, NotWritten
 
 P = ParamSpec("P")
@@ -21,8 +21,8 @@ R = TypeVar("R")
 Locks = dict[Path, IO[str]]
 _WITHOUT_LOCKS = frozenset((errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP))
 """What file systems say that have none, such as a network mount."""
-_AT_ONCE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
-"""How a lock's file is opened: a pipe that nobody reads is an error, and no wait."""
+_AT_ONCE = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+"""How a lock's file is opened: a link is not followed, a pipe that nobody reads is no wait."""
 LONGEST_WAIT_S = 60.0
 """For a lock that another run holds for as long as it writes a file."""
 _OF_JOBS: ContextVar[tuple[Locks, ...]] = ContextVar("locks of jobs", default=())
@@ -34,8 +34,9 @@ def take_lock(file: Path, *, busy: str) -> IO[str]:
 
     The file stays: who waits for one that is removed waits for another one. Where the file system
     has no locks, nobody is kept out. Raises ArgusError, saying `busy`, where another process or
-    thread holds it, OSError where it cannot be written.
+    thread holds it, InputError for a link, OSError where it cannot be written.
     """
+    check_plain(file)
     lock = os.fdopen(os.open(file, _AT_ONCE, 0o666), "a")
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,14 +1,17 @@
-"""What a disk says that takes no more, as an error that names the place."""
+"""What stands at a place before it is written to, and what a disk says that takes no more."""
 
 from __future__ import annotations
 
 import errno
+import os
 import re
+import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from argus.errors import ArgusError, NotWritten
+from argus.errors import ArgusError, InputError, NotWritten
 
 _OF_DISKS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO, errno.ESTALE, errno.ENODEV)
@@ -44,3 +47,37 @@ def writable(path: Path) -> Iterator[None]:
         if is_of_disk(error) or of_place:
             raise NotWritten(path, error) from error
         raise
+
+
+def check_plain(path: Path) -> Path:
+    """Return a path at which a file or a folder lies, or nothing. Raises InputError for all else.
+
+    A link leads to what is not Argus's to write, and a pipe is waited for.
+    """
+    with suppress(FileNotFoundError, NotADirectoryError):
+        mode = path.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            kind = "a link" if stat.S_ISLNK(mode) else "a pipe or a device"
+            raise InputError(
+                f"is {kind}",
+                expected="a file or a folder that Argus wrote, or nothing",
+                fix="Remove it, or give another folder.",
+                where=path,
+            )
+    return path
+
+
+def check_plain_folder(path: Path) -> None:
+    """Raise InputError where a folder, or anything within it, is no plain file or folder."""
+    check_plain(path)
+    for home, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            check_plain(Path(home, name))
+
+
+def remove(path: Path) -> None:
+    """Remove what lies at a path, if anything does: of a link, the link alone."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -10,10 +10,12 @@ a key. Rows of a sparse encoder, or of tokens, have files of their own (`argus.e
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, Self
 
@@ -22,13 +24,19 @@ import numpy as np
 from argus.data.artifacts import write_whole
 from argus.data.locks import take_lock
 from argus.data.provenance import content_hash
+from argus.data.reading import read_own
 from argus.data.records import parse_json
 from argus.data.types import FloatArray, IntArray
+from argus.data.writing import check_plain
 from argus.encoders.held import HeldVectors
 from argus.encoders.rows import BoolArray, Family, R, usable
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 
 HEADER = "store.json"
+EMBEDDINGS = "embeddings"
+"""The store of vectors in a folder of results, or of an index."""
+_shared: dict[Path, Path] = {}
+"""By folder: the store that stands in for its own."""
 KEY_BYTES = 16
 LARGE_BYTES = 2 << 30
 """Vectors of more bytes than this are gathered on the disk, not in memory."""
@@ -52,6 +60,8 @@ class Store(ABC, Generic[R]):
     def __init__(self, path: Path, *, fingerprint: str, dim: int, writes: bool = True) -> None:
         self.path, self.fingerprint, self.dim, self._writes = path, fingerprint, dim, writes
         path.mkdir(parents=True, exist_ok=True)
+        for name in path.iterdir():
+            check_plain(name)
         busy = f"{path} is in use by another run; wait for it, or give another --store."
         self._lock = take_lock(path / "lock", busy=busy)
         try:
@@ -182,7 +192,8 @@ class Store(ABC, Generic[R]):
         size = keys.stat().st_size if keys.exists() else 0
         n = self._cut(size // KEY_BYTES)
         self._cut_file(keys, n * KEY_BYTES)
-        data = keys.read_bytes() if keys.exists() else b""
+        with keys.open("rb") if keys.exists() else io.BytesIO() as file:
+            data = file.read(n * KEY_BYTES)
         rows: dict[bytes, int] = {}
         for row in range(n):
             key = data[row * KEY_BYTES : (row + 1) * KEY_BYTES]
@@ -359,6 +370,21 @@ class EmbeddingStore(Store[FloatArray]):
         return n
 
 
+def store_of(folder: Path) -> Path:
+    """Return where the vectors of a folder of results, or of an index, lie. No link is followed."""
+    return _shared.get(folder.resolve()) or check_plain(folder / EMBEDDINGS)
+
+
+@contextmanager
+def sharing(folder: Path, store: Path) -> Iterator[None]:
+    """Have a store stand in for a folder's own for as long as a block lasts."""
+    _shared[folder.resolve()] = store
+    try:
+        yield
+    finally:
+        del _shared[folder.resolve()]
+
+
 def stored_fingerprint(path: Path) -> str | None:
     """Return the fingerprint that the store at `path` is bound to; None when there is no store."""
     return _header(path)[0]
@@ -375,7 +401,7 @@ def _header(path: Path) -> tuple[str | None, str, Any]:
     if not header.is_file():
         return None, "dense", None
     try:
-        content = parse_json(header.read_text(encoding="utf-8"))
+        content = parse_json(read_own(header))
         return str(content["fingerprint"]), str(content.get("family", "dense")), content.get("dim")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(

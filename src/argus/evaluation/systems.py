@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from argus.data.excluded import Excluded
 from argus.data.runs import RUN_FILE, cut
 from argus.data.types import Document, Qrels, Query, Run
+from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.summary import MissingDocuments
 from argus.indexes.weighing import DENSE
@@ -179,7 +180,7 @@ def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
     """Open the index's own store where it is whole, free and of this encoder, or a passing one."""
     from argus.encoders import EmbeddingStore, stored_fingerprint
 
-    own, encoder = retriever.index.path / "embeddings", retriever.encoder
+    own, encoder = store_of(retriever.index.path), retriever.encoder
     store = None
     try:
         if stored_fingerprint(own) == encoder.fingerprint and os.access(own, os.W_OK):

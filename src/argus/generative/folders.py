@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from argus.data.reading import read_own
 from argus.data.records import parse_json
 from argus.errors import InputError
 from argus.generative.index.manifest import FILE, Manifest, read_manifest
@@ -77,7 +78,7 @@ def need_model(model: Path | None) -> Path:
 def is_from_scratch(model: Path) -> bool:
     """Return whether the model in a folder says that it was trained from scratch."""
     try:
-        note = parse_json((model / NOTE).read_text(encoding="utf-8"))
+        note = parse_json(read_own(model / NOTE))
         return bool(note["base"]["name"] == SCRATCH)
     except (OSError, ValueError, KeyError, TypeError):
         return False  # a checkpoint of others, which has no note

@@ -11,6 +11,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import write_whole
+from argus.data.reading import read_own
 from argus.data.records import read_record
 from argus.encoders.config import COSINE
 from argus.encoders.pooling import TokenPooling
@@ -219,7 +220,7 @@ def _find(path: Path) -> Path:
 def _read(file: Path) -> HeaderRecord:
     """Return what the file holds; InputError, with the field, for what Argus never wrote."""
     try:
-        content = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(read_own(file))
         return read_record(HeaderRecord, content, where=file)
     except InputError as error:
         raise _damaged(error.got, error.where or file) from error

@@ -28,6 +28,7 @@ from argus.encoders import (
 )
 from argus.encoders import documents as as_documents
 from argus.encoders.protocol import similarity_of
+from argus.encoders.store import EMBEDDINGS, store_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.compact import KEPT
@@ -183,7 +184,8 @@ def add_documents(
         there.refresh()  # another process may have added since
         with record.timed("embedding documents"):
             if own is None:
-                home = folder.own("embeddings")
+                home = store_of(folder.path)
+                folder.own(EMBEDDINGS)
                 with EmbeddingStore(home, fingerprint=model.fingerprint, dim=model.dim) as store:
                     take_stored(record, store)
                     originals = _embedded(documents, model, store, record.stored())

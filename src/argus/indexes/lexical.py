@@ -30,6 +30,7 @@ from argus.data.arrays import UNREADABLE, damage
 from argus.data.parquet import read_table, write_table
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, IntArray, Run
+from argus.data.writing import remove
 from argus.errors import InputError
 from argus.indexes.postings import K1, B, PostingArrays, Postings, inverse_frequency
 from argus.indexes.snapshot import check_k
@@ -317,7 +318,7 @@ def discard(folder: Path) -> None:
     away = _beside(folder)
     with contextlib.suppress(FileNotFoundError):
         folder.rename(away)
-        shutil.rmtree(away)
+        remove(away)
 
 
 def _put(temporary: Path, folder: Path) -> None:

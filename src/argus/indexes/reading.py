@@ -17,7 +17,7 @@ import numpy as np
 
 from argus.data.arguments import listed
 from argus.data.types import FloatArray, View
-from argus.encoders.store import stored_fingerprint
+from argus.encoders.store import EMBEDDINGS, store_of, stored_fingerprint
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.approximate import approximate_search, exists
 from argus.indexes.blend import SENTENCE
@@ -109,8 +109,9 @@ class StoredViews:
 
     def _check_embeddings(self) -> None:
         """Refuse an index.json of another encoder than that of the vectors that are kept here."""
-        store, stored = self.path / "embeddings", None
+        store, stored = self.path / EMBEDDINGS, None
         with suppress(InputError, OSError):  # a damaged header says nothing of the index
+            store = store_of(self.path)
             stored = stored_fingerprint(store)
         if stored not in (None, self.header.asked_with) and len(self):
             raise FingerprintMismatch(store, stored=str(stored), given=self.header.asked_with)

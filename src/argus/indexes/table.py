@@ -14,7 +14,9 @@ import numpy as np
 from argus.data.artifacts import remove_leftovers
 from argus.data.locks import take_lock
 from argus.data.provenance import content_hash
+from argus.data.reading import is_of_reader
 from argus.data.types import FloatArray, View
+from argus.data.writing import check_plain, check_plain_folder
 from argus.encoders.rows import usable
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras
@@ -212,6 +214,9 @@ def writing(path: Path) -> Iterator[None]:
             where=path,
         ) from error
     with lock:
+        check_plain(path / "index.json")
+        for home in (path / f"{NAME}.lance", path / REMEDIES):
+            check_plain_folder(home)
         for leftover in (path / f"{NAME}.lance").rglob(".tmp*"):
             with suppress(OSError):
                 leftover.unlink()
@@ -228,7 +233,7 @@ def remove_half_written(path: Path) -> None:
 
 @contextmanager
 def storage(path: Path, doing: str) -> Iterator[None]:
-    """Turn what LanceDB raises (RuntimeError, OSError, ValueError) into an ArgusError.
+    """Turn what LanceDB raises, a panic of its Rust too, into an ArgusError with the path.
 
     Raises InputError where an id cannot be written as UTF-8: no index holds such a one.
     """
@@ -241,7 +246,9 @@ def storage(path: Path, doing: str) -> Iterator[None]:
             fix="Remove lone surrogates from the id.",
             where=path,
         ) from error
-    except (RuntimeError, OSError, ValueError) as error:
+    except BaseException as error:
+        if not is_of_reader(error):
+            raise
         lines = _RUST_LINE.sub("", str(error)).strip().splitlines() or [type(error).__name__]
         raise ArgusError(
             f"{path}: {doing} failed ({lines[0][:300]}). The index is as it was before; mend that "

@@ -10,6 +10,7 @@ import numpy as np
 
 from argus.data.arrays import read_arrays
 from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.writing import check_plain
 
 PARTS = "ranks"
 
@@ -22,7 +23,7 @@ class Parts:
     """
 
     def __init__(self, folder: ArtifactFolder, key: str) -> None:
-        self.home = folder.own(PARTS) / key
+        self.home = check_plain(folder.own(PARTS) / key)
         self.home.mkdir(parents=True, exist_ok=True)
 
     def __contains__(self, number: int) -> bool:

@@ -43,14 +43,14 @@ from argus.encoders.embed import documents as as_documents
 from argus.encoders.held import HeldVectors
 from argus.encoders.rows import family_of
 from argus.encoders.spread import on_engine
+from argus.encoders.store import EMBEDDINGS as EMBEDDINGS
+from argus.encoders.store import store_of
 from argus.engine import Engine
 from argus.errors import InputError, NothingMeasured
 from argus.jobs.text_window import TextWindow as TextWindow
 from argus.progress import announce
 from argus.version import __version__
 
-EMBEDDINGS = "embeddings"
-"""The store of vectors in a folder of results."""
 NO_ENCODER = "no-encoder"
 """In place of an encoder's fingerprint, where none was needed."""
 
@@ -168,7 +168,7 @@ def any_encoder(
 ) -> Iterator[tuple[Encoder[Rows], Store[Rows]]]:
     """Open an encoder of any family, and the store of its rows; see `open_encoder`."""
     check_folder(folder, record)
-    path = store or folder / EMBEDDINGS
+    path = store or store_of(folder.path)
     stored = None if folder.fresh and store is None else stored_fingerprint(path)
     record.runs_on(engine)
     config: EncoderConfig | None = None

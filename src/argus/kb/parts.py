@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import replacing, write_whole
+from argus.data.reading import read_own
 from argus.data.records import parse_json
 
 
@@ -84,5 +85,5 @@ class DumpParts:
 
     def _note(self, number: int) -> _Note:
         path = self._notes / f"{number:06d}.json"
-        note: _Note = parse_json(path.read_text(encoding="utf-8"))
+        note: _Note = parse_json(read_own(path))
         return note

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
+from argus.data.reading import read_own
 from argus.data.records import parse_json, read_record
 from argus.errors import InputError
 from argus.extras import naming_extras
@@ -63,7 +64,7 @@ def read_note(folder: Path) -> AdapterNote:
     if not path.is_file():
         return {}
     try:
-        note = parse_json(path.read_text(encoding="utf-8"))
+        note = parse_json(read_own(path))
     except ValueError as error:
         raise InputError(
             f"broken JSON ({error})",
@@ -143,7 +144,7 @@ def _check_vocabulary(tokenizer: PreTrainedTokenizerBase, base: Path, adapter: P
 
 def _named_base(adapter: Path) -> str:
     try:
-        values = parse_json((adapter / ADAPTER_CONFIG).read_text(encoding="utf-8"))
+        values = parse_json(read_own(adapter / ADAPTER_CONFIG))
         return str(values.get("base_model_name_or_path") or "")
     except (ValueError, OSError, AttributeError):
         return ""

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from argus.data.sqlite import DAMAGED, closing_if_it_fails
+from argus.data.sqlite import DAMAGED, closing_if_it_fails, connect
 from argus.errors import ArgusError, InputError
 from argus.http_retry import without_half_pairs
 from argus.llm.protocol import State
@@ -139,7 +139,7 @@ class Ledger:
         self._lock = threading.RLock()
         with self._reported():
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(
+            self._connection = connect(
                 path, timeout=BUSY_S, check_same_thread=False, isolation_level=None
             )
         with closing_if_it_fails(self._connection), self._reported():

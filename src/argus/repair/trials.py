@@ -13,7 +13,10 @@ import numpy as np
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import take_lock
 from argus.data.types import FloatArray
+from argus.data.writing import check_plain
 from argus.encoders import Encoder
+from argus.encoders.store import EMBEDDINGS as VECTORS
+from argus.encoders.store import sharing
 from argus.errors import InputError
 from argus.evaluation.parents import deeper
 from argus.indexes.job import OWN_NAMES
@@ -33,8 +36,8 @@ from argus.repair.config import FIRST, GUARD, MEASURE
 from argus.repair.questions import NEEDS, Questions
 
 DEPTH = 10
-VECTORS, TRIAL = "embeddings", ".trial"
-"""Folders of an index: of the vectors of texts, and of the copy that is tried on."""
+TRIAL = ".trial"
+"""The folder, in that of an index, of the copy that is tried on."""
 OF_NEEDS = (SCENARIOS, ADAPT)
 """Kinds of remedies that are made of needs."""
 
@@ -149,7 +152,8 @@ def _copy(index: Path) -> Iterator[Path]:
         try:
             with _making(index), writing(index):  # not while it changes
                 trial = _copied(index)
-            yield trial
+            with sharing(trial, check_plain(index / VECTORS)):
+                yield trial
         finally:
             shutil.rmtree(index / TRIAL, ignore_errors=True)
 
@@ -177,5 +181,4 @@ def _copied(index: Path) -> Path:
             shutil.copytree(index / name, trial / name)
         elif (index / name).exists():
             shutil.copy2(index / name, trial / name)
-    (trial / VECTORS).symlink_to(vectors.resolve(), target_is_directory=True)
     return trial

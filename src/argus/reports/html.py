@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder, write_whole
 from argus.data.manifest import ManifestSection, check_one_run, torn_jobs
 from argus.data.parquet import WRITTEN
+from argus.data.reading import read_own
 from argus.data.records import read_record
 from argus.errors import InputError, Location
 from argus.extras import naming_extras
@@ -101,7 +102,7 @@ def _manifest(path: Path) -> dict[str, ManifestSection]:
 def _json(path: Path) -> dict[str, object]:
     """Return the sections of a JSON file, by job."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
+        content = json.loads(read_own(path), parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise _damaged(Location(path), f"broken JSON ({error})") from error
     if not isinstance(content, dict):

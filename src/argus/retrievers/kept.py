@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import sqlite3
 import threading
 import time
 from collections.abc import Collection, Iterable
@@ -14,7 +13,7 @@ from types import TracebackType
 
 from argus.data.provenance import absorb
 from argus.data.records import parse_json
-from argus.data.sqlite import DAMAGED, closing_if_it_fails
+from argus.data.sqlite import DAMAGED, closing_if_it_fails, connect
 from argus.errors import ArgusError
 
 FILE = "answers.sqlite"
@@ -45,7 +44,7 @@ class KeptAnswers:
         self._keys: dict[tuple[str, int], str] = {}  # of what was looked for, and is not there
         self._written = 0.0
         try:
-            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._connection = connect(path, check_same_thread=False, isolation_level=None)
             with closing_if_it_fails(self._connection):
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = NORMAL")

@@ -10,6 +10,7 @@ from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder, folder_aside
 from argus.data.manifest import ManifestSection, check_one_run, torn_jobs
 from argus.data.parquet import write_table
 from argus.data.records import read_record
+from argus.data.writing import check_plain
 from argus.errors import InputError
 from argus.runs.figures import TRACKED
 from argus.runs.run import ID, ITEMS, RUN, JobRun, key_of, run_of_results
@@ -25,7 +26,7 @@ def record_runs(folder: Path | str) -> list[JobRun]:
     in between leaves nothing that counts. `--fresh` does not remove them.
     """
     folder = Path(folder)
-    home = folder / HISTORY
+    home = check_plain(folder / HISTORY)
     keys = {run.record["key"] for run in runs_in(folder)}
     return [_write(home, run) for run in results_in(folder, without=keys)]
 

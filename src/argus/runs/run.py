@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from argus.data.manifest import ManifestSection
 from argus.data.parquet import WRITTEN, open_parquet, read_batches, read_table
 from argus.data.parts import PARTS
+from argus.data.reading import read_own
 from argus.data.records import parse_json, read_record
 from argus.data.row_checks import is_share, require_shares, require_unique
 from argus.errors import InputError, Location
@@ -96,7 +97,7 @@ class JobRun:
         """Read a recorded run; InputError where the record is damaged."""
         path = folder / RUN
         try:
-            content = parse_json(path.read_text(encoding="utf-8"))
+            content = parse_json(read_own(path))
         except (OSError, ValueError) as error:
             raise _damaged(path, str(error)) from error
         record = read_record(RunRecord, content, where=path)

@@ -20,6 +20,7 @@ from argus.encoders import (
     stored_fingerprint,
 )
 from argus.encoders.spread import on_engine
+from argus.encoders.store import sharing
 from argus.engine import Engine
 from argus.errors import NothingToMend
 from argus.evaluation.systems import System, ask_retriever, search_index
@@ -182,8 +183,8 @@ class Models:
         with TemporaryDirectory(dir=self.indexes, ignore_cleanup_errors=True) as folder:
             index = Path(folder) / "index"
             build_index(task.documents, out=index, encoder=encoder, store=store)
-            (index / VECTORS).symlink_to(store.resolve(), target_is_directory=True)
-            yield OfIndex(Patient(index, encoder))
+            with sharing(index, store):
+                yield OfIndex(Patient(index, encoder))
 
 
 def settings_of(

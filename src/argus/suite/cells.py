@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from argus.data.artifacts import write_whole
 from argus.data.file_names import cut, plain
 from argus.data.provenance import content_hash
+from argus.data.reading import read_own
 from argus.data.records import parse_json, read_record
 from argus.errors import InputError
 
@@ -72,7 +73,7 @@ class KeptCells:
         if not file.is_file():
             return None
         try:
-            record = read_record(CellRecord, parse_json(file.read_text("utf-8")), where=file)
+            record = read_record(CellRecord, parse_json(read_own(file)), where=file)
         except (ValueError, InputError):
             return None  # damaged: it is measured again
         same = record["inputs"] == inputs and record["state"] == "measured"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from argus.data.writing import writable
+from argus.data.writing import remove, writable
 
 
 @contextmanager
@@ -17,7 +17,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     if old.exists() and not path.exists():
         old.rename(path)  # of a run that was killed between the two renames
     for leftover in (temporary, old):
-        shutil.rmtree(leftover, ignore_errors=True)
+        remove(leftover)
     try:
         with writable(path):
             temporary.mkdir(parents=True)
@@ -25,6 +25,6 @@ def replacing_folder(path: Path) -> Iterator[Path]:
             if path.exists():
                 path.rename(old)
             temporary.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
+        remove(old)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -14,6 +14,7 @@ from argus.authority.records import Record
 from argus.authority.rules import SUPERSEDES, Edge
 from argus.data.artifacts import write_whole
 from argus.data.beir import write_jsonl
+from argus.data.reading import read_own
 from argus.errors import InputError
 
 CORPUS, QUERIES, EDGES = "corpus.jsonl", "queries.jsonl", "supersedes.jsonl"
@@ -112,7 +113,7 @@ def _require_ours(folder: Path) -> None:
 
 def _is_ours(file: Path) -> bool:
     try:
-        about = json.loads(file.read_text(encoding="utf-8"))
+        about = json.loads(read_own(file))
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(about, dict) and about.keys() >= {"name", "seed"}

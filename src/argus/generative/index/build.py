@@ -10,6 +10,7 @@ from pathlib import Path
 
 from argus.data.corpus import refuse_repeated
 from argus.data.types import Document
+from argus.data.writing import check_plain_folder
 from argus.errors import InputError
 from argus.generative.index.manifest import FILE, SEGMENTS, TOKENIZER, Manifest, read_manifest
 from argus.generative.index.ngram_index import NgramIndex, open_segments
@@ -61,6 +62,7 @@ def build_index(
     documents is returned as it is. Raises InputError where the folder holds an index of other
     documents, another tokenizer or other views, and where no document has a token.
     """
+    check_plain_folder(folder)
     queries = pseudo_queries or {}
     manifest = read_manifest(folder)
     if manifest is None or not manifest.is_begun:
@@ -100,6 +102,7 @@ def append(
     Returns what was new and what was not; documents that the index holds and that are not given
     stay. Raises InputError where one has changed since it was indexed: a segment is not rewritten.
     """
+    check_plain_folder(folder)
     corpus = list(documents)
     queries = pseudo_queries or {}
     index = NgramIndex.open(folder)

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from argus.data.artifacts import write_whole
+from argus.data.reading import read_own
 from argus.data.records import parse_json
 from argus.errors import InputError
 from argus.generative.passages import PassageCounts
@@ -82,7 +83,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     if not path.is_file():
         return None
     try:
-        content = parse_json(path.read_text(encoding="utf-8"))
+        content = parse_json(read_own(path))
         version = content["version"]
         if version == VERSION:
             manifest = Manifest(

@@ -15,6 +15,7 @@ from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
 from argus.data.parquet import read_table
 from argus.data.provenance import content_hash
+from argus.data.reading import read_own
 from argus.data.records import parse_json
 from argus.devices import check_device
 from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
@@ -182,7 +183,7 @@ def _note(
     """Return argus.json. A model from scratch stays one: its single tokens are as noisy as ever."""
     begun: dict[str, str | float] = {"name": str(base), "weights": weights}
     if is_from_scratch(base):
-        begun = parse_json((base / NOTE).read_text(encoding="utf-8"))["base"]
+        begun = parse_json(read_own(base / NOTE))["base"]
     return {
         "argus": __version__,
         "vocabulary": searcher.model.vocabulary.fingerprint,

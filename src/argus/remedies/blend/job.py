@@ -15,6 +15,7 @@ from argus.data.records import record_of
 from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import queries as as_queries
+from argus.encoders.store import store_of
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.parents import ParentFold, fold_system
@@ -152,7 +153,7 @@ def _blend(opened: _Opened, questions: JudgedQueries | None) -> BlendSummary:
     index, encoder, record = opened.index, opened.encoder, opened.record
     is_there = is_recorded(opened.home, opened.plan.remedy, index, by_recipe=True)
     with EmbeddingStore(
-        index.path / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim
+        store_of(index.path), fingerprint=encoder.fingerprint, dim=encoder.dim
     ) as store:
         with record.timed("embedding sentences, measuring hubness"):
             making = make_blend(

@@ -20,6 +20,7 @@ from argus.data.parquet import read_table
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries
+from argus.encoders.store import store_of
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus, EvaluateConfig
 from argus.evaluation.job import evaluate, evaluate_states
@@ -109,7 +110,7 @@ def settle(
     folder = applied.folder
     index = applied.opened.index
     encoder = applied.opened.encoder
-    vectors = index.path / "embeddings"
+    vectors = store_of(index.path)
     with (
         applied.record.timed("writing the receipt"),
         EmbeddingStore(vectors, fingerprint=encoder.fingerprint, dim=encoder.dim) as store,

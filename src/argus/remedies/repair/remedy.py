@@ -19,6 +19,7 @@ from argus.data.records import read_record
 from argus.data.types import View
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import documents as as_documents
+from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError, NothingToMend
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.spec import index_folder
@@ -96,7 +97,7 @@ def prepare(opened: OpenedIndex, record: Record | None = None) -> Iterator[Makin
     """
     index = opened.index
     encoder = opened.encoder
-    vectors = index.path / "embeddings"
+    vectors = store_of(index.path)
     with EmbeddingStore(vectors, fingerprint=encoder.fingerprint, dim=encoder.dim) as store:
         with record.timed("diagnosing") if record else nullcontext():
             diagnosis = diagnose_documents(

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 from argus.data.artifacts import write_whole
 from argus.data.parts import file_hash
+from argus.data.reading import read_own
 from argus.data.records import parse_json, read_record
 from argus.errors import InputError, Location
 from argus.retrievability.probes.domain import ProbeDomain
@@ -148,7 +149,7 @@ def _header(path: Path) -> Header:
             where=path.parent,
         )
     try:
-        facts = dict(parse_json(path.read_text(encoding="utf-8")))
+        facts = dict(parse_json(read_own(path)))
     except (ValueError, TypeError) as error:
         raise _damaged(path, f"is not JSON ({error})") from error
     if facts.get("format") != FORMAT:

@@ -20,6 +20,7 @@ from argus.devices import check_device
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
+from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
@@ -223,7 +224,7 @@ def _learn(opened: _Opened, device: str) -> _Made:
     with (
         record.timed("embedding needs"),
         EmbeddingStore(
-            index.path / "embeddings", fingerprint=encoder.fingerprint, dim=encoder.dim
+            store_of(index.path), fingerprint=encoder.fingerprint, dim=encoder.dim
         ) as store,
     ):
         examples, counts = _examples(opened, store)

@@ -11,6 +11,7 @@ import numpy as np
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
+from argus.encoders.store import store_of
 from argus.errors import InputError
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.indexes.weighing import RELEVANCE_WEIGHT, check_weight
@@ -79,7 +80,7 @@ def _vectors(
     """Embed the needs that ask, and the scenarios that are searched."""
     asking = _asking(profiles, seed)
     with EmbeddingStore(
-        index.path / "embeddings", fingerprint=model.fingerprint, dim=model.dim
+        store_of(index.path), fingerprint=model.fingerprint, dim=model.dim
     ) as store:
         queries = embed(as_queries([n.text for n in asking]), model, store, what="needs")
         texts = embed_scenarios(

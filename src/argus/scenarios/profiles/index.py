@@ -15,6 +15,7 @@ from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
+from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
@@ -216,9 +217,7 @@ def _add(
     new = new_views(views, index, remedy)
     with (
         record.timed("embedding scenarios"),
-        EmbeddingStore(
-            index.path / "embeddings", fingerprint=model.fingerprint, dim=model.dim
-        ) as store,
+        EmbeddingStore(store_of(index.path), fingerprint=model.fingerprint, dim=model.dim) as store,
     ):
         embedded = embed(as_documents([v.text for v in new.views]), model, store, what="scenarios")
     with_vector = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from argus.data.provenance import utc_now
 from argus.data.records import parse_json, read_record
-from argus.data.sqlite import closing_if_it_fails
+from argus.data.sqlite import closing_if_it_fails, connect
 from argus.errors import ArgusError
 from argus.service.jobs.planning import Planned, command_line
 from argus.service.jobs.summary import (
@@ -66,7 +66,7 @@ class JobTable:
     def __init__(self, home: Path) -> None:
         self.path, self._lock = home / FILE, RLock()
         with self._written():
-            self._sql = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            self._sql = connect(self.path, isolation_level=None, check_same_thread=False)
             self._sql.row_factory = sqlite3.Row
             with closing_if_it_fails(self._sql):
                 self._sql.execute(f"PRAGMA busy_timeout={BUSY_MS}")

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from argus.data.sqlite import closing_if_it_fails
+from argus.data.sqlite import closing_if_it_fails, connect
 from argus.errors import ArgusError
 from argus.traffic.exchange import Exchange, Feedback, Passage
 
@@ -74,7 +74,7 @@ class LogBook:
         self.path.unlink(missing_ok=True)
         columns = "".join(f", s{i} TEXT" for i in range(len(self.slices)))
         with self._reported():
-            self._sql = sqlite3.connect(self.path, isolation_level=None)
+            self._sql = connect(self.path, isolation_level=None)
             with closing_if_it_fails(self._sql):
                 self._sql.execute("PRAGMA journal_mode = OFF")
                 self._sql.execute("PRAGMA synchronous = OFF")

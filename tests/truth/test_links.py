@@ -1,0 +1,135 @@
+"""Links in a folder that Argus writes to: what they lead to stays as it is."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+ENCODER = ("--precision", "float32")
+COMMANDS = {
+    "exposure": ("exposure", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
+    "report": ("report", "place"),
+    "history": ("history", "place", "--html", "place/history.html"),
+    "index build": ("index", "build", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
+    "index add": ("index", "add", "--corpus", "more.jsonl", "--index", "place"),
+    "generative build": (
+        "generative",
+        "build",
+        "--corpus",
+        "c.jsonl",
+        "--out",
+        "place",
+        "--tokenizer",
+        "bpe:300",
+    ),
+}
+MADE_BY = {
+    "exposure": ("exposure", "report"),
+    "report": ("exposure", "report"),
+    "history": ("exposure", "history"),
+    "index add": ("index build",),
+    "generative build": ("generative build",),
+}
+
+
+def content(folder):
+    return {p.relative_to(folder): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder of folders as commands made them, each once."""
+    return tmp_path_factory.mktemp("made")
+
+
+@pytest.fixture
+def place(argus, tmp_path, made):
+    """Return what makes, once each, the folder that a command goes on with."""
+    rows = [
+        {"_id": str(n), "title": f"Bear {n}", "text": f"Bear {n} sleeps all winter. It eats {n}."}
+        for n in range(6)
+    ]
+    for name, these in (("c", rows[:4]), ("more", rows)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in these))
+
+    def make(command):
+        kept = made / command
+        if not kept.is_dir():
+            for before in MADE_BY[command]:
+                ran = argus(*COMMANDS[before])
+                assert ran.code == 0, ran.err
+            (tmp_path / "place").rename(kept)
+        shutil.copytree(kept, tmp_path / "place")
+        return tmp_path / "place"
+
+    return make
+
+
+def entries(folder):
+    """Return the files and folders in a folder, but for what LanceDB names itself."""
+    own = [p.relative_to(folder) for p in folder.rglob("*")]
+    return sorted(p for p in own if len(p.parts) < 3 or "views.lance" not in p.parts)
+
+
+@pytest.mark.parametrize("command", MADE_BY)
+def test_no_command_changes_what_a_link_leads_to(argus, place, tmp_path, command):
+    folder, pristine = place(command), tmp_path / "pristine"
+    shutil.copytree(folder, pristine)
+    for entry in entries(pristine):
+        shutil.rmtree(folder)
+        shutil.copytree(pristine, folder)
+        victim = tmp_path / "home" / "victim"
+        shutil.rmtree(victim.parent, ignore_errors=True)
+        victim.parent.mkdir()
+        (folder / entry).rename(victim)
+        (folder / entry).symlink_to(victim)
+        before = content(victim.parent)
+        ran = argus(*COMMANDS[command])
+        assert ran.code in (0, 1, 2), entry
+        assert content(victim.parent) == before, entry
+
+
+@pytest.mark.parametrize("command", ["report", "exposure"])
+@pytest.mark.parametrize(
+    "name", ["report.html", "summary.json", "manifest.json", ".argus", "history"]
+)
+def test_a_file_of_the_users_is_not_overwritten(argus, place, tmp_path, command, name):
+    folder = place("report")
+    victim = tmp_path / "authorized_keys"
+    victim.write_text("ssh-ed25519 mine\n")
+    if (folder / name).is_dir():
+        shutil.rmtree(folder / name)
+    else:
+        (folder / name).unlink()
+    (folder / name).symlink_to(victim)
+    argus(*COMMANDS[command])
+    assert victim.read_text() == "ssh-ed25519 mine\n"
+    if name == "report.html":
+        assert not (folder / name).is_symlink() and (folder / name).is_file()
+
+
+def test_an_output_that_is_a_link_of_the_users_is_replaced(argus, place, tmp_path):
+    place("history")
+    assert argus("history", "place", "--html", "mine.html").code == 0
+    mine = (tmp_path / "mine.html").stat().st_mtime_ns
+    (tmp_path / "h.html").symlink_to("mine.html")
+    assert argus("history", "place", "--html", "h.html").code == 0
+    assert (tmp_path / "mine.html").stat().st_mtime_ns == mine
+    assert not (tmp_path / "h.html").is_symlink()
+
+
+@pytest.mark.parametrize("name", ["summary.json", "manifest.json", ".argus", "report.html"])
+@pytest.mark.parametrize("kind", ["pipe", "zero", "sparse"])
+def test_no_command_waits_for_or_swallows_what_is_no_result(argus, place, name, kind):
+    folder = place("report")
+    (folder / name).unlink()
+    if kind == "pipe":
+        os.mkfifo(folder / name)
+    elif kind == "zero":
+        (folder / name).symlink_to("/dev/zero")
+    else:
+        with (folder / name).open("wb") as file:
+            file.truncate(6 << 30)
+    for command in ("report", "exposure"):
+        assert argus(*COMMANDS[command]).code in (0, 1, 2)
