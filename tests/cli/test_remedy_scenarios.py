@@ -39,7 +39,8 @@ def test_profiles_are_written_and_counted(argus, asked, corpus, tmp_path):
     assert lines[0] == "6 of 8 documents have 12 scenarios; 1 are noise, 1 failed"
     assert lines[1] == "failed, 1 documents: the document has no text"
     assert lines[-3:-1] == ["profiles: out/profiles.jsonl", "report: out/report.html"]
-    assert lines[-1] == "Next: argus remedy scenarios --index INDEX --profiles out"
+    assert lines[-1].startswith(f"Next: argus index build --corpus {corpus} --out index/ && ")
+    assert lines[-1].endswith("argus remedy scenarios --index index/ --profiles out")
     again = argus("remedy", "scenarios", "--corpus", corpus, *asked, "--out", "out", "--json")
     assert json.loads(again.out)["language_model"]["cached"] == 7
 

@@ -107,7 +107,8 @@ def test_a_repaired_index_is_written_and_undone(argus, store, tmp_path):
     assert re.fullmatch(r"what index holds: blend-\w+", second)
     assert f"To undo it: argus remedy rollback {remedy} --store {store}" in others
     judging = next(line for line in others if line.startswith("     argus evaluate"))
-    assert f"--retriever {store} --retriever blended:{store}_argus --encoder " in judging
+    assert f"--retriever {store} --retriever blended:{store}_argus --corpus {store} " in judging
+    assert " --encoder " in judging
     ran = argus("remedy", "rollback", remedy, "--store", store)
     assert ran.out.startswith(f"removed 7 records of {remedy} from {store}_argus\n")
     ran = argus("remedy", "write", "--index", "index@blend-0", "--store", store)

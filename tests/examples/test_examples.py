@@ -180,10 +180,10 @@ def test_nothing_is_shown_that_is_not_run():
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_llamaindex_on_pgvector(example, postgres, monkeypatch):
     monkeypatch.setenv("HANDBOOK", postgres)
+    monkeypatch.setenv("PGUSER", "postgres")  # no command that is printed tells user or password
     vectors.fill_once(monkeypatch)
-    check_printed(
-        console.check(example("llamaindex-pgvector") / "README.md"), "argus serve", "argus remedy"
-    )
+    console.check(example("llamaindex-pgvector") / "README.md")
+    check_printed([], "argus serve", "argus remedy")  # reach alone is told no column of ids
     for _ in range(3):  # LlamaIndex leaves its connections open: found here, not in a later test
         gc.collect()
 

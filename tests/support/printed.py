@@ -80,9 +80,9 @@ def run_all(lines: Iterable[str], said: Mapping[str, str]) -> None:
 
 
 SAID = {
-    "RECORDS": "policies/policies.jsonl", "RULES": "policies/rules.yaml", "MODEL": "any",
-    "URL": "http://127.0.0.1:9/v1", "NEW": "later", "WORDS": "copy", "QUESTION": "cost",
-    "OTHER": "other",
+    "RECORDS": "policies/policies.jsonl", "RULES": "policies/rules.yaml",
+    "MODEL": "all-MiniLM-L6-v2", "URL": "http://127.0.0.1:9/v1", "NEW": "later",
+    "WORDS": "copy", "QUESTION": "cost", "OTHER": "other",
 }  # fmt: skip
 """What is known to the person alone who reads the command."""
 UNTRIED = ("argus reach STORE", "argus audit", "argus generative")

@@ -94,10 +94,10 @@ def judge_traffic(
         served, "question was served a document", "Give --run, or a log that says what came back."
     )
     folder, opened = ArtifactFolder(Path(out), fresh=fresh), open_corpus(corpus)
+    documents = opened.documents(fields or FieldNames())
     path = Path(run) if isinstance(run, (str, Path)) else None
     record = Record(JOB, asdict(config), {"traffic": source, "run": path, "corpus": opened.origin})
     check_folder(folder, record)
-    documents = opened.documents(fields or FieldNames())
     questions, order = with_risk(log.questions, documents)
     draw = _draw(questions, config, folder, documents)
     belonging = {row.pair: row for row in draw.rows}
