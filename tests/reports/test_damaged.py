@@ -65,6 +65,7 @@ def test_a_value_of_another_type_is_refused_by_name(whole, damage, name):
 @pytest.mark.parametrize("name", ["summary.json", "manifest.json"])
 def test_a_missing_key_is_refused_by_name_or_not_needed(whole, damage, name):
     optional = {"low", "high", "sample", "audit", "exposure", "texts_cut", "terciles", "parts"}
+    optional |= {"invocation"}
     for place, damaged in missing_keys(json.loads(whole[1][name])):
         key = place.rpartition(".")[2]
         if key in optional or any(f".{part}." in place for part in FREE):

@@ -95,7 +95,8 @@ def _shrinkage(vectors: FloatArray, bands: npt.NDArray[np.str_]) -> float:
     total = 0.0
     for band in np.unique(bands):
         members = vectors[bands == band]
-        total += len(members) * ledoit_wolf_shrinkage(StandardScaler().fit_transform(members))
+        share = ledoit_wolf_shrinkage(StandardScaler().fit_transform(members))
+        total += len(members) * float(share)
     return round(total / len(vectors), 4)
 
 
