@@ -140,7 +140,7 @@ def test_queries_are_read_from_a_folder_or_a_file(tmp_path: Path) -> None:
     other.write_text("qid\tquestion\n1\twho?\n2\twhen?\n")
     assert read_queries(other) == [Query("1", "who?"), Query("2", "when?")]
     assert read_queries(other, limit=1) == [Query("1", "who?")]
-    with pytest.raises(InputError, match="no queries file"):
+    with pytest.raises(InputError, match="no such file"):
         read_queries(tmp_path / "none")
 
 

@@ -105,7 +105,7 @@ def test_other_bad_input_is_refused(retriever, minilm, tmp_path):
         (" ", "w2-0000", ExplainConfig(), "an empty query"),
         ("Who?", " ", ExplainConfig(), "an empty document id"),
         ("Who?", "w2-0000", ExplainConfig(hybrid="sum"), "fusion 'sum'"),
-        ("Who?", "w2-0000", ExplainConfig(queries=tmp_path / "no.jsonl"), "no queries file"),
+        ("Who?", "w2-0000", ExplainConfig(queries=tmp_path / "no.jsonl"), "no such file"),
         ("Who?", "w2-0000", ExplainConfig(rps=RpsSource(diagnosis=tmp_path)), "no diagnosis.parq"),
         ("Who?", "w2-0000", ExplainConfig(rps=RpsSource(probe=tmp_path)), "probe"),
     ]:

@@ -133,3 +133,27 @@ def test_no_command_waits_for_or_swallows_what_is_no_result(argus, place, name, 
             file.truncate(6 << 30)
     for command in ("report", "exposure"):
         assert argus(*COMMANDS[command]).code in (0, 1, 2)
+
+
+@pytest.mark.parametrize("option", ["--junit", "--markdown"])
+def test_a_gate_writes_over_no_file_that_a_link_leads_to(argus, place, tmp_path, option):
+    place("report")
+    victim = tmp_path / "authorized_keys"
+    victim.write_text("ssh-ed25519 mine\n")
+    (tmp_path / "gate.out").symlink_to(victim)
+    ran = argus("gate", "place", "--max-never-retrieved-share", "1", option, "gate.out")
+    assert ran.code == 2 and "is there, and is not what this option writes" in ran.err
+    assert victim.read_text() == "ssh-ed25519 mine\n"
+
+
+@pytest.mark.parametrize("name", ["c.jsonl", "q.jsonl", "r.tsv", "run.tsv"])
+def test_a_pipe_that_nobody_fills_is_refused_by_name(argus, place, tmp_path, name):
+    place("report")
+    (tmp_path / "q.jsonl").write_text('{"_id": "q", "text": "bear"}\n')
+    (tmp_path / "r.tsv").write_text("query-id\tcorpus-id\tscore\nq\t1\t1\n")
+    (tmp_path / "run.tsv").write_text("q Q0 1 1 0.5 mine\n")
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    given = ("--corpus", "c.jsonl", "--queries", "q.jsonl", "--qrels", "r.tsv", "--run", "run.tsv")
+    ran = argus("evaluate", *given, "--out", "out")
+    assert ran.code == 2 and f"{name}: is a pipe" in ran.err, ran.err

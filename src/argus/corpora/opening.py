@@ -24,6 +24,7 @@ from argus.data.frames import Frame
 from argus.data.kb_file import kb_file
 from argus.data.provenance import AsRead
 from argus.data.rows import FORMATS
+from argus.data.text_files import no_file
 from argus.data.types import Document
 from argus.errors import InputError
 
@@ -143,7 +144,7 @@ def open_corpus(
         return CorpusSource(limit, rows)
     if place.exists():
         raise InputError(
-            "the folder holds no corpus file",
+            "the folder holds no corpus file" if place.is_dir() else no_file(place),
             expected=f"{' or '.join(CORPUS_STEMS)} with an ending of {', '.join(FORMATS)}",
             fix="Give the file itself, or name it corpus.jsonl; a knowledge base holds kb.json.",
             where=place,

@@ -20,6 +20,7 @@ from argus.data.rows import (
     read_rows,
     text_value,
 )
+from argus.data.text_files import no_file
 from argus.data.types import Document, Query, RecordFields
 from argus.errors import InputError
 
@@ -167,7 +168,7 @@ def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = No
     file = path if path.is_file() else find_file(path, ["queries"])
     if file is None:
         raise InputError(
-            "no queries file",
+            "no queries file" if path.is_dir() else no_file(path),
             expected="queries.jsonl in the folder, or a file",
             fix="Check the path.",
             where=path,

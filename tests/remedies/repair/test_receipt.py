@@ -114,7 +114,7 @@ def test_queries_without_judgements_are_refused_first(repairable, index, tmp_pat
         repairable.expand(index, queries=given["queries"])
     with pytest.raises(InputError, match="--qrels without --queries; expected both, or neither"):
         repairable.synthesize(index, qrels=given["qrels"])
-    with pytest.raises(InputError, match=r"none\.jsonl: no queries file"):
+    with pytest.raises(InputError, match=r"none\.jsonl: no such file"):
         repairable.expand(index, **given | {"queries": tmp_path / "none.jsonl"})
     with pytest.raises(InputError, match="no such file"):
         repairable.expand(index, **given | {"qrels": tmp_path / "none.tsv"})

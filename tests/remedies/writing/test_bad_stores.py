@@ -155,7 +155,7 @@ def test_a_blend_of_bm25_alone_has_no_records(qdrant):
 def test_a_field_of_ids_that_no_record_holds_is_refused(qdrant):
     from argus.data.fields import FieldNames
 
-    with pytest.raises(InputError, match="no record holds a field 'metadata.nosuch'") as error:
+    with pytest.raises(InputError, match="no record holds a field") as error:
         qdrant.blend(fields=FieldNames(id="metadata.nosuch"))
     assert error.value.where == "--id-field"
 
