@@ -1,0 +1,166 @@
+"""Runs each command's example once, as it stands, in a folder of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from argus.cli.main import main
+from tests.support.example_runs import EXAMPLES, FOLLOWS, arguments, prepare
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A command that ended. folder: where it ran; before: the same folder as it was before it."""
+
+    folder: Path
+    before: Path
+    code: int
+    out: str
+    err: str
+    renames: int
+
+
+@dataclass
+class Examples:
+    """Commands' examples, each in a copy of the folder that what it follows has left."""
+
+    home: Path
+    source: Path
+    url: str
+    ran: dict[str, Ran] = field(default_factory=dict)
+
+    def after(self, name: str) -> Ran:
+        """Return a command's example as it ran, with what comes before it; each runs once."""
+        if name not in self.ran:
+            earlier = self.after(FOLLOWS[name]).folder if name in FOLLOWS else self.home / "files"
+            before = self.home / "before" / name.replace(" ", "-")
+            prepare(name, before, earlier, self.source)
+            folder = self.home / "after" / name.replace(" ", "-")
+            shutil.copytree(before, folder)
+            with contextlib.chdir(folder), _ended(name):
+                words, counted = arguments(name, self.url), RENAMES.counted
+                code, out, err = invoke(words)
+            self.ran[name] = Ran(folder, before, code, out, err, RENAMES.counted - counted)
+        return self.ran[name]
+
+    def again(self, name: str, place: str, *more: str) -> Ran:
+        """Run a command's example, with more words, in a place of its own: it may be there."""
+        first = self.after(name)
+        folder = self.copy(name, place)
+        with contextlib.chdir(folder):
+            code, out, err = invoke([*arguments(name, self.url), *more])
+        return Ran(folder, first.before, code, out, err, 0)
+
+    def copy(self, name: str, place: str) -> Path:
+        """Return a folder as a command's example finds it, copied the first time."""
+        folder = self.home / place / name.replace(" ", "-")
+        if not folder.is_dir():
+            shutil.copytree(self.after(name).before, folder)
+        return folder
+
+    def killed(self, name: str, place: str, at: int) -> Path:
+        """Kill a command's example as it puts its `at`-th file in place; return its folder."""
+        folder = self.copy(name, place)
+        with contextlib.chdir(folder):
+            words = arguments(name, self.url)
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(PRELOADED)
+        process = context.Process(target=_until_killed, args=(str(folder), words, at))
+        process.start()
+        process.join(180)
+        if process.exitcode is None:
+            process.kill()
+        assert process.exitcode == -signal.SIGKILL, (name, process.exitcode)
+        return folder
+
+
+class _Renames:
+    """Counts the files that this process puts in place; kills it at one of them."""
+
+    def __init__(self) -> None:
+        self.counted, self.fatal = 0, 0
+        sys.addaudithook(self._heard)
+
+    def _heard(self, event: str, _: Any) -> None:
+        if event == "os.rename":
+            self.counted += 1
+            if self.counted == self.fatal:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+RENAMES = _Renames()
+PRELOADED = ["argus.cli.main", "sentence_transformers", "sklearn.pipeline", "lancedb", "duckdb"]
+"""What most commands import: a process that is killed begins with it."""
+
+
+def _until_killed(folder: str, words: list[str], at: int) -> None:
+    os.chdir(folder)
+    sys.argv = ["argus", *words]
+    RENAMES.fatal = at
+    main()
+
+
+def invoke(words: list[str]) -> tuple[int, str, str]:
+    """Run a command as `argus` runs it, in this process; return its exit code and both outputs."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _words(words):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+    return code, out.getvalue(), err.getvalue()
+
+
+@contextlib.contextmanager
+def _words(words: list[str]) -> Iterator[None]:
+    kept, sys.argv = sys.argv, ["argus", *words]
+    try:
+        yield
+    finally:
+        sys.argv = kept
+
+
+@contextlib.contextmanager
+def _ended(name: str) -> Iterator[None]:
+    """Ask a service for its page as soon as it is there, and end it as a person does."""
+    if name != "argus serve":
+        yield
+        return
+    address = re.search(r"--port (\d+)", EXAMPLES[name])
+    assert address is not None
+    page = f"http://127.0.0.1:{address[1]}/"
+    answers: list[int] = []
+    over = threading.Event()
+
+    def ask() -> None:
+        until = time.monotonic() + 60
+        while not answers and time.monotonic() < until:
+            with contextlib.suppress(httpx.TransportError):
+                answers.append(httpx.get(page, follow_redirects=True).status_code)
+            if over.wait(0.05):
+                return  # it did not even begin
+        os.kill(os.getpid(), signal.SIGINT)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        yield
+    finally:
+        over.set()
+        asking.join()
+    assert answers == [200]
