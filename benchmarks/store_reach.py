@@ -19,9 +19,7 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.reach.config import ReachConfig
-from argus.reach.exact import exact_ranks
-from argus.reach.survey import survey
+from argus.reach import ReachConfig, exact_ranks, survey
 from argus.stores.lancedb import open_lancedb
 from argus.stores.pgvector import open_pgvector
 from argus.stores.protocol import Store

@@ -26,8 +26,7 @@ from argus.evaluation.gate.job import gate
 from argus.evaluation.job import evaluate
 from argus.explanation.config import RunConfig
 from argus.explanation.of_retriever import explain_retriever
-from argus.reach.config import ReachConfig
-from argus.reach.job import reach
+from argus.reach import ReachConfig, reach
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.job import exposure
 from argus.retrievers.config import AskingConfig

@@ -1,12 +1,31 @@
-"""What `make docs` does beyond mkdocs: folders in the nav, and links that leave docs/."""
+"""The reference, folders in the nav, and links that leave docs/: hooks of `make docs`."""
 
 from __future__ import annotations
 
 import re
+import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from mkdocs.structure.files import File
+
 LINK = re.compile(r"\[([^]]*)\]\(((?:\.\./)+)([^)#]*)(#[^)]*)?\)")
+
+
+@cache
+def _reference() -> dict[str, str]:
+    sys.path.insert(0, str(Path(__file__).parent))
+    from reference import pages
+
+    return pages()
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages of the reference."""
+    for name, text in _reference().items():
+        files.append(File.generated(config, name, content=text))
+    return files
 
 
 def on_config(config: Any) -> Any:
@@ -27,7 +46,9 @@ def _pages(value: Any, docs: Path) -> Any:
         return [_filled(entry, docs) for entry in value]
     if not value.endswith("/"):
         return value
-    names = sorted(path.name for path in (docs / value).glob("*.md"))
+    there = [path.name for path in (docs / value).glob("*.md")]
+    made = [name.removeprefix(value) for name in _reference() if name.startswith(value)]
+    names = sorted({*there, *made})
     names.sort(key=lambda name: name not in ("README.md", "overview.md"))
     return [f"{value}{name}" for name in names]
 

@@ -693,15 +693,11 @@ from .project.findings import (
 from .project.job import (
     start_project as start_project,
 )
-from .reach.config import (
+from .reach import (
     ReachConfig as ReachConfig,
-)
-from .reach.job import (
     ReachResult as ReachResult,
-    reach as reach,
-)
-from .reach.summary import (
     ReachSummary as ReachSummary,
+    reach as reach,
 )
 from .reports.html import (
     figure_dicts as figure_dicts,

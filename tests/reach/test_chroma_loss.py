@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argus.reach.causes import Cause
-from argus.reach.job import reach
+from argus.reach import Cause, reach
 
 DIM, CLUSTERS, N = 16, 200, 2_000
 

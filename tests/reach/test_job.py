@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.reach.causes import Cause
-from argus.reach.config import ReachConfig
-from argus.reach.job import reach
+from argus.reach import Cause, ReachConfig, reach
 from argus.stores.protocol import Metric, Records, StoreFacts
 from tests.support.word_encoder import WordEncoder
 

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 import sqlite_vec
 
-from argus.reach.job import reach
+from argus.reach import reach
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,18 @@ import typer
 from typer.testing import CliRunner
 
 from argus.cli.main import app
-from argus.cli.reference import leaves
 from tests.support.examples import documents, fill_store, write_rows
 from tests.support.study import fill
+
+
+def leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the commands in a group, or the command itself, with the words that call it."""
+    if (inner := getattr(command, "commands", None)) is None:
+        yield path, command
+        return
+    for name, one in inner.items():
+        yield from leaves(f"{path} {name}", one)
+
 
 COMMANDS = dict(leaves("argus", typer.main.get_command(app)))
 EXAMPLES: dict[str, Any] = {

@@ -10,7 +10,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.reach.config import ReachConfig
+from argus.reach import ReachConfig
 from argus.settings import Doc
 from argus.stores.config import StoreConfig, Where
 from argus.stores.filters import conditions
@@ -39,7 +39,7 @@ def reach(
 
     Writes unreached.parquet and .csv, summary.json, manifest.json and report.html.
     """
-    from argus.reach.job import reach as run
+    from argus.reach import reach as run
 
     result = run(
         store,

@@ -204,7 +204,7 @@ def _until_damage(unpack: zlib._Decompress, packed: bytes) -> Iterator[bytes]:
 
 
 @numba.njit(nogil=True, cache=True)
-def _scan(
+def _scan(  # noqa: C901
     block: npt.NDArray[np.uint8], at: int, state: IntArray, marks: IntArray
 ) -> tuple[int, int]:
     """Mark where items begin and end, in turn, from `at` on; return where it stopped and how many.

@@ -89,7 +89,7 @@ def _bring_near(rows, starts, documents, i):  # type: ignore[no-untyped-def]  # 
 
 
 @numba.njit(cache=True, nogil=True)
-def mixed_scores(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def mixed_scores(  # type: ignore[no-untyped-def]  # noqa: C901  # pragma: no cover - compiled
     query, vectors, own_rows, own_starts,
     rows_1, starts_1, codes_1, rows_2, starts_2, codes_2,
     weight_1, weight_2,

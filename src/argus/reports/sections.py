@@ -51,7 +51,7 @@ SECTIONS: dict[str, Home] = {
     "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
     "judging": Home("Judged traffic", "traffic judge", "argus.traffic.judging.section"),
     "exposure": Home("Documents", "exposure", "argus.retrievability.exposure.section"),
-    "reach": Home("Store", "reach", "argus.reach.section"),
+    "reach": Home("Store", "reach", "argus.reach"),
     "probe": Home("Probe", "probe fit", "argus.retrievability.probes.section"),
     "prediction": Home(
         "Predicted", "probe predict", "argus.retrievability.probes.prediction_section"

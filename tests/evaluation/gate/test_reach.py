@@ -9,7 +9,7 @@ import pytest
 
 from argus.evaluation.gate.config import GateBounds
 from argus.evaluation.gate.job import Verdict, gate
-from argus.reach.job import reach
+from argus.reach import reach
 from tests.support.stores import N, lancedb
 
 

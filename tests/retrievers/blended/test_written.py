@@ -11,7 +11,7 @@ from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
-from argus.reach.job import reach
+from argus.reach import reach
 from argus.remedies.blend.job import blend_index
 from argus.remedies.writing.of_store import blend_store
 from argus.retrievers.blended.retriever import BlendedRetriever

@@ -14,9 +14,7 @@ from argus.data.records import read_record
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.reach.config import ReachConfig
-from argus.reach.job import reach
-from argus.reach.summary import ReachSummary
+from argus.reach import ReachConfig, ReachSummary, reach
 from argus.remedies.serving import blended, serving_lines
 from argus.remedies.writing.collection import ids_of, remedies_in
 from argus.remedies.writing.mixtures import DOCUMENT

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from argus.corpora.remarks import OfStore
 from argus.indexes.recipes import BlendRecord
-from argus.reach.summary import Reached, UnreachedRecord
+from argus.reach import Reached, UnreachedRecord
 from argus.remedies.blend.summary import BlendDocuments, joined_line
 
 
