@@ -107,7 +107,7 @@ def _values_of_rivals(
     lexical = IndexRetriever(opened, encoder, ORIGINAL).lexical()
     runs = rival_runs(
         Searched(opened.snapshot(ORIGINAL), lexical),
-        JudgedVectors(questions.queries, vectors, questions.qrels),
+        JudgedVectors(questions.queries, vectors, questions.qrels, questions.fold),
     )
     return {
         name: evaluate(run, questions.qrels, [MEASURE, GUARD]).per_query

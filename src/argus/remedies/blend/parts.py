@@ -109,6 +109,15 @@ class JudgedVectors:
     fold: ParentFold | None = None
     """Of chunks to the documents that were judged."""
 
+    @property
+    def depth(self) -> int:
+        """How many results are asked for, of which `folded` makes ten documents."""
+        return deeper(K, self.fold)
+
+    def folded(self, run: Run) -> Run:
+        """Return a run of what was judged."""
+        return run if self.fold is None else self.fold.run(run)
+
 
 def parts(
     searched: Searched, blend: Blend, costs: Costs, judged: JudgedVectors | None
@@ -134,8 +143,7 @@ def _gains(
 ) -> dict[tuple[str, str], DifferenceFigures]:
     values = {}
     for name, arm in steps(blend).items():
-        run = searched.run(judged.queries, judged.vectors, deeper(K, judged.fold), arm)
-        run = run if judged.fold is None else judged.fold.run(run)
+        run = judged.folded(searched.run(judged.queries, judged.vectors, judged.depth, arm))
         per_query = evaluate(run, judged.qrels, [NDCG, RECALL]).per_query
         values[name] = {m: {q: v[m] for q, v in per_query.items()} for m in (NDCG, RECALL)}
     dense = next(iter(values.values()))
@@ -147,12 +155,12 @@ def _gains(
 
 
 def rival_runs(searched: Searched, judged: JudgedVectors) -> dict[str, Run]:
-    """Return the first ten of the vectors fused with BM25 by each of `RIVALS`, by its name."""
+    """Return what comes first of the vectors fused with BM25 by each of `RIVALS`, by its name."""
     dense = searched.run(judged.queries, judged.vectors, FUSED_DEPTH, DENSE)
     texts, ids = [q.text for q in judged.queries], [q.id for q in judged.queries]
     words = searched.lexical.search(texts, FUSED_DEPTH).run(ids)
     return {
-        name: fuse_with_bm25(dense, words, K, method, weight)
+        name: judged.folded(fuse_with_bm25(dense, words, judged.depth, method, weight))
         for name, (method, weight) in RIVALS.items()
     }
 
@@ -160,7 +168,7 @@ def rival_runs(searched: Searched, judged: JudgedVectors) -> dict[str, Run]:
 def rivals(searched: Searched, judged: JudgedVectors) -> list[Rival]:
     """Return what each of `RIVALS` gains against the vectors alone."""
     runs = {
-        ALONE: searched.run(judged.queries, judged.vectors, K, DENSE),
+        ALONE: judged.folded(searched.run(judged.queries, judged.vectors, judged.depth, DENSE)),
         **rival_runs(searched, judged),
     }
     values = {
