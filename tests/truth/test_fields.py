@@ -237,6 +237,14 @@ def test_repair_counts_by_document(index):
     assert summary(index / "blended", "evaluation")["parents"]["documents"] == len(SUBJECTS)
 
 
+def test_a_blend_that_is_printed_for_an_index_counts_by_document(here, tmp_path):
+    ran("exposure", "--corpus", "chunks.jsonl", *FIELDS, "--out", tmp_path / "out")
+    report = unescape((tmp_path / "out" / "report.html").read_text())
+    line = next(part for part in report.splitlines() if "argus remedy blend --index" in part)
+    printed = line[line.index("argus remedy blend --index") :].partition("<")[0]
+    assert set(FIELDS) <= set(printed.split())
+
+
 def test_explain_counts_by_document(here):
     asked = ("where is tea rolled and withered?", "tea", "--corpus", "chunks.jsonl", *FIELDS)
     for searched in (("--index", "index"), ("--retriever", "search.py:search"), ENCODER):

@@ -279,7 +279,7 @@ def _failing(results: Results, counts: dict[str, VerdictCount]) -> VerdictAction
         return None
     return VerdictAction(
         "Try a search that blends sentences, a hub correction and BM25 (no labels, no model)",
-        f"{places.indexing} && {command('remedy', 'blend', '--index', places.beside)}",
+        places.blending_beside,
         f"{BLEND_MEASURED}; what your retriever gains is not known: judge again",
         BLEND_GAIN,
     )

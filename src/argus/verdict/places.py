@@ -229,8 +229,18 @@ class Places:
         """The command that blends, where the documents live: in an index, a store, or a file."""
         if self.index is None and is_store(self.corpus):
             return command(*self._telling("remedy blend", "--store", self.corpus))
-        blending = command("remedy", "blend", "--index", self.index or self.beside)
+        blending = self._blending_index(self.index or self.beside)
         return blending if self.index else f"{self.indexing} && {blending}"
+
+    @property
+    def blending_beside(self) -> str:
+        """The command that makes an index beside the results, and blends in it."""
+        return f"{self.indexing} && {self._blending_index(self.beside)}"
+
+    def _blending_index(self, index: str) -> str:
+        chunks = ["--corpus", self.corpus, *self.options_of("remedy blend", "Input", "Store")]
+        options = chunks if self.parent_field and self.corpus != "CORPUS" else []
+        return command("remedy", "blend", "--index", index, *options)
 
     @property
     def indexing(self) -> str:
