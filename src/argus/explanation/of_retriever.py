@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from argus.data.corpus import read_queries
-from argus.data.types import Query
+from argus.data.types import Document, Query
 from argus.errors import ArgusError
 from argus.evaluation.parents import deeper
 from argus.evaluation.queries import unknown_query
@@ -63,10 +63,41 @@ def explain_retriever(
     question = question_of(query, config.queries)
     documents = documents_of(config)
     known = list((documents or {}).values())
-    fold = fold_of(config, documents)
     with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
-        ids = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
-        scores = _scores(source, question.text, ids, deeper(config.k, fold))
+        return explain_among(documents, question, doc_id, source, config, authority)
+
+
+def explain_served(
+    query: str,
+    doc_id: str,
+    retriever: Any,
+    documents: Sequence[Document],
+    config: RunConfig,
+    authority: Authority | None,
+) -> RetrieverExplanation:
+    """Explain as `explain_retriever` does, of documents that were read already.
+
+    documents: those of `config.corpus`. A retriever may hold the store that they lie in, so they
+    are not read again.
+    """
+    check_ids(query, doc_id, config.k)
+    known = {document.id: document for document in documents} or None
+    with all_opened([retriever], documents, AskingConfig(), None) as (source,):
+        return explain_among(known, Query(QUERY, query), doc_id, source, config, authority)
+
+
+def explain_among(
+    documents: Mapping[str, Document] | None,
+    question: Query,
+    doc_id: str,
+    source: OpenRetriever,
+    config: RunConfig,
+    authority: Authority | None,
+) -> RetrieverExplanation:
+    """Explain of what is open; documents: those of `config.corpus`, by id, where it is named."""
+    fold = fold_of(config, documents)
+    ids = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
+    scores = _scores(source, question.text, ids, deeper(config.k, fold))
     check_corpus(documents, list(scores), config.corpus, RetrieverExplanation.source)
     chunked = RunCase(
         question.text, doc_id, config.k, scores, documents, RetrieverExplanation.source

@@ -22,6 +22,7 @@ from argus.service.searching.authority import ServedAuthority
 from argus.service.searching.indexing import Indexing
 from argus.service.searching.journals import journal_of, warnings_of
 from argus.service.searching.searcher import Searcher
+from argus.service.searching.sources import ServedRetriever
 from argus.service.searching.summary import SearchResults
 from argus.service.security.access import Gate
 from argus.service.security.sessions import Sessions, token_of
@@ -102,6 +103,10 @@ class Service:
     def fold(self) -> ParentFold | None:
         """Of chunks to the documents that count; None where their field is not named."""
         place = self.workplace
+        if place.retriever or place.store:
+            source = self.searcher.source()
+            if isinstance(source, ServedRetriever) and source.documents:
+                return ParentFold.of(place.parent_field, source.documents)
         return ParentFold.of_corpus(
             ChunkedCorpus(corpus=place.corpus, fields=place.fields, parent_field=place.parent_field)
         )

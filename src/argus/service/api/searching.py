@@ -13,7 +13,7 @@ from argus.explanation.config import ExplainConfig
 from argus.explanation.records import ExplanationRecord, RunExplanationRecord
 from argus.service.api.requests import Batch, Explain, Resolve, Search
 from argus.service.searching.authority import ServedAuthority
-from argus.service.searching.sources import IndexSource
+from argus.service.searching.sources import IndexSource, ServedRetriever
 from argus.service.searching.summary import BatchResults, Resolutions, SearchResults
 from argus.service.state import Service, ServiceOf
 from argus.service.workplace import run_config
@@ -69,7 +69,7 @@ async def explained(service: Service, body: Explain) -> Explained:
 
 def _explained(service: Service, body: Explain) -> Explained:
     from argus.explanation.job import explain as explain_index
-    from argus.explanation.of_retriever import explain_retriever
+    from argus.explanation.of_retriever import explain_served
 
     authority = None if service.authority is None else service.authority.around(body.id)
     source = service.searcher.source()
@@ -80,8 +80,9 @@ def _explained(service: Service, body: Explain) -> Explained:
             body.query, body.id, retriever, config, authority=authority, fold=service.fold
         ).as_dict()
     of_retriever = run_config(service.workplace, body.k)
-    return explain_retriever(
-        body.query, body.id, service.searcher, of_retriever, authority=authority
+    documents = source.documents if isinstance(source, ServedRetriever) else ()
+    return explain_served(
+        body.query, body.id, service.searcher, documents, of_retriever, authority
     ).as_dict()
 
 

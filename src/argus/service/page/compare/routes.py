@@ -36,7 +36,7 @@ def compare(
     home = path or (index_of(place, None).path if has_index(place, None) else place.folders[0])
     shown: Values = {"q": q, "k": k, "one": one, "two": two, "answers": []}
     shown |= panel(request, home / HERE)
-    if one is not None and two is not None:
+    if one is not None and two is not None and len(offered) > 1:
         if q.strip():
             shown["answers"] = side_by_side(q, (one, two), k, warm)
         shown["job"] = comparing((one, two), home, place)

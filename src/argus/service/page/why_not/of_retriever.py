@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argus.explanation.of_retriever import explain_retriever
+from argus.explanation.of_retriever import explain_served
 from argus.service.page.rows import Values
 from argus.service.page.titles import Titled, nearest_titles
 from argus.service.page.why_not.answers import Asking, grouped, meant_by
@@ -27,6 +27,7 @@ def titles_of(service: Service, words: str) -> list[Titled]:
 def answer_of_retriever(service: Service, asking: Asking) -> Values:
     """Return what the template shows: an explanation, or the documents that may be meant."""
     source, doc = service.searcher.source(), asking.document
+    documents = source.documents if isinstance(source, ServedRetriever) else ()
     chunks = frozenset([doc]) if service.fold is None else service.fold.chunks_of(doc)
     if not source.texts(chunks) and (meant := titles_of(service, doc)):
         one = meant_by(doc, meant)
@@ -36,8 +37,8 @@ def answer_of_retriever(service: Service, asking: Asking) -> Values:
         chunks = frozenset([doc]) if service.fold is None else service.fold.chunks_of(doc)
     authority = None if service.authority is None else service.authority.around(doc)
     config = run_config(service.workplace, asking.k)
-    explanation = explain_retriever(
-        asking.question, doc, service.searcher, config, authority=authority
+    explanation = explain_served(
+        asking.question, doc, service.searcher, documents, config, authority
     )
     texts = source.texts(sorted(chunks))
     title = next((title for title, _ in texts.values() if title), "")
