@@ -26,6 +26,7 @@ def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
         raise
     except Exception as error:  # clients let through whatever their transports raise
         line = next(iter(scrubbed(str(error), hidden).strip().splitlines()), "no message")[:200]
+        line = line.rstrip(".")
         raise ArgusError(
             f"{name}: {type(error).__name__}: {line}. Check the address, the key and that the "
             "store is up."
