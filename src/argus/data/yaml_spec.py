@@ -25,10 +25,10 @@ def problem(got: str, expected: str, fix: str, key: str | None = None) -> Pydant
     return PydanticCustomError("spec", "{got}", context)
 
 
-def nearest(name: str, known: list[str]) -> str:
-    """Return how to mend a name that is not known."""
+def nearest(name: str, known: list[str], otherwise: str = "Remove it, or rename it.") -> str:
+    """Return how to mend a name that is not known; otherwise: where none is like it."""
     close = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]!r}?" if close else "Remove it, or rename it."
+    return f"Did you mean {close[0]!r}?" if close else otherwise
 
 
 class Strict(BaseModel):

@@ -98,7 +98,7 @@ def test_a_name_is_the_built_in_domain_and_a_path_a_file(
     [
         ("securty", "no domain or file 'securty'; expected courts, drugs, security, trading, or "
          "a YAML file. Did you mean 'security'?"),
-        ("zzz", "Remove it, or rename it."),
+        ("zzz", "Name one of these, or your own rules by their path."),
         ("no/such.yaml", "no domain or file 'no/such.yaml'; expected courts"),
         (".", "is a folder"),
     ],

@@ -46,10 +46,11 @@ def load_domain(source: str | Path) -> Domain:
     expected = f"{', '.join(known)}, or a YAML file"
     if not path.exists():
         is_name = path.suffix == "" and path.name == str(source)
+        otherwise = "Name one of these, or your own rules by their path."
         raise InputError(
             f"no domain or file {str(source)!r}",
             expected=expected,
-            fix=nearest(str(source), known) if is_name else "Check the path.",
+            fix=nearest(str(source), known, otherwise) if is_name else "Check the path.",
             where=path,
         )
     return _domain(read_text(path, expected), path)
