@@ -45,7 +45,7 @@ def _names() -> dict[str, str]:
         found = getattr(argus, name)
         home = getattr(found, "__module__", None) or "argus"
         place = home if home.startswith("argus.") else "argus"
-        rooms[(place.split(".") + ["argus"])[1]].append(f"::: {place}.{name}\n")
+        rooms[[*place.split("."), "argus"][1]].append(f"::: {place}.{name}\n")
     texts = {f"python/{room}.md": f"# {room}\n\n" + "\n".join(of) for room, of in rooms.items()}
     rows = "".join(f"* [`argus.{room}`]({room}.md): {len(of)}\n" for room, of in rooms.items())
     return {"python/overview.md": "# Python names\n\n" + rows} | texts

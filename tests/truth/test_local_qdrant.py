@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 from qdrant_client import QdrantClient, models
@@ -32,7 +34,10 @@ def test_a_folder_of_qdrant_can_be_named_twice_in_one_command(tmp_path, minilm, 
     client.upsert("c", models.Batch(ids=list(range(len(rows))), vectors=vectors, payloads=payloads))
     client.close()
     encoder = ["--encoder", "all-MiniLM-L6-v2"]
-    run("remedy", "blend", "--store", "qdrant:p/c", *encoder)
+    output = run("remedy", "blend", "--store", "qdrant:p/c", *encoder, "--id-field", "id")
+    told = re.search("To search with it: (.*) in every command that has a retriever", output)
+    run("explain", "How long is a password valid?", rows[0]["id"], *shlex.split(told[1]),
+        "--corpus", "qdrant:p/c")  # fmt: skip
     output = run(
         "evaluate", "--retriever", "qdrant:p/c", "--retriever", "blended:qdrant:p/c_argus",
         *encoder, "--queries", DATA / "questions.jsonl", "--qrels", DATA / "qrels.tsv",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,10 +59,8 @@ class WrittenResult(Result):
                 f"own vectors: {self.folder / self.remedy / 'unreached.csv'} names them, and why"
             )
         collection = self.summary["collection"]
-        yield (
-            f"To search with it: --retriever {BLENDED}{collection} in every command that has one; "
-            "in Python:"
-        )
+        words = shlex.join(["--retriever", f"{BLENDED}{collection}", *carry("explain")])
+        yield f"To search with it: {words} in every command that has a retriever; in Python:"
         yield from serving_lines(self.python)
         yield f"To undo it: {self.undo}"
 
