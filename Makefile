@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test campaign faults check bench docs dist wheel containers sbom advisories clean
+.PHONY: demo test campaign check bench docs dist wheel containers sbom advisories clean
 
 demo: $(VENV)/.installed
 	$(BIN)/argus demo --out argus-demo
@@ -18,15 +18,6 @@ test: $(VENV)/.installed-dev check
 # The same tests with thirty times as many examples of each property: hours.
 campaign: $(VENV)/.installed-dev
 	ARGUS_EXAMPLES=10 OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder
-
-# Kills, full disks and neighbours of every command, and 10,000 damaged files per reader: most of a
-# day. PARTS=fuzz, or TRIES=10, for less; PARTS=coverage where atheris is installed. Figures go to
-# benchmarks/results/faults.json and docs/reliability.md. Needs a C compiler, and shared/ as the
-# benchmarks do.
-PARTS ?=
-TRIES ?= 100
-faults: $(VENV)/.installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.faults $(PARTS) --tries $(TRIES)
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

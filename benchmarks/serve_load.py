@@ -29,7 +29,6 @@ import numpy as np
 
 import argus
 from argus.corpora.opening import read_corpus
-from benchmarks.faults.watching import memory_of, processor_s
 
 BARS = {"p50_ms": 25, "p95_ms": 60, "per_second at 32": 150}
 ALONE, TOGETHER, AT_ONCE = 400, 3000, 32
@@ -51,6 +50,19 @@ print(f"http://127.0.0.1:{socket.getsockname()[1]}/", flush=True)
 uvicorn.Server(config).run([socket])
 """
 SERVE = "from argus.cli.main import main; main()"
+
+
+def memory_of(pid: int) -> tuple[float, float]:
+    """Return the resident megabytes of a process, and those of it that are no file's."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    sizes = dict(re.findall(r"^(VmRSS|RssAnon):\s+(\d+)", status, re.MULTILINE))
+    return round(int(sizes["VmRSS"]) / 1024, 1), round(int(sizes["RssAnon"]) / 1024, 1)
+
+
+def processor_s(pid: int) -> float:
+    """Return the processor seconds of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run() -> dict[str, Any]:

@@ -79,7 +79,7 @@ def test_every_link_leads_somewhere(page):
 def test_a_benchmark_that_it_names_is_there(page):
     commands = re.findall(r"python -m benchmarks((?: [a-z]\w+)+)", page.read_text("utf-8"))
     names = {name for command in commands for name in command.split()}
-    assert names <= {*NAMES, "faults"}
+    assert names <= {*NAMES}
 
 
 def test_the_reference_has_every_command_and_every_public_name():

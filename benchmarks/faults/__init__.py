@@ -1,1 +1,0 @@
-"""Every command under kills, full disks and neighbours: `python -m benchmarks.faults`."""
