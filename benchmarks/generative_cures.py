@@ -1,4 +1,4 @@
-"""Cures for false pruning beside plain beams: what is still pruned, what is found, what it costs.
+"""Backtracking beside plain beams: what is still pruned, what is found, what it costs.
 
 The small models and the questions of `generative_quality`: wiki2 with and without titles in the
 passages, SEAL and MINDER on the demo. Per search: hits and nDCG, seconds per question beside those
@@ -35,9 +35,7 @@ K, REPLAYED = 10, 100
 SEARCHES = {
     "plain": Decoding(),
     "beams_30": Decoding(beams=30),
-    "sets": Decoding(cure=Cure.SETS),
     "backtracking": Decoding(cure=Cure.BACKTRACKING),
-    "diverse": Decoding(cure=Cure.DIVERSE),
 }
 
 

@@ -35,12 +35,10 @@ CHOOSING = ("cranfield", "hotpot100", "theoremqa_theorems")
 PUBLISHED = Scoring(query_bonus=0.0, unigrams=5_000)
 SETTINGS = {
     "published": PUBLISHED,
-    "not_keys": replace(PUBLISHED, add_best_unigrams=False),
     "unigrams_1000": replace(PUBLISHED, unigrams=1_000),
     "unigrams_100": replace(PUBLISHED, unigrams=100),
     "unigrams_0": replace(PUBLISHED, unigrams=0),
     "shortest_2": replace(PUBLISHED, shortest=2),
-    "not_keys_shortest_2": replace(PUBLISHED, add_best_unigrams=False, shortest=2),
     "unigrams_0_shortest_2": replace(PUBLISHED, unigrams=0, shortest=2),
 }
 

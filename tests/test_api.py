@@ -78,7 +78,6 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
         ("build_ngrams", "generative build"),
         ("train_generative", "generative train"), ("tune_generative", "generative tune"),
         ("convert_fairseq", "generative convert"), ("search_ngrams", "generative search"),
-        ("ngram_stats", "generative stats"),
     ],
 )  # fmt: skip
 def test_every_command_has_a_function(name, command):

@@ -361,13 +361,8 @@ from .generative.index.segment import (
 from .generative.index.settings import (
     NgramBuildConfig as NgramBuildConfig,
 )
-from .generative.index.stats import (
-    StatsResult as StatsResult,
-    ngram_stats as ngram_stats,
-)
 from .generative.index.summary import (
     NgramBuildSummary as NgramBuildSummary,
-    StatsSummary as StatsSummary,
 )
 from .generative.jobs.outputs import (
     Results as Results,

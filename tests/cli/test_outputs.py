@@ -41,7 +41,6 @@ READING = [
     f"{NGRAMS} --query words",
     f"{SCENARIOS} --estimate",
     LINT,
-    "generative stats ngrams",
 ]
 
 

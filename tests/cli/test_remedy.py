@@ -146,10 +146,6 @@ def test_a_budget_and_a_refusal_end_with_2_and_change_nothing(remedy, endpoint, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            ("synthesize", "--unguarded-for-comparison"),
-            "--unguarded-for-comparison: --unguarded-for-comparison without --model",
-        ),
         (("synthesize", "--preset", "best"), "--preset: preset 'best'; expected one of paper"),
         (("expand", "--preset", "best"), "--preset: preset 'best'; expected one of paper, robust"),
         (("expand", "--tau", 2), "'--tau'"),

@@ -66,12 +66,6 @@ def test_the_length_penalty_spares_long_keys():
     )
 
 
-def test_without_frequencies_a_key_weighs_what_is_above_least():
-    keys = [Key((7,), -1.0, "body"), Key((8,), -3.0, "body"), Key((9,), -math.inf, "body")]
-    found = weights(keys, [900, 1, 1], use_frequencies=False)
-    assert found == pytest.approx([2.1**2, 0.1**2, 0])
-
-
 def test_an_exponent_of_zero_counts_keys_that_weigh_something():
     keys = [Key((7,), -1.0, "body"), Key((8,), -30.0, "body")]
     assert weights(keys, [1, 1], exponent=0).tolist() == [1, 0]
@@ -92,7 +86,6 @@ def test_an_exponent_of_zero_counts_keys_that_weigh_something():
         smoothing=st.floats(0, 50),
         exponent=st.floats(0.5, 4),
         length_penalty=st.floats(0, 0.9),
-        use_frequencies=st.booleans(),
         query_bonus=st.floats(0, 20),
         query_ceiling=st.floats(-5, 0),
     ),
@@ -115,12 +108,11 @@ def test_weights_are_the_plain_reading(rows, n_tokens, scoring):
     ),
     st.integers(0, 13),
     st.sets(st.integers(0, 12)),
-    st.booleans(),
 )
-def test_unigram_weights_are_the_plain_reading(rows, most, excluded, frequencies):
+def test_unigram_weights_are_the_plain_reading(rows, most, excluded):
     logs = np.array([log for log, _ in rows], np.float32)
     counts = np.array([count for _, count in rows])
-    scoring = Scoring(unigrams=most, use_frequencies=frequencies)
+    scoring = Scoring(unigrams=most)
     found = unigram_weights(logs, counts, 700, excluded, scoring)
     expected = plain_unigrams(logs, counts, 700, excluded, scoring)
     assert {t: w for t, w in enumerate(found.tolist()) if w > 0} == pytest.approx(expected)
@@ -164,13 +156,9 @@ def test_logits_for_unigrams_are_an_error(value):
         ("max_occurrences", 0, "--max-occurrences", "a whole number from 1"),
         ("full_documents", 1.5, "--documents", "a whole number"),
         ("unigrams", True, "--unigrams", "a whole number"),
-        ("drop_occurrences", 0, "drop_occurrences", "a whole number from 1"),
-        ("drop_occurrences", 1.5, "drop_occurrences", "a whole number"),
-        ("single_key", 2, "single_key", "a number from 0 to 1"),
         ("query_bonus", -1, "--query-bonus", "a number from 0"),
         ("query_ceiling", 0.5, "query_ceiling", "a number to 0"),
         ("query_ceiling", -math.inf, "query_ceiling", "a number to 0"),
-        ("best_key", "score", "best_key", "one of weight, length, frequency"),
     ],
 )
 def test_parameters_out_of_range_are_errors(name, value, where, expected):
@@ -196,10 +184,8 @@ def test_the_defaults_are_the_published_ones():
     assert (scoring.smoothing, scoring.exponent, scoring.repetition_penalty) == (5, 2, 0.8)
     assert (scoring.max_occurrences, scoring.full_documents) == (1500, 1500)
     assert (scoring.most_unigrams, scoring.shortest) == (5000, 1)
-    assert (scoring.length_penalty, scoring.drop_occurrences) == (0, 10_000_000)
+    assert scoring.length_penalty == 0
     assert (scoring.query_bonus, scoring.query_ceiling) == (14, -1)
-    assert scoring.add_best_unigrams and scoring.use_frequencies
-    assert not (scoring.allow_overlaps or scoring.unigrams_ignore_free_places or scoring.single_key)
 
 
 @pytest.mark.parametrize(("scratch", "expected"), [(True, 0), (False, 5000)])

@@ -22,6 +22,7 @@ from tests.support.generating import (
     plain_beam_search,
     small_vocabulary,
     tiny_model,
+    vast,
 )
 from tests.support.tiny_seq2seq import make_seq2seq
 
@@ -33,8 +34,8 @@ QUERIES = [
 ]
 SMALL = Decoding(beams=4, body_tokens=5, title_tokens=8, query_tokens=12)
 
-EVERYTHING = Scoring(use_frequencies=False)
-"""Weighs every key: by frequency, hardly any n-gram of random weights is above chance."""
+EVERYTHING = Scoring(smoothing=0)
+"""Weighs every key in a vast corpus: hardly any n-gram of random weights is above chance here."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def parts(tmp_path_factory):
 
 
 def answers(index, model, mode=Mode.MINDER, decoding=SMALL, queries=QUERIES):
-    searcher = GenerativeSearcher(index, model, mode, decoding, EVERYTHING)
+    searcher = GenerativeSearcher(vast(index), model, mode, decoding, EVERYTHING)
     return {a.query_id: a for a in searcher.search(queries, 10)}
 
 
@@ -238,7 +239,7 @@ def test_batches_that_do_not_fit_are_halved_and_nothing_is_lost(parts, monkeypat
         return encode(self, sources)
 
     monkeypatch.setattr(Seq2Seq, "encode", little_memory)
-    searcher = GenerativeSearcher(index, model, Mode.MINDER, SMALL, EVERYTHING)
+    searcher = GenerativeSearcher(vast(index), model, Mode.MINDER, SMALL, EVERYTHING)
     assert_alike(whole, {a.query_id: a for a in searcher.search(QUERIES, 10)})
     assert searcher.batch == 2
     assert max(sizes) > 8

@@ -63,7 +63,6 @@ FOLLOWS = {
     "argus figures": "argus audit",
     "argus generative train": "argus generative build",
     "argus generative tune": "argus generative train",
-    "argus generative stats": "argus generative build",
     "argus generative search": "argus generative train",
 }
 """Which command's example comes first, in the same folder."""

@@ -23,20 +23,11 @@ def plain_weight(key, count, n_tokens, query_start, scoring):
 
 
 def plain_weights(keys, counts, n_tokens, query_start, scoring):
-    """Weights of all keys; without frequencies they hang on the least probable."""
-    if scoring.use_frequencies:
-        return [
-            plain_weight(key, count, n_tokens, query_start, scoring)
-            for key, count in zip(keys, counts, strict=True)
-        ]
-    logs = [lifted(key, query_start, scoring) for key in keys]
-    least = min((log for log in logs if log > -math.inf), default=0.0) - 0.1
-    weights = []
-    for key, log, count in zip(keys, logs, counts, strict=True):
-        scale = (1 - scoring.length_penalty) ** (len(key.tokens) - 1)
-        weight = (max(0.0, log - least) * scale) ** scoring.exponent
-        weights.append(weight if count else 0.0)
-    return weights
+    """Weights of all keys."""
+    return [
+        plain_weight(key, count, n_tokens, query_start, scoring)
+        for key, count in zip(keys, counts, strict=True)
+    ]
 
 
 def lifted(key, query_start, scoring):
@@ -59,16 +50,12 @@ def plain_unigrams(log_probabilities, counts, n_tokens, excluded, scoring):
     """Weights of the most probable single tokens that occur: {token: weight}."""
     logs = log_probabilities.tolist()
     best = nsmallest(scoring.most_unigrams, range(len(logs)), key=lambda t: (-logs[t], t))
-    least = min((logs[t] for t in best if logs[t] > -math.inf), default=0.0) - 0.1
     weights = {}
     for token in best:
         if token in excluded or not counts[token]:
             continue
-        if scoring.use_frequencies:
-            log = min(logs[token], -1e-10)
-            weight = log_odds(log, counts[token], n_tokens, scoring.smoothing)
-        else:
-            weight = max(0.0, logs[token] - least)
+        log = min(logs[token], -1e-10)
+        weight = log_odds(log, counts[token], n_tokens, scoring.smoothing)
         if weight > 0:
             weights[token] = weight
     return weights
@@ -102,10 +89,9 @@ def plain_aggregate(index, keys, log_probabilities, scoring, k):
 
 def plain_evidence(index, weighted, unigrams, unigram_counts, scoring, k):
     """Steps 2 (second half) to 7 from weights. weighted: [(tokens, weight, count)]."""
-    if scoring.add_best_unigrams:
-        best = sorted(unigrams, key=lambda t: (-unigrams[t], t))[: len(weighted)]
-        weighted = weighted + [((t,), unigrams[t], unigram_counts[t]) for t in best]
-    kept = [w for w in weighted if w[1] > 0 and 0 < w[2] <= scoring.drop_occurrences]
+    best = sorted(unigrams, key=lambda t: (-unigrams[t], t))[: len(weighted)]
+    weighted = weighted + [((t,), unigrams[t], unigram_counts[t]) for t in best]
+    kept = [w for w in weighted if w[1] > 0 and w[2] > 0]
     rare = [w for w in kept if w[2] <= scoring.max_occurrences]
     rare.sort(key=lambda w: -w[1])  # stable
     scores = first_stage(index, rare, scoring) if rare else {}
@@ -126,18 +112,6 @@ def best_of(index, scores, most):
     return sorted(documents, key=lambda d: (-scores[d], order[d]))[:most]
 
 
-def best_weight(keys, scoring):
-    """The weight of the best of [(tokens, weight, count)], which are in order of weight."""
-    if not keys:
-        return 0.0
-    standing = {
-        "weight": lambda w: (-w[1],),
-        "length": lambda w: (-len(w[0]), -w[1]),
-        "frequency": lambda w: (w[2], -w[1]),
-    }[scoring.best_key]
-    return min(keys, key=standing)[1]
-
-
 def first_stage(index, rare, scoring):
     """Steps 4 and 5: {document: score}."""
     border = index.vocabulary.border
@@ -152,10 +126,9 @@ def first_stage(index, rare, scoring):
         for at in range(ptr[i], ptr[i + 1]):
             keys = held[documents[at]]
             places = range(positions[at], positions[at] + length)
-            if not scoring.allow_overlaps:
-                if any(place in covered for place in places):
-                    continue
-                covered.update(places)
+            if any(place in covered for place in places):
+                continue
+            covered.update(places)
             if not keys or keys[-1] is not key:
                 keys.append(key)
     scores = {}
@@ -165,8 +138,7 @@ def first_stage(index, rare, scoring):
             types = set(ngram)
             total += weight * (1 - scoring.repetition_penalty * len(types & seen) / len(types))
             seen |= types
-        best = best_weight(keys, scoring)
-        scores[document] = (1 - scoring.single_key) * total + scoring.single_key * best
+        scores[document] = total
     return scores
 
 
@@ -203,7 +175,7 @@ def read_one(text, trie, unigrams, scoring):
     taken, seen, total, added, keys = set(), set(), 0.0, [], []
     for _, ngram, start, key in found:
         places = range(start, start + len(ngram))
-        if not scoring.allow_overlaps and any(place in taken for place in places):
+        if any(place in taken for place in places):
             continue
         taken.update(places)
         if keys and keys[-1] is key:
@@ -216,13 +188,10 @@ def read_one(text, trie, unigrams, scoring):
         added.append((ngram, part))
     counted, by_tokens = set(), 0.0
     for place, token in enumerate(text):
-        free = scoring.unigrams_ignore_free_places or place not in taken
-        if not free or token in counted or token not in unigrams:
+        if place in taken or token in counted or token not in unigrams:
             continue
         counted.add(token)
         part = unigrams[token] * ((1 - scoring.repetition_penalty) if token in seen else 1)
         by_tokens += part
         added.append(((token,), part))
-    total += by_tokens
-    best = best_weight(keys, scoring)
-    return (1 - scoring.single_key) * total + scoring.single_key * best, added
+    return total + by_tokens, added

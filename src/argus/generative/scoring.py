@@ -24,7 +24,6 @@ from argus.generative.settings import Scoring
 Float64Array = npt.NDArray[np.float64]
 
 _CERTAIN = 1e-10  # taken from every key's log-probability: the odds of a certain key stay finite
-_MARGIN = 0.1  # without frequencies: how far below the least probable key zero lies
 
 
 def key_weights(
@@ -45,10 +44,7 @@ def key_weights(
         logs = np.where(pseudo, lifted, logs)
     logs = np.minimum(logs, 0)
     scale = (1 - scoring.length_penalty) ** (lengths - 1)
-    if scoring.use_frequencies:
-        odds = _log_odds((logs - _CERTAIN) * scale, counts, n_tokens, scoring.smoothing)
-    else:
-        odds = np.where(counts > 0, _above_least(logs) * scale, 0)
+    odds = _log_odds((logs - _CERTAIN) * scale, counts, n_tokens, scoring.smoothing)
     counting = (odds > 0) & (lengths >= scoring.shortest)
     return np.where(counting, odds**scoring.exponent, 0.0)  # 0 ** 0 would be 1
 
@@ -78,12 +74,8 @@ def unigram_weights(
     weights = np.zeros(len(log_probabilities), np.float64)
     best = greatest(log_probabilities, scoring.most_unigrams)
     if len(best):
-        logs = np.minimum(log_probabilities[best].astype(np.float64), 0)
-        if scoring.use_frequencies:
-            logs = np.minimum(logs, -_CERTAIN)
-            weights[best] = _log_odds(logs, counts[best], n_tokens, scoring.smoothing)
-        else:
-            weights[best] = _above_least(logs)
+        logs = np.minimum(log_probabilities[best].astype(np.float64), -_CERTAIN)
+        weights[best] = _log_odds(logs, counts[best], n_tokens, scoring.smoothing)
     weights[counts == 0] = 0
     weights[[token for token in excluded if 0 <= token < len(weights)]] = 0
     return weights
@@ -114,13 +106,6 @@ def _log_odds(
         odds = (logs + not_in_corpus) - (np.log(share) + unlikely)
     positive: Float64Array = np.where((counts > 0) & (odds > 0), odds, 0.0)
     return positive
-
-
-def _above_least(logs: Float64Array) -> Float64Array:
-    """Return how far log-probabilities are above the least that is finite, less a margin."""
-    finite = logs[np.isfinite(logs)]
-    least = float(finite.min()) - _MARGIN if len(finite) else 0.0
-    return np.maximum(logs - least, 0)
 
 
 def greatest(values: FloatArray | Float64Array, most: int) -> IntArray:

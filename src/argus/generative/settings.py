@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from argus.errors import InputError
-from argus.settings import Choices, Doc, Ge, Le, Lt, Option, check_settings, settings_of
+from argus.settings import Doc, Ge, Le, Lt, Option, check_settings, settings_of
 
 _PANEL = "Scoring"
 PUBLISHED_UNIGRAMS = 5_000
@@ -58,10 +58,6 @@ class Scoring:
         Option(panel=_PANEL),
     ] = 0.0
     """A log-probability of n tokens is multiplied by (1 - length_penalty) ** (n - 1) (SEAL: 0)."""
-    use_frequencies: bool = True
-    """Off: a key weighs what its log-probability is above the least of all keys, whatever its
-    frequency (SEAL: on)."""
-
     max_occurrences: Annotated[
         int,
         Ge(1),
@@ -69,9 +65,6 @@ class Scoring:
         Option(panel=_PANEL),
     ] = 1_500
     """In the passages that others bring, it counts (SEAL: 1,500)."""
-    drop_occurrences: Annotated[int, Ge(1)] = 10_000_000
-    """A key that comes more often is dropped (SEAL: 10,000,000; its option to set it has no
-    effect)."""
     full_documents: Annotated[
         int, Ge(1), Doc("Passages that are read in full."), Option(("--documents",), panel=_PANEL)
     ] = 1_500
@@ -91,20 +84,6 @@ class Scoring:
         Option(panel=_PANEL),
     ] = 1
     """Of keys; `unigrams` has its own say over single tokens (SEAL: 1)."""
-    add_best_unigrams: bool = True
-    """As many of the weightiest single tokens as there are keys become keys (SEAL: on)."""
-    unigrams_ignore_free_places: bool = False
-    """Count single tokens under keys, too (SEAL: off)."""
-
-    allow_overlaps: bool = False
-    """Let keys share positions (SEAL: off)."""
-    single_key: Annotated[float, Ge(0), Le(1)] = 0.0
-    """x: a passage scores (1 - x) times its sum and x times its best key's weight (SEAL: 0)."""
-    best_key: Annotated[
-        Literal["weight", "length", "frequency"], Choices(("weight", "length", "frequency"))
-    ] = "weight"
-    """Which key of a passage is best for `single_key`: the weightiest, the longest or the rarest
-    (SEAL: weight; its sort_by_length and sort_by_freq)."""
 
     query_bonus: Annotated[
         float,

@@ -65,10 +65,9 @@ def key_views(
     closing = frozenset({v.title_end, v.query_start, v.border})
     nothing: frozenset[int] = frozenset()
 
-    plain = _cured(Search(0, decoding.beams, barred=never), decoding)
-    body = replace(
-        plain, longest=min(decoding.body_tokens, room), any_order=decoding.cure == Cure.SETS
-    )
+    rounds = decoding.rounds if decoding.cure == Cure.BACKTRACKING else 0
+    plain = Search(0, decoding.beams, barred=never, rounds=rounds)
+    body = replace(plain, longest=min(decoding.body_tokens, room))
     views = [KeyView(BODY, body, None, frame, closing)]
     if decoding.question_ngrams:
         views.append(KeyView(QUESTION, None, BODY, nothing, nothing))
@@ -83,12 +82,3 @@ def key_views(
         framed = frame | {v.query_start}
         views.append(KeyView(QUERY, query, QUERY, framed, frozenset({v.border})))
     return views
-
-
-def _cured(search: Search, decoding: Decoding) -> Search:
-    """Return a search with its cure; sets are of texts alone: others have to be whole."""
-    if decoding.cure == Cure.DIVERSE:
-        return replace(search, groups=decoding.groups, diversity=decoding.diversity)
-    if decoding.cure == Cure.BACKTRACKING:
-        return replace(search, rounds=decoding.rounds)
-    return search

@@ -13,9 +13,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from argus.data.writing import writable
 from argus.errors import InputError
 
@@ -35,7 +32,6 @@ LEAST_SIZE = 256 + len(SPECIALS) + 2
 GOLD, UNSUPERVISED = "+", "p"
 """What follows a view's marker: a judged passage is asked for, or any that the text is from."""
 _PROBE = "The quick brown fox's 1,234 naïve cafés \u2014 東京 @@ || </s>"
-_SPACES = ("Ġ", "▁", " ")  # as byte-level tokenizers, sentencepiece and others write a space
 _FILES = ("tokenizer.json", "tokenizer_config.json")
 
 
@@ -115,16 +111,6 @@ class Vocabulary:
     def decode_all(self, sequences: Sequence[Sequence[int]]) -> list[str]:
         """Return the text of several sequences."""
         return list(self._tokenizer.decode_batch([*sequences], skip_special_tokens=False))
-
-    def word_starts(self) -> npt.NDArray[np.bool_]:
-        """Return which tokens begin a word, those that begin with a space; (size,).
-
-        All do where none begins with a space.
-        """
-        starts = np.zeros(self.size, np.bool_)
-        for token, id_ in self._tokenizer.get_vocab().items():
-            starts[id_] = token.startswith(_SPACES)
-        return starts if starts.any() else ~starts
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer into a folder, as `transformers` reads it."""

@@ -16,8 +16,6 @@ Preset = Annotated[
     Doc("robust, or paper: ARGUS §5, with mentions by NER unless --mentions says otherwise."),
 ]
 """As expansion and synthesis declare it."""
-UNGUARDED = "unguarded"
-"""Stands in the id of a remedy whose texts no guard examined."""
 MIN_SIMILARITY = 0.5
 """Context check: least cosine of mention and passage. Namesakes fall below it; on hotpot100 it
 refuses 1% of what bears the name, and results are the same from 0.3 to 0.7."""

@@ -70,7 +70,6 @@ def paper_notes(
     mentions: str,
     tau: float,
     k_aug: int = K_AUG,
-    guarded: bool = True,
 ) -> PaperNotes:
     """Return how far a repair under the preset is the paper's; mentions: as --mentions says."""
     changes: dict[str, bool] = {
@@ -78,8 +77,8 @@ def paper_notes(
         f"τ={tau:g}, not {TAU:g}": tau != TAU,
         f"{k_aug} passages per entity, not {K_AUG}": k_aug != K_AUG,
     }
-    beyond = [line for line in BEYOND[kind] if guarded or not line.startswith("the guard")]
-    return {"unlike": [words for words, differs in changes.items() if differs], "beyond": beyond}
+    unlike = [words for words, differs in changes.items() if differs]
+    return {"unlike": unlike, "beyond": list(BEYOND[kind])}
 
 
 def paper_lines(notes: PaperNotes) -> Iterator[str]:

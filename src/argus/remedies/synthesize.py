@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from argus.data.types import Document, State
 from argus.errors import InputError
@@ -100,16 +100,13 @@ def with_model(
     documents: Sequence[Document],
     candidates: Mapping[str, Sequence[Candidate]],
     model: LanguageModel,
-    *,
-    guarded: bool = True,
 ) -> Iterator[Synthesis]:
     """Yield a synthesis for every document that has candidates, in the order of the documents.
 
     candidates: by document id. An answer is accepted whole or not at all. Not asked for: documents
     longer than `MAX_DOCUMENT_CHARS` (a document that was cut could never pass the guard) and
     documents without an entity that has passages and a first mention that can take a description;
-    beyond `MAX_ENTITIES` those of higher RPS are not offered. guarded: False takes every
-    answer as it is, for comparison only; the reason then says what the guard would have rejected.
+    beyond `MAX_ENTITIES` those of higher RPS are not offered.
     Raises LanguageModelError as the model does; answers so far are in its ledger.
     """
     offers = list(_offers(documents, candidates))
@@ -118,8 +115,7 @@ def with_model(
         if offer.why_not:
             yield _not_offered(offer)
         else:
-            read = _read if guarded else _unexamined
-            yield read(offer, next(outcomes), model.name)
+            yield _read(offer, next(outcomes), model.name)
 
 
 def from_descriptions(
@@ -201,17 +197,6 @@ def _read(offer: _Offer, outcome: Outcome[str], model: str) -> Synthesis:
     return _accepted(offer, offer.examine(outcome.value), source, "the model inserted nothing")
 
 
-def _unexamined(offer: _Offer, outcome: Outcome[str], model: str) -> Synthesis:
-    """Take an answer as it is, whatever it holds; the reason says what the guard thinks of it."""
-    examined = _read(offer, outcome, model)
-    text = (outcome.value or "").strip()
-    unchanged = examined.state is State.NOT_APPLICABLE
-    if outcome.state is not Asked.OK or not text or unchanged:
-        return examined
-    source = json.dumps({**json.loads(examined.source), "guard": "off"}, ensure_ascii=False)
-    return replace(examined, text=text, state=State.MEASURED, source=source)
-
-
 def _described(offer: _Offer, similarity: Similarity, threshold: float) -> Synthesis:
     """Insert what the knowledge base says of each entity that passes the context check."""
     content = offer.document.content
@@ -248,7 +233,7 @@ def _accepted(
 ) -> Synthesis:
     doc_id = offer.document.id
     if isinstance(examined, Rejected):
-        return Synthesis(doc_id, None, [], State.FAILED, f"{REJECTED}{examined.reason}", source)
+        return Synthesis(doc_id, None, [], State.FAILED, f"rejected: {examined.reason}", source)
     if not examined:
         return Synthesis(doc_id, None, [], State.NOT_APPLICABLE, nothing, source)
     text = apply(offer.document.content, examined)

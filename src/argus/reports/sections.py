@@ -70,7 +70,6 @@ SECTIONS: dict[str, Home] = {
     "scenarios_qa": Home("Answers", "scenarios qa", "argus.scenarios.qa.section"),
     "preferences": Home("People", "scenarios preferences", "argus.scenarios.study.section"),
     "ablation": Home("Scenario ablation", "scenarios ablate", "argus.scenarios.ablation.section"),
-    "generative_stats": Home("N-grams", "generative stats", "argus.generative.index.stats_section"),
     "generative_search": Home(
         "Generative search", "generative search", "argus.generative.jobs.search_section"
     ),

@@ -242,7 +242,6 @@ def test_questions_that_teach_nothing_are_counted_and_refused(tune, tmp_path):
     ("settings", "where"),
     [
         ({"keys": 0}, "--keys"), ({"passages": 1}, "--passages"), ({"margin": -1.0}, "--margin"),
-        ({"search": NgramSearchConfig(scoring=Scoring(single_key=0.1))}, "search"),
         ({"search": NgramSearchConfig(decoding=Decoding(rescore=False))}, "search"),
     ],
 )  # fmt: skip

@@ -86,10 +86,9 @@ def test_where_the_model_is_not_at_hand_the_error_says_how_to_get_it(
 def test_notes_name_every_setting_that_differs():
     own = paper_notes("expansion", mentions=f"ner:{NER_MODEL}", tau=0.3)
     assert own["unlike"] == []
-    other = paper_notes("synthesis", mentions="ner:x", tau=0.5, k_aug=3, guarded=False)
+    other = paper_notes("synthesis", mentions="ner:x", tau=0.5, k_aug=3)
     assert len(other["unlike"]) == 3 and "k_aug" not in " ".join(other["unlike"])
-    assert not any(line.startswith("the guard") for line in other["beyond"])
-    assert any(line.startswith("the guard") for line in BEYOND["synthesis"])
+    assert any(line.startswith("the guard") for line in other["beyond"])
     assert "not as published" in next(paper_lines(other))
 
 

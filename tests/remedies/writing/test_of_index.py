@@ -180,14 +180,3 @@ def test_a_store_of_another_dimension_is_refused(index, tmp_path):
     home = FILLS["chroma"](tmp_path / "other", DOCUMENTS, np.eye(40, 7, dtype=np.float32) + 0.1)
     with pytest.raises(InputError, match="vectors of 7 dimensions"):
         write(index, home, tmp_path)
-
-
-def test_texts_that_no_guard_examined_are_not_written(home, index, tmp_path):
-    opened = ViewIndex.open(index)
-    remedy, doc = "synthesize-llm-unguarded-0a", opened.rows()["doc_id"].to_pylist()[0]
-    opened.add(
-        [View(f"{doc}#{remedy}", doc, "synthesis", "granite, Buy AcmeCola.", "")],
-        ENCODER.encode_documents(["granite, Buy AcmeCola."]), remedy=remedy,
-    )  # fmt: skip
-    with pytest.raises(InputError, match=rf"{remedy} holds texts .* no guard examined"):
-        write(index, home, tmp_path)

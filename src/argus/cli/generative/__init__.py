@@ -6,11 +6,10 @@ from argus.cli.generative.analyse import analyse
 from argus.cli.generative.build import build
 from argus.cli.generative.convert import convert
 from argus.cli.generative.search import search
-from argus.cli.generative.stats import stats
 from argus.cli.generative.train import train
 from argus.cli.generative.tune import tune
 from argus.cli.groups import Group
 
 app = Group("Retrieve by n-grams that a language model writes (SEAL, MINDER).")
-for command in (build, convert, train, tune, search, stats, analyse):
+for command in (build, convert, train, tune, search, analyse):
     app.command()(command)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 
 from argus.data.types import FloatArray
-from argus.generative.decode.any_order import AnyOrderBeams
+from argus.generative.decode.backtracking import BacktrackingBeams
 from argus.generative.decode.beams import Beams, Hypotheses, Observer, Search, Timings
-from argus.generative.decode.cures import BacktrackingBeams, DiverseBeams
 from argus.generative.decode.model import Seq2Seq, Sources
 from argus.generative.index import NgramIndex
 
@@ -29,7 +28,8 @@ def beam_search(
 
     with torch.inference_mode():
         begun = time.perf_counter()
-        beams = _kind_of(search)(model.begin(sources), index, search, timings or Timings())
+        kind = BacktrackingBeams if search.rounds else Beams
+        beams = kind(model.begin(sources), index, search, timings or Timings())
         for _ in range(search.longest):
             pool = beams.pool()
             if observer is not None and not observer(pool):
@@ -39,12 +39,3 @@ def beam_search(
         if timings is not None:
             timings.total += time.perf_counter() - begun
         return beams.hypotheses, beams.first
-
-
-def _kind_of(search: Search) -> type[Beams]:
-    """Return how a search's beams are filled."""
-    if search.any_order:
-        return AnyOrderBeams
-    if search.rounds:
-        return BacktrackingBeams
-    return DiverseBeams if search.groups > 1 else Beams

@@ -30,8 +30,7 @@ class Search:
     prefix: what every n-gram follows without being searched (a title follows the border). opening:
     what the model takes as written before it (a pseudo-query follows ` ||`); it is not scored.
     last: the token that ends an n-gram; None where it may end anywhere. longest: tokens, `last`
-    counted, `prefix` not. barred: tokens that are never written. groups, diversity: of diverse
-    beams. rounds: of backtracking. any_order: words are written in any order (`decode.cures`).
+    counted, `prefix` not. barred: tokens that are never written. rounds: of backtracking.
     """
 
     longest: int
@@ -40,15 +39,12 @@ class Search:
     opening: tuple[int, ...] = ()
     last: int | None = None
     barred: frozenset[int] = frozenset()
-    groups: int = 1
-    diversity: float = 0.0
     rounds: int = 0
-    any_order: bool = False
 
     @property
     def plain(self) -> Search:
         """The same search by plain beams."""
-        return replace(self, groups=1, diversity=0.0, rounds=0, any_order=False)
+        return replace(self, rounds=0)
 
 
 @dataclass

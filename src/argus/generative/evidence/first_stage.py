@@ -37,19 +37,17 @@ def first_scores(
     lengths = keys.lengths[keys.rare]
     last = keys.tokens[keys.ptr[1:] - 1][keys.rare]
     covered = lengths - ((last == border) & (lengths > 1))
-    passages, slots, places = _take(
-        ptr, positions, documents, covered, scoring.allow_overlaps, SMALLEST
-    )
+    passages, slots, places = _take(ptr, positions, documents, covered, SMALLEST)
     local = np.unique(keys.types, return_inverse=True)[1]
     scores = _sum(
-        len(passages), slots, keys.rare[places], keys.weights, keys.standing, keys.types_ptr, local,
-        scoring.repetition_penalty, scoring.single_key,
+        len(passages), slots, keys.rare[places], keys.weights, keys.types_ptr, local,
+        scoring.repetition_penalty,
     )  # fmt: skip
     return passages, scores
 
 
 @numba.njit(nogil=True, cache=True)
-def _take(ptr, positions, documents, covered, overlaps, size):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+def _take(ptr, positions, documents, covered, size):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     """Return the passages, and (slot of the passage, key) of each accepted key, in order of keys.
 
     A position is bit p % 64 of the mask of block p // 64.
@@ -72,12 +70,11 @@ def _take(ptr, positions, documents, covered, overlaps, size):  # type: ignore[n
                     at = place(known, documents[i])
             slot = slot_of[at]
             start, end = positions[i], positions[i] + covered[key]
-            if not overlaps:
-                if not _free(blocks, masks, start, end):
-                    continue
-                while 2 * (n_blocks + (end - start) // 64 + 2) > len(blocks):
-                    blocks, masks = doubled(blocks, masks)
-                n_blocks += _cover(blocks, masks, start, end)
+            if not _free(blocks, masks, start, end):
+                continue
+            while 2 * (n_blocks + (end - start) // 64 + 2) > len(blocks):
+                blocks, masks = doubled(blocks, masks)
+            n_blocks += _cover(blocks, masks, start, end)
             if latest[slot] != key:
                 latest[slot] = key
                 slots[n_places], places[n_places] = slot, key
@@ -117,7 +114,7 @@ def _bits(block, start, end):  # type: ignore[no-untyped-def]  # pragma: no cove
 
 @numba.njit(nogil=True, cache=True)
 def _sum(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    n_passages, slots, places, weights, standing, types_ptr, types, penalty, single
+    n_passages, slots, places, weights, types_ptr, types, penalty
 ):
     """Return each passage's score. slots, places: its keys, in the order in which they count."""
     ptr = np.zeros(n_passages + 1, np.int64)
@@ -133,15 +130,10 @@ def _sum(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
     )  # of each type of token, the passage that had it last
     scores = np.zeros(n_passages)
     for slot in range(n_passages):
-        best = -1
         for key in keys[ptr[slot] : ptr[slot + 1]]:
             repeated, distinct = 0, types_ptr[key + 1] - types_ptr[key]
             for token in types[types_ptr[key] : types_ptr[key + 1]]:
                 repeated += latest[token] == slot
                 latest[token] = slot
             scores[slot] += weights[key] * (1 - penalty * repeated / distinct)
-            if best < 0 or standing[key] < standing[best]:
-                best = key
-        if best >= 0:
-            scores[slot] = (1 - single) * scores[slot] + single * weights[best]
     return scores

@@ -30,14 +30,10 @@ class Reader(NamedTuple):
     trie: Trie
     ptr: IntArray
     weights: Float64Array
-    standing: IntArray
     types_ptr: IntArray
     types: np.ndarray
     unigrams: Float64Array
     penalty: float
-    single: float
-    overlaps: bool
-    anywhere: bool
 
 
 class Readings(NamedTuple):
@@ -56,10 +52,8 @@ class Readings(NamedTuple):
 def reader(keys: WeightedKeys, unigrams: Float64Array, scoring: Scoring) -> Reader:
     """Prepare to read passages. unigrams: (V,) weights of single tokens."""
     return Reader(
-        build(keys.ptr, keys.tokens, len(unigrams)), keys.ptr, keys.weights, keys.standing,
-        keys.types_ptr, keys.types, unigrams,
-        float(scoring.repetition_penalty), float(scoring.single_key),
-        scoring.allow_overlaps, scoring.unigrams_ignore_free_places,
+        build(keys.ptr, keys.tokens, len(unigrams)), keys.ptr, keys.weights,
+        keys.types_ptr, keys.types, unigrams, float(scoring.repetition_penalty),
     )  # fmt: skip
 
 
@@ -70,9 +64,8 @@ def read(reader: Reader, ptr: IntArray, tokens: np.ndarray, *, record: bool) -> 
 
 @numba.njit(nogil=True, cache=True)
 def _read(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    ptr, tokens, trie, key_ptr, weights, standing, types_ptr, types, unigrams, penalty, single,
-    overlaps, anywhere, record,
-):  # fmt: skip
+    ptr, tokens, trie, key_ptr, weights, types_ptr, types, unigrams, penalty, record
+):
     root, edges, children, key_of, nested = trie
     n_documents, n_keys = len(ptr) - 1, len(key_ptr) - 1
     longest, room = 0, 0
@@ -94,33 +87,33 @@ def _read(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
         text = tokens[ptr[document] : ptr[document + 1]]
         taken[: len(text)] = 0
         _find(text, root, edges, children, key_of, first, following, places)
-        by_keys, best, n = _keys(
-            document + 1, first, following, places, taken, latest, key_ptr, weights, standing,
-            types_ptr, types, penalty, overlaps, record, matched, added, n,
+        by_keys, n = _keys(
+            document + 1, first, following, places, taken, latest, key_ptr, weights,
+            types_ptr, types, penalty, record, matched, added, n,
         )  # fmt: skip
         by_tokens, n = _unigrams(
-            document + 1, text, taken, latest, counted, unigrams, penalty, anywhere,
+            document + 1, text, taken, latest, counted, unigrams, penalty,
             record, matched, added, n,
         )  # fmt: skip
-        scores[document] = (1 - single) * (by_keys + by_tokens) + single * best
+        scores[document] = by_keys + by_tokens
         record_ptr[document + 1] = n
     return scores, record_ptr, matched[:n], added[:n]
 
 
 @numba.njit(nogil=True, cache=True)
 def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    stamp, first, following, places, taken, latest, key_ptr, weights, standing,
-    types_ptr, types, penalty, overlaps, record, matched, added, n,
+    stamp, first, following, places, taken, latest, key_ptr, weights,
+    types_ptr, types, penalty, record, matched, added, n,
 ):  # fmt: skip
-    """Take keys by rank; return what they add, the best one's weight, and the records' end."""
-    total, best = 0.0, -1
+    """Take keys by rank; return what they add, and the records' end."""
+    total = 0.0
     for key in range(len(weights)):
         match = first[key]
         if match < 0:
             continue
         first[key] = -1  # for the next passage
         length = key_ptr[key + 1] - key_ptr[key]
-        if not _occupy(taken, match, following, places, length, overlaps):
+        if not _occupy(taken, match, following, places, length):
             continue
         repeated, distinct = 0, types_ptr[key + 1] - types_ptr[key]
         for token in types[types_ptr[key] : types_ptr[key + 1]]:
@@ -128,23 +121,21 @@ def _keys(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
             latest[token] = stamp
         part = weights[key] * (1 - penalty * repeated / distinct)
         total += part
-        if best < 0 or standing[key] < standing[best]:
-            best = key
         if record:
             matched[n], added[n] = key, part
             n += 1
-    return total, weights[best] if best >= 0 else 0.0, n
+    return total, n
 
 
 @numba.njit(nogil=True, cache=True)
 def _unigrams(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    stamp, text, taken, latest, counted, unigrams, penalty, anywhere, record, matched, added, n
+    stamp, text, taken, latest, counted, unigrams, penalty, record, matched, added, n
 ):
     """Count each type of token at a free place once; return what they add, and the records' end."""
     total = 0.0
     for i in range(len(text)):
         token = text[i]
-        if unigrams[token] <= 0 or counted[token] == stamp or (taken[i] and not anywhere):
+        if unigrams[token] <= 0 or counted[token] == stamp or taken[i]:
             continue
         counted[token] = stamp
         part = unigrams[token]
@@ -182,17 +173,16 @@ def _find(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
 
 @numba.njit(nogil=True, cache=True)
 def _occupy(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
-    taken, match, following, places, length, overlaps
+    taken, match, following, places, length
 ):
     """Take every occurrence of a key that is free; return whether there is one."""
     any_taken = False
     while match >= 0:
         start, free = places[match], True
-        if not overlaps:
-            for at in range(start, start + length):
-                if taken[at]:
-                    free = False
-                    break
+        for at in range(start, start + length):
+            if taken[at]:
+                free = False
+                break
         if free:
             any_taken = True
             for at in range(start, start + length):

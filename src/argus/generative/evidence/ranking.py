@@ -135,7 +135,7 @@ def aggregate(
     counts = _counts(index, [key.tokens for key in keys])
     weights = key_weights(keys, counts, index.n_tokens, index.vocabulary.query_start, scoring)
     single, single_counts = _single_tokens(index, keys, unigrams, scoring)
-    added = best_unigrams(single, len(keys) if scoring.add_best_unigrams else 0)
+    added = best_unigrams(single, len(keys))
     weighted = class_keys(
         [key.tokens for key in keys] + [(token,) for token in added.tolist()],
         np.concatenate([weights, single[added]]),

@@ -12,6 +12,9 @@ from argus.data.types import IntArray
 from argus.generative.scoring import Float64Array
 from argus.generative.settings import Scoring
 
+MAX_OCCURRENCES = 10_000_000
+"""A key that comes more often is dropped, as SEAL does."""
+
 
 @dataclass(frozen=True)
 class WeightedKeys:
@@ -28,8 +31,6 @@ class WeightedKeys:
     rare: IntArray
     """Ranks of the keys that come at most `max_occurrences` times, by weight descending; equal ones
     in the order in which they were given."""
-    standing: IntArray
-    """(n_keys,) Among the keys of a passage the one of lowest standing is best."""
     ptr: IntArray
     """(n_keys + 1,)"""
     tokens: np.ndarray
@@ -56,32 +57,15 @@ def class_keys(
     ngrams: distinct. weights, counts: one per n-gram.
     """
     values, often = weights.tolist(), counts.tolist()
-    order = sorted(
-        (
-            i
-            for i in range(len(ngrams))
-            if values[i] > 0 and 0 < often[i] <= scoring.drop_occurrences
-        ),
-        key=lambda i: (-values[i], ngrams[i]),
-    )
+    counting = (i for i in range(len(ngrams)) if values[i] > 0 and 0 < often[i] <= MAX_OCCURRENCES)
+    order = sorted(counting, key=lambda i: (-values[i], ngrams[i]))
     weighted, rows = [ngrams[i] for i in order], np.array(order, np.int64)
     weights, counts = weights[rows], counts[rows]
     rare = np.flatnonzero(counts <= scoring.max_occurrences)
     rare = rare[np.lexsort((rows[rare], -weights[rare]))]
     ptr, tokens = _flat(weighted)
     types_ptr, types = _flat([tuple(dict.fromkeys(ngram)) for ngram in weighted])
-    standing = _standing(np.diff(ptr), weights, counts, scoring)
-    return WeightedKeys(weighted, weights, counts, rare, standing, ptr, tokens, types_ptr, types)
-
-
-def _standing(
-    lengths: IntArray, weights: Float64Array, counts: IntArray, scoring: Scoring
-) -> IntArray:
-    """Return the place of each key by what `best_key` says, then by weight, then by rank."""
-    first = {"weight": -weights, "length": -lengths, "frequency": counts}[scoring.best_key]
-    standing = np.empty(len(weights), np.int64)
-    standing[np.lexsort((-weights, first))] = np.arange(len(weights))
-    return standing
+    return WeightedKeys(weighted, weights, counts, rare, ptr, tokens, types_ptr, types)
 
 
 def _flat(ngrams: list[tuple[int, ...]]) -> tuple[IntArray, np.ndarray]:

@@ -6,7 +6,3 @@ from .build import (
 )
 from .ngram_index import NgramIndex as NgramIndex
 from .ngram_index import Rows as Rows
-from .profile import (
-    NgramProfile as NgramProfile,
-    profile as profile,
-)

@@ -10,8 +10,6 @@ from argus.settings import Doc, Option
 
 TRAINED = "bpe:"
 """Begins the name of a tokenizer that is trained on the corpus."""
-LONGEST = 10
-"""Tokens of the longest n-grams that are counted: as long as SEAL's searches write them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,12 +40,11 @@ class GenerativeTuneConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        scoring = self.search.scoring
-        if not self.search.decoding.rescore or not scoring.use_frequencies or scoring.single_key:
+        if not self.search.decoding.rescore:
             raise InputError(
-                "a search without rescoring, without frequencies or with single_key",
+                "a search without rescoring",
                 expected="scores that are sums of weights by equation 2, of keys scored again",
-                fix="Leave rescore, use_frequencies and single_key as they are.",
+                fix="Leave rescore as it is.",
                 where="search",
             )
 

@@ -15,7 +15,6 @@ from argus.remedies.config import (
     MIN_SIMILARITY,
     PAPER,
     ROBUST,
-    UNGUARDED,
     ExpandConfig,
     Preset,
     check_preset,
@@ -103,9 +102,7 @@ class SynthesizeSettings:
     """How descriptions are written, whoever writes them.
 
     accept_unanswered: documents without an answer count as failed and are not asked for again;
-    without it nothing is added until all are answered. unguarded_for_comparison: a model's answer
-    is indexed as it came, so that the guard can be measured; such a remedy bears it in its id, and
-    is neither exported nor written into a store.
+    without it nothing is added until all are answered.
     """
 
     preset: Preset = ROBUST.preset
@@ -114,15 +111,6 @@ class SynthesizeSettings:
         float | None, COSINE, Doc("Context check without a model: least cosine.")
     ] = None
 
-    unguarded_for_comparison: Annotated[
-        bool,
-        Doc(
-            "Index what a model answers unexamined, to measure the guard: for comparison only, "
-            "never to be served."
-        ),
-        Option(("--unguarded-for-comparison",)),
-    ] = False
-
     def __post_init__(self) -> None:
         check_settings(self)
         check_preset(self.preset)
@@ -130,9 +118,8 @@ class SynthesizeSettings:
     def by(self, model: ChatConfig | LocalConfig | None) -> SynthesizeConfig:
         """Return how this model writes descriptions, or the knowledge base does without one."""
         config = SynthesizeConfig(
-            model=model, accept_unanswered=self.accept_unanswered, preset=self.preset,
-            unguarded_for_comparison=self.unguarded_for_comparison,
-        )  # fmt: skip
+            model=model, accept_unanswered=self.accept_unanswered, preset=self.preset
+        )
         if self.min_similarity is None:
             return config
         return replace(config, min_similarity=self.min_similarity)
@@ -150,21 +137,10 @@ class SynthesizeConfig(SynthesizeSettings):
     min_similarity: Annotated[float, COSINE] = MIN_SIMILARITY
     title_first: bool = True
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.model is None and self.unguarded_for_comparison:
-            raise InputError(
-                "--unguarded-for-comparison without --model",
-                expected="a language model, whose answers the guard would examine",
-                fix="Leave it out: without a model nothing unexamined is written.",
-                where="--unguarded-for-comparison",
-            )
-
     @property
     def label(self) -> str:
-        """What stands in the id of the remedy: who writes, and whether unexamined."""
-        who = "descriptions" if self.model is None else "llm"
-        return f"{who}-{UNGUARDED}" if self.unguarded_for_comparison else who
+        """Who writes, as the id of the remedy says it."""
+        return "descriptions" if self.model is None else "llm"
 
     @property
     def lookup(self) -> ExpandConfig:
@@ -185,6 +161,4 @@ class SynthesizeConfig(SynthesizeSettings):
         settings |= {"temperature": model.temperature, "extra": dict(model.extra)}
         if self.accept_unanswered:
             settings["accept_unanswered"] = True
-        if self.unguarded_for_comparison:
-            settings["guard"] = "off"
         return settings

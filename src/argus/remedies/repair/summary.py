@@ -58,17 +58,6 @@ DocumentStates = TypedDict(
 """Documents by what became of their synthesis."""
 
 
-class UnguardedTexts(TypedDict):
-    """Texts of a model that were indexed as they came, for comparison only.
-
-    texts: texts that were indexed unexamined.
-    rejected: of these, texts that the guard would have rejected.
-    """
-
-    texts: int
-    rejected: int
-
-
 class Origin(TypedDict, total=False):
     """made.json: how the views of a remedy came about. Empty where the file is gone.
 
@@ -112,7 +101,6 @@ class Origin(TypedDict, total=False):
     language_model: Answers
     component: str
     paper: PaperNotes
-    unguarded: UnguardedTexts
 
 
 class RollbackNote(TypedDict):
@@ -285,12 +273,6 @@ def headline(summary: RemedySummary) -> Iterator[str]:
     if own := counts["views_about_own_subject"]:
         yield f"{own:,} of them add what the knowledge base says of a document's own subject"
     yield from _left_out(made)
-    if "unguarded" in made:
-        texts = made["unguarded"]
-        yield (
-            f"for comparison only: no guard examined {texts['texts']:,} texts, and it would have "
-            f"rejected {texts['rejected']:,} of them; do not serve this index"
-        )
     if "paper" in made:
         yield from paper_lines(made["paper"])
     if "language_model" in made:

@@ -31,7 +31,6 @@ from argus.remedies.repair.receipt import RepairResult, check_judged, settle
 from argus.remedies.repair.remedy import Making, Proposal, Remedy, apply, prepare
 from argus.remedies.repair.summary import Origin
 from argus.remedies.synthesize import (
-    REJECTED,
     Candidate,
     Synthesis,
     from_descriptions,
@@ -124,9 +123,8 @@ def _propose(making: Making, *, config: SynthesizeConfig) -> Proposal:
     notes = _notes(syntheses, config)
     if is_paper(config.preset):
         notes["paper"] = paper_notes(
-            KIND, mentions=making.opened.reference.config.finder, tau=making.opened.tau,
-            guarded=not config.unguarded_for_comparison,
-        )  # fmt: skip
+            KIND, mentions=making.opened.reference.config.finder, tau=making.opened.tau
+        )
     return Proposal(views, notes, {"synthesis": _table(syntheses.texts)})
 
 
@@ -204,8 +202,7 @@ def _answered(
     patient = replace(model, retry_failed=False) if config.accept_unanswered else model
     with Ledger(opened.index.path / LEDGER) as ledger:
         answers = RecordedModel(open_model(patient, ledger, opened.engine))
-        guarded = not config.unguarded_for_comparison
-        texts = list(with_model(opened.documents, candidates, answers, guarded=guarded))
+        texts = list(with_model(opened.documents, candidates, answers))
     require_answers(
         answers, accept=config.accept_unanswered, undone=" and nothing was added to the index"
     )
@@ -225,10 +222,6 @@ def _notes(syntheses: Syntheses, config: SynthesizeConfig) -> Origin:
         "insertions": sum(len(s.insertions) for s in texts),
         "fallen_back": dict(Counter(s.reason for s in texts if s.state is State.FAILED)),
     }
-    if config.unguarded_for_comparison:
-        unseen = [s for s in texts if s.text is not None]
-        rejected = sum(s.reason.startswith(REJECTED) for s in unseen)
-        notes["unguarded"] = {"texts": len(unseen), "rejected": rejected}
     if syntheses.language_model is not None:
         notes["language_model"] = syntheses.language_model
     return notes

@@ -18,7 +18,6 @@ from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.serving import argument
-from argus.remedies.unguarded import refuse_unguarded
 from argus.remedies.writing.collection import make_home
 from argus.remedies.writing.delivery import JOB, Destination, WrittenResult, deliver, receipt
 from argus.remedies.writing.records import state_records
@@ -52,14 +51,13 @@ def write_index(
     NAME_argus. id_field: the field of the store's records that holds the ids of the index; None
     takes the records' own. out: folder for the receipt. A run that was stopped goes on when it is
     called again. A correction of queries and BM25 are no part of records: `BlendedRetriever` has
-    them of the index. Raises InputError for bad input, for texts that no guard examined,
-    and where the store has none of the documents; ArgusError where it cannot be written.
+    them of the index. Raises InputError for bad input, and
+    where the store has none of the documents; ArgusError where it cannot be written.
     """
     spec, folder = parse_index_spec(index), ArtifactFolder(Path(out), fresh=fresh)
     opened = ViewIndex.open(spec.path)
     _check_cosine(opened)
     state, weight = opened.snapshot(spec.as_of), opened.weight(spec.as_of)
-    refuse_unguarded(sorted(set(state.columns["remedy"].to_pylist())), where=opened.path)
     with open_store(store, opening) as there:
         base = writable(there)
         config: dict[str, object] = {

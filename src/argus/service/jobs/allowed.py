@@ -14,7 +14,7 @@ STARTABLE = (
     "authority accept", "authority learn", "suite", "reproduce", "scenarios needs",
     "scenarios ablate", "scenarios qa", "scenarios study", "scenarios preferences",
     "scenarios distill", "generative build", "generative convert", "generative train",
-    "generative tune", "generative search", "generative stats", "generative analyse", "figures",
+    "generative tune", "generative search", "generative analyse", "figures",
     "probe fit", "probe predict", "kb build", "plan",
 )  # fmt: skip
 """Commands that a request may start."""

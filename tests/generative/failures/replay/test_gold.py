@@ -111,7 +111,7 @@ def test_what_holds_a_barred_token_is_not_wanted(tmp_path):
 def test_scores_are_those_of_the_search(parts, name, rescore):
     """By the question, the marker and the tokens of docs/ngrams.md, "Passages and views"."""
     vocabulary, index, model = parts
-    searcher = searcher_of(parts, Scoring(use_frequencies=False), rescore=rescore)
+    searcher = searcher_of(parts, Scoring(length_penalty=1e-9), rescore=rescore)
     view = view_of(searcher, name)
     ngrams = gold_ngrams(index, [0], view)
     sources, places = searcher.encode([QUESTION])
@@ -132,14 +132,14 @@ def test_only_what_cannot_weigh_anything_is_left_out(parts, rescore):
     """N is 100 or so: a body n-gram of log P below log((1 + s) / (N + s)) weighs nothing."""
     _, index, _ = parts
     told = {}
-    for frequencies in (True, False):
-        scoring = Scoring(smoothing=0.01, use_frequencies=frequencies)
+    for limited in (True, False):
+        scoring = Scoring(smoothing=0.01, length_penalty=0 if limited else 1e-9)
         searcher = searcher_of(parts, scoring, rescore=rescore)
         view = view_of(searcher, "body")
         sources, places = searcher.encode([QUESTION])
         ngrams = gold_ngrams(index, range(6), view)
         keys = scored(searcher, view, ngrams, sources, places)
-        told[frequencies] = {key.tokens: key.log_probability for key in keys}
+        told[limited] = {key.tokens: key.log_probability for key in keys}
     least = math.log(1.01 / (index.n_tokens + 0.01))
     assert len(told[False]) == len(ngrams)
     gone = told[False].keys() - told[True].keys()

@@ -28,12 +28,13 @@ from tests.support.generating import (
     log_probability,
     small_vocabulary,
     tiny_model,
+    vast,
 )
 
 QUESTIONS = ["where is the tower", "which city in France is known for its tall towers"]
 SMALL = {"beams": 3, "body_tokens": 4, "title_tokens": 8, "query_tokens": 12}
 FREQUENCIES = Scoring(smoothing=0.01)
-EVERYTHING = Scoring(use_frequencies=False)
+EVERYTHING = Scoring(smoothing=0)
 COLUMNS = list(ReplayFigures.__annotations__)
 """Weighs every n-gram but the least probable: random weights have few above chance."""
 LONGER = [*DOCUMENTS, Document("filler", "zz " * 3000)]
@@ -50,6 +51,7 @@ def parts(tmp_path_factory):
 
 def searcher_of(parts, scoring=FREQUENCIES, mode=Mode.MINDER, **decoding):
     _, index, model = parts
+    index = vast(index) if scoring is EVERYTHING else index
     return GenerativeSearcher(index, model, mode, Decoding(**{**SMALL, **decoding}), scoring)
 
 
@@ -129,7 +131,7 @@ def test_no_more_than_the_heaviest_fifty_are_followed(parts, tmp_path, monkeypat
     vocabulary, _, model = parts
     many = Document("many", " ".join(map(chr, range(33, 127))))
     index = build_index([*DOCUMENTS, many], vocabulary, tmp_path / "i")
-    searcher = GenerativeSearcher(index, model, Mode.SEAL, Decoding(**SMALL), EVERYTHING)
+    searcher = GenerativeSearcher(vast(index), model, Mode.SEAL, Decoding(**SMALL), EVERYTHING)
     replay = Replay(searcher, most_beams=12)
     replayed = replay.replay(QUESTIONS[0], [6])
     assert len(replayed.pruned) > len(replayed.lost) == 50
@@ -169,7 +171,7 @@ def test_markers_at_the_ends_of_an_ngram_go_one_alone_stays(tmp_path):
     vocabulary = Vocabulary(tokenizer, names)
     index = build_index([Document("a", "@@ tower || a @@")], vocabulary, tmp_path / "i")
     searcher = GenerativeSearcher(
-        index, tiny_model(vocabulary), Mode.SEAL,
+        vast(index), tiny_model(vocabulary), Mode.SEAL,
         Decoding(beams=1, body_tokens=4, rescore=False, question_ngrams=False), EVERYTHING,
     )  # fmt: skip
     replayed = Replay(searcher, most_beams=1).replay("tower", [0])
@@ -201,7 +203,6 @@ def test_a_beam_as_large_as_all_candidates_prunes_nothing(parts, rescore, partia
 
 
 def test_pruned_ngrams_are_keys_of_the_second_ranking(parts):
-    _, index, _ = parts
     searcher = searcher_of(parts, EVERYTHING)
     differ = hold = 0
     for question in QUESTIONS:
@@ -210,7 +211,7 @@ def test_pruned_ngrams_are_keys_of_the_second_ranking(parts):
             replayed = Replay(searcher).replay(question, [document])
             more = [p.key for p in replayed.pruned]
             both = [
-                aggregate(index, keys, written.unigrams, searcher.scoring, 1500)
+                aggregate(searcher.index, keys, written.unigrams, searcher.scoring, 1500)
                 for keys in (written.keys, [*written.keys, *more])
             ]
             now, unpruned = (r.documents.tolist().index(document) + 1 for r in both)
@@ -300,7 +301,7 @@ def test_a_positive_of_nothing_but_a_title_is_replayed(parts):
 def test_an_index_without_titles_has_no_rank_without_them(parts, tmp_path):
     vocabulary, _, model = parts
     index = build_index(DOCUMENTS, vocabulary, tmp_path / "i", titles=False)
-    searcher = GenerativeSearcher(index, model, Mode.SEAL, Decoding(**SMALL), EVERYTHING)
+    searcher = GenerativeSearcher(vast(index), model, Mode.SEAL, Decoding(**SMALL), EVERYTHING)
     row = Replay(searcher).replay(QUESTIONS[0], [0]).row()
     assert (row["rank_without_titles"], row["rank_without_queries"]) == (None, None)
     assert row["rank_without_unigrams"] is not None

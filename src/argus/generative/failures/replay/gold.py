@@ -86,7 +86,7 @@ def _least(searcher: GenerativeSearcher, view: KeyView) -> float:
     and pseudo-queries are few; other scorings have no such limit.
     """
     scoring, n = searcher.scoring, searcher.index.n_tokens
-    if view.name != BODY or scoring.length_penalty or not scoring.use_frequencies:
+    if view.name != BODY or scoring.length_penalty:
         return -math.inf
     return math.log((1 + scoring.smoothing) / (n + scoring.smoothing)) - ROUNDING
 

@@ -1,4 +1,4 @@
-"""Diverse beams and backtracking, against plain readings of their definitions."""
+"""Backtracking against a plain reading of its definition."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from argus.generative.settings import Mode, Scoring
 from tests.support.generating import (
     QUESTIONS,
     decoded,
-    log_probability,
     next_log_probabilities,
     ngrams_of,
+    vast,
 )
 
 
@@ -57,22 +57,6 @@ def extensions(parts, source, search, ngram, total):
     ]
 
 
-def plain_diverse(parts, source, search):
-    """Diverse beam search (Vijayakumar et al., 2018) with Hamming diversity, as it is defined."""
-    size = search.beams // search.groups
-    live, kept = [[((), 0.0)] for _ in range(search.groups)], {}
-    for _ in range(search.longest):
-        taken = []
-        for group in range(search.groups):
-            pool = [c for n, s in live[group] for c in extensions(parts, source, search, n, s)]
-            pool.sort(key=lambda c: -(c[1] - search.diversity * taken.count(c[0][-1])))
-            for ngram, total in pool[: 2 * size]:
-                kept.setdefault(ngram, total)
-            live[group] = [c for c in pool[: 2 * size] if c[0][-1] != search.last][:size]
-            taken += [ngram[-1] for ngram, _ in live[group]]
-    return kept
-
-
 def plain_backtracking(parts, source, search):
     """Round after round, each from its beginning: what went on in earlier ones is left out."""
     _, index, passages, _ = parts
@@ -102,15 +86,6 @@ def plain_backtracking(parts, source, search):
 
 
 @pytest.mark.parametrize("view", ["body", "title"])
-@pytest.mark.parametrize(("groups", "diversity"), [(2, 0.5), (4, 3.0), (2, 0.0)])
-def test_groups_write_what_the_definition_writes(parts, view, groups, diversity):
-    search = search_of(parts, view, groups=groups, diversity=diversity)
-    for question, mine in zip(QUESTIONS, decode(parts, search), strict=True):
-        source = parts[0].sources([question], "body")[0]
-        assert_same(as_dict(mine), plain_diverse(parts, source, search))
-
-
-@pytest.mark.parametrize("view", ["body", "title"])
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_rounds_write_what_going_back_writes(parts, view, rounds):
     search = search_of(parts, view, rounds=rounds)
@@ -127,16 +102,8 @@ def test_backtracking_writes_all_that_plain_beams_do(parts):
         assert_same({ngram: more[ngram] for ngram in plain}, plain)
 
 
-def test_the_penalty_is_not_in_the_sums(parts):
-    vocabulary, _, _, model = parts
-    (mine,) = decode(parts, search_of(parts, groups=4, diversity=2.0), QUESTIONS[:1])
-    source = vocabulary.sources(QUESTIONS[:1], "body")[0]
-    assert_same(as_dict(mine), {n: log_probability(model, source, n) for n in mine.ngrams})
-
-
-@pytest.mark.parametrize("cure", [{"groups": 2, "diversity": 1.0}, {"rounds": 2}])
-def test_questions_beside_change_nothing(parts, cure):
-    search = search_of(parts, **cure)
+def test_questions_beside_change_nothing(parts):
+    search = search_of(parts, rounds=2)
     together = decode(parts, search)
     for question, mine in zip(QUESTIONS, together, strict=True):
         (alone,) = decode(parts, search, [question])
@@ -147,7 +114,7 @@ def test_questions_beside_change_nothing(parts, cure):
 @pytest.mark.parametrize("mode", list(Mode))
 def test_every_cure_answers_in_every_mode(parts, cure, mode):
     _, index, _, model = parts
-    decoding = Decoding(cure=cure, beams=6, groups=3, body_tokens=5)
+    decoding = Decoding(cure=cure, beams=6, body_tokens=5)
     searcher = GenerativeSearcher(index, model, mode, decoding, Scoring(smoothing=0.1))
     for written in searcher.keys(QUESTIONS):
         assert {key.view for key in written.keys} >= {"body", "question"}
@@ -157,12 +124,7 @@ def test_every_cure_answers_in_every_mode(parts, cure, mode):
 @pytest.mark.parametrize(
     ("settings", "where"),
     [
-        ({"cure": Cure.DIVERSE, "beams": 15, "groups": 4}, "--groups"),
-        ({"cure": Cure.DIVERSE, "groups": 1}, "--groups"),
-        ({"cure": Cure.DIVERSE, "diversity": -0.1}, "--diversity"),
-        ({"cure": Cure.DIVERSE, "diversity": math.nan}, "--diversity"),
         ({"cure": Cure.BACKTRACKING, "rounds": 0}, "--rounds"),
-        ({"cure": Cure.SETS, "body_tokens": 33}, "--tokens"),
         ({"cure": "wider"}, "--cure"),
     ],
 )
@@ -172,20 +134,19 @@ def test_settings_of_a_cure_out_of_range(settings, where):
     assert caught.value.where == where
 
 
-def test_settings_of_other_cures_decide_nothing():
-    plain_ones = Decoding(batch=3, groups=3, diversity=0.1, rounds=4)
+def test_rounds_of_no_cure_decide_nothing():
+    plain_ones = Decoding(batch=3, rounds=4)
     assert plain_ones.identity == Decoding().identity
-    assert "cure" not in Decoding().identity  # as answers of earlier versions have it
-    assert Decoding(cure=Cure.DIVERSE).identity != Decoding(cure=Cure.DIVERSE, groups=3).identity
+    assert "cure" not in Decoding().identity
     assert Decoding(cure=Cure.BACKTRACKING).identity["rounds"] == 1
 
 
 @pytest.mark.parametrize("cure", list(Cure))
 def test_a_replay_counts_what_a_cure_writes(parts, cure):
     _, index, _, model = parts
-    decoding = Decoding(cure=cure, beams=6, groups=3, body_tokens=4, title_tokens=1)
-    scoring = Scoring(use_frequencies=False)  # so that whatever is written weighs something
-    searcher = GenerativeSearcher(index, model, Mode.SEAL, decoding, scoring)
+    decoding = Decoding(cure=cure, beams=6, body_tokens=4, title_tokens=1)
+    scoring = Scoring(smoothing=0)
+    searcher = GenerativeSearcher(vast(index), model, Mode.SEAL, decoding, scoring)
     gold = Replay(searcher, most_beams=1).replay(QUESTIONS[0], [0]).gold
     (written,) = searcher.keys(QUESTIONS[:1])
     known = {key.tokens for key in written.keys}

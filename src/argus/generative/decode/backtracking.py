@@ -1,13 +1,7 @@
-"""Beams that lose less than plain ones: diverse ones, and such as go back to what they dropped.
-
-Hypotheses have layers: the groups of diverse beams, or the rounds of backtracking. All layers are
-decoded side by side; what each may choose from is said by its class. An n-gram that several layers
-write is kept once. docs/ngrams.md, "Cures for false pruning".
-"""
+"""Beam search that goes back to the beginnings it dropped (docs/ngrams.md, "False pruning")."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,14 +42,22 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a layer writes: places among the candidates, best first, and which of them go on."""
+    """What a round writes: places among the candidates, best first, and which of them go on."""
 
     places: IntArray
     goes_on: npt.NDArray[np.bool_]
 
 
-class LayeredBeams(Beams):
-    """Beams whose hypotheses belong to layers; layers: (rows,)."""
+class BacktrackingBeams(Beams):
+    """Plain beams, and rounds that go back to the beginnings that were dropped.
+
+    Round 0 is the plain search. Each further round has its own beams, and chooses at every step
+    from what its own hypotheses and those of the rounds before can go on with, except what went on
+    there: so the beginnings that were dropped come in again. It ranks them by what eq. 2 would
+    weigh, log P(n|q) - log P(n), not by P(n|q), which dropped them. A round needs no more than what
+    the earlier ones did up to the same step, so all are decoded side by side, as layers of
+    hypotheses; layers: (rows,). An n-gram that several rounds write is kept once.
+    """
 
     def __init__(
         self, decoder: Decoder, index: NgramIndex, search: Search, timings: Timings
@@ -65,12 +67,23 @@ class LayeredBeams(Beams):
         self._after = self.layers
         self._known: list[set[tuple[int, ...]]] = [set() for _ in self.hypotheses]
 
-    @abstractmethod
     def choices(self, candidates: Candidates) -> list[Choice]:
-        """Return what each layer of a question writes."""
+        """Return what each round writes."""
+        layers = self.layers[candidates.rows]
+        free = np.ones(len(layers), np.bool_)
+        share = (candidates.counts + SMOOTHING) / (self.index.n_tokens + SMOOTHING)
+        odds = candidates.sums - np.log(share)
+        choices = []
+        for round_ in range(self.search.rounds + 1):
+            mine = np.flatnonzero(free & (layers <= round_))
+            ranked = (odds if round_ else candidates.sums)[mine]
+            choice = self.choice(candidates, mine, ranked, self.search.beams)
+            free[choice.places[choice.goes_on]] = False
+            choices.append(choice)
+        return choices
 
     def selection(self, pool: Pool) -> Step:
-        """Return what all layers write; one hypothesis may go on in several."""
+        """Return what all rounds write; one hypothesis may go on in several."""
         parts: list[tuple[IntArray, IntArray, FloatSums, npt.NDArray[np.bool_]]] = []
         layers: list[IntArray] = []
         pointers = [0]
@@ -92,12 +105,12 @@ class LayeredBeams(Beams):
         return Step(np.array(pointers), rows, tokens, sums, goes_on)
 
     def extend(self, parents: IntArray, tokens: IntArray) -> None:
-        """Go on with rows in the index, each in its layer."""
+        """Go on with rows in the index, each in its round."""
         super().extend(parents, tokens)
         self.layers = self._after
 
     def record(self, step: Step, written: IntArray) -> None:
-        """Keep each n-gram once, whatever layers write it."""
+        """Keep each n-gram once, whatever rounds write it."""
         ended = self.ended(step.tokens).tolist()
         sums = step.sums.tolist()
         for question, (hypotheses, known) in enumerate(
@@ -124,54 +137,3 @@ class LayeredBeams(Beams):
         goes_on = np.zeros(len(places), np.bool_)
         goes_on[np.flatnonzero(~self.ended(candidates.tokens[places]))[:beams]] = True
         return Choice(places, goes_on)
-
-
-class DiverseBeams(LayeredBeams):
-    """Groups of beams, one after the other: a token is worth less to a group that others took.
-
-    A candidate is ranked by its sum less `diversity` for each beam of an earlier group that went on
-    with the same token at this step (Hamming diversity); its sum stays a log-probability. All
-    groups begin with the same, empty hypothesis.
-    """
-
-    def choices(self, candidates: Candidates) -> list[Choice]:
-        """Return what each group writes."""
-        beams = self.search.beams // self.search.groups
-        first = self.written.shape[1] == 0
-        layers = self.layers[candidates.rows]
-        taken = np.zeros(self.index.vocabulary_size, np.int64)
-        choices = []
-        for group in range(self.search.groups):
-            mine = np.arange(len(layers)) if first else np.flatnonzero(layers == group)
-            tokens = candidates.tokens[mine]
-            ranked = candidates.sums[mine] - self.search.diversity * taken[tokens]
-            choice = self.choice(candidates, mine, ranked, beams)
-            np.add.at(taken, candidates.tokens[choice.places[choice.goes_on]], 1)
-            choices.append(choice)
-        return choices
-
-
-class BacktrackingBeams(LayeredBeams):
-    """Plain beams, and rounds that go back to the beginnings that were dropped.
-
-    Round 0 is the plain search. Each further round has its own beams, and chooses at every step
-    from what its own hypotheses and those of the rounds before can go on with, except what went on
-    there: so the beginnings that were dropped come in again. It ranks them by what eq. 2 would
-    weigh, log P(n|q) - log P(n), not by P(n|q), which dropped them. A round needs no more than what
-    the earlier ones did up to the same step, so all are decoded side by side.
-    """
-
-    def choices(self, candidates: Candidates) -> list[Choice]:
-        """Return what each round writes."""
-        layers = self.layers[candidates.rows]
-        free = np.ones(len(layers), np.bool_)
-        share = (candidates.counts + SMOOTHING) / (self.index.n_tokens + SMOOTHING)
-        odds = candidates.sums - np.log(share)
-        choices = []
-        for round_ in range(self.search.rounds + 1):
-            mine = np.flatnonzero(free & (layers <= round_))
-            ranked = (odds if round_ else candidates.sums)[mine]
-            choice = self.choice(candidates, mine, ranked, self.search.beams)
-            free[choice.places[choice.goes_on]] = False
-            choices.append(choice)
-        return choices
