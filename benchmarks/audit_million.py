@@ -38,7 +38,7 @@ from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ArrowEntities
 from argus.retrievability.audit.job import audit_knowledge
 from argus.retrievability.audit.config import AuditConfig
-from argus.planning.trials import RandomEncoder
+from benchmarks.shared import RandomEncoder
 from argus.jobs.workspace import Record
 
 home, n, dim, related, reservoir = Path(sys.argv[1]), *map(int, sys.argv[2:])

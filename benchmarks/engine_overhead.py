@@ -4,7 +4,7 @@ FB15k-237, MiniLM in float32: 14,515 texts to embed, 420,892 pairs to rank. What
 that every job pays once (start of the cluster, of the actor, a second load of the model) and a part
 per block; the first is taken to be what Ray adds to an audit of SMALL entities.
 `ratio_at_20_minutes` takes the larger job's own ratio without the fixed part (1 at least), and adds
-the fixed part to 20 minutes: an extrapolation, for `engine_long` to confirm.
+the fixed part to 20 minutes: an extrapolation.
 """
 
 from __future__ import annotations

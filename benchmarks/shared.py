@@ -1,15 +1,22 @@
-"""Where the real collections are, and where figures go."""
+"""Real collections, synthetic vectors and graphs, and where figures go."""
 
 from __future__ import annotations
 
 import json
 import os
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import numpy as np
 
 from argus.data.artifacts import write_whole
-from argus.data.provenance import describe_environment, utc_now
+from argus.data.provenance import content_hash, describe_environment, utc_now
+from argus.data.types import FloatArray
+from argus.knowledge.relations import RelationGraph
 
+T = TypeVar("T")
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -30,3 +37,46 @@ def stored(name: str) -> Any:
     """Return what a benchmark measured before; None where nothing is stored."""
     file = RESULTS / f"{name}.json"
     return json.loads(file.read_text("utf-8"))["result"] if file.is_file() else None
+
+
+def timed(run: Callable[[], T]) -> tuple[float, T]:
+    """Return how many seconds a call took, and its result."""
+    start = time.perf_counter()
+    result = run()
+    return time.perf_counter() - start, result
+
+
+def unit_rows(n: int, dim: int) -> FloatArray:
+    """Return random unit vectors, shape (n, dim)."""
+    vectors = np.random.default_rng(0).standard_normal((n, dim), np.float32)
+    unit: FloatArray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
+
+
+def random_graph(n: int, neighbours: float) -> RelationGraph:
+    """Return a graph of entities that have this many neighbours on average."""
+    ends = np.random.default_rng(1).integers(0, n, (2, int(n * neighbours / 2)))
+    return RelationGraph.from_edges(n, *ends)
+
+
+class RandomEncoder:
+    """Vectors that depend on the text and cost next to nothing."""
+
+    pools_spans = False
+
+    def __init__(self, dim: int) -> None:
+        self.dim, self.fingerprint = dim, f"random dim={dim}"
+        self._rows = unit_rows(1 << 12, dim)
+
+    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
+        """Return unit rows, shape (n, dim)."""
+        numbers = np.array([int.from_bytes(content_hash(text, size=6)) for text in texts])
+        sums = self._rows[numbers % 4096] + 0.5 * self._rows[numbers // 4096 % 4096]
+        unit: FloatArray = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+        return unit
+
+    encode_documents = encode_queries
+
+    def encode_spans(self, texts: Sequence[str], spans: Sequence[object]) -> FloatArray:
+        """Return unit rows of the texts."""
+        return self.encode_queries(texts)

@@ -102,7 +102,7 @@ def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
         yield kept
 
 
-EMBED_ANEW = {"encoders", "engine", "health", "jobs", "planning"}
+EMBED_ANEW = {"encoders", "engine", "health", "jobs"}
 """Rooms whose tests are about the embedding itself, or about what it takes."""
 
 

@@ -67,7 +67,7 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
         ("ablate_scenarios", "scenarios ablate"), ("compare_answers", "scenarios qa"),
         ("make_study", "scenarios study"), ("read_preferences", "scenarios preferences"),
         ("distill", "scenarios distill"), ("analyse_failures", "generative analyse"),
-        ("build_kb", "kb build"), ("plan", "plan"), ("reach", "reach"),
+        ("build_kb", "kb build"), ("reach", "reach"),
         ("audit_traffic", "traffic audit"), ("judge_traffic", "traffic judge"),
         ("lint", "authority lint"), ("audit_authority", "authority audit"),
         ("search_authority", "authority search"), ("score_systems", "authority score"),

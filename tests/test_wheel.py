@@ -133,7 +133,6 @@ EVALUATE = ("evaluate", "--queries", "q.jsonl", "--qrels", "qrels.tsv", "--run",
         (("explain", "q1", "d0", "--run", "a.trec", "--corpus", "docs.jsonl", "--queries",
           "q.jsonl"), "d0"),
         (("authority", "search", "reggae", *SUPERSEDED), "d2"),
-        (("plan",), "time"),
         (("--help",), "audit"),
     ],
 )  # fmt: skip

@@ -13,13 +13,12 @@ to do next, and `history` what changed from run to run; `profile_documents`, `ad
 `audit_needs`, `ablate_scenarios`, `compare_answers`, `make_study` with `read_preferences`, and
 `distill` index what documents would be needed for; `Authority`, `resolve`, `lint`,
 `audit_authority` and `search_authority` keep what is superseded from being served;
-`build_ngrams`, `train_generative` and `search_ngrams` retrieve by n-grams that a model writes,
-and `analyse_failures` says why they miss; `build_kb` makes knowledge bases of dumps
-and other sources, `plan` says what an audit will take, `run_suite` asks retrievers x remedies x
-tasks in one run, and `reproduce` measures a paper's table beside what it published. `start_project`
-writes the settings of all this into argus.toml, and `check_up` tries them. Each job writes a folder
-of results. The pieces under them, such as the measures of `argus.measures`, live in the folders
-that docs/architecture.md names.
+`build_ngrams`, `train_generative` and `search_ngrams` retrieve by n-grams that a model writes, and
+`analyse_failures` says why they miss; `build_kb` makes knowledge bases of dumps and other sources,
+`run_suite` asks retrievers x remedies x tasks in one run, and `reproduce` measures a paper's table
+beside what it published. `start_project` writes the settings of all this into argus.toml, and
+`check_up` tries them. Each job writes a folder of results. The pieces under them, such as the
+measures of `argus.measures`, live in the folders that docs/architecture.md names.
 Importing this package loads nothing heavy.
 """
 

@@ -507,17 +507,6 @@ from .llm import (
     ChatConfig as ChatConfig,
     LocalConfig as LocalConfig,
 )
-from .planning import (
-    Workload as Workload,
-    load_hardware as load_hardware,
-    plan as plan,
-)
-from .planning.hardware import (
-    Hardware as Hardware,
-)
-from .planning.model import (
-    Step as Step,
-)
 from .remedies.blend.config import (
     SentenceSettings as SentenceSettings,
 )

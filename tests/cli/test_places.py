@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import pytest
 
-from argus.cli import authority_propose, plan
+from argus.cli import authority_propose
 
 ARGUS = (sys.executable, "-m", "argus")
 ROWS = "".join(
@@ -204,7 +204,6 @@ MINE = [
         "history out --html mine",
         "gate out --max-never-retrieved-share 1 --junit mine",
         "gate out --max-never-retrieved-share 1 --markdown mine",
-        "plan --measure mine",
         "authority propose --records records.jsonl --to mine",
         "authority accept reviewed.csv --to mine",
         "authority learn reviewed.csv --to mine",
@@ -217,16 +216,9 @@ def test_a_file_of_somebody_elses_is_not_written_over(words, mine, place, argus)
     assert (place / "mine").read_bytes() == mine
 
 
-@pytest.mark.parametrize(
-    ("module", "option", "file"),
-    [
-        (plan, "measure", "planning/hardware/two-cores.json"),
-        (authority_propose, "to", "authority/learning/weights.json"),
-    ],
-)
-def test_files_that_ship_bear_the_marks_of_their_option(module, option, file):
-    command = getattr(module, "learn" if option == "to" else "plan")
-    assert vars(command)["outputs"][option].wrote(files("argus") / file)
+def test_weights_that_ship_bear_the_marks_of_their_option():
+    shipped = files("argus") / "authority/learning/weights.json"
+    assert vars(authority_propose.learn)["outputs"]["to"].wrote(shipped)
 
 
 def test_what_argus_wrote_is_written_again(place, argus):

@@ -14,7 +14,6 @@ import yaml
 import argus
 from benchmarks.__main__ import NAMES
 from tests.docs.test_readme import MOST_PER_SENTENCE, sentences
-from tests.support import console
 from tests.support.example_runs import COMMANDS
 
 ROOT = Path(__file__).parents[2]
@@ -42,10 +41,6 @@ def test_no_line_is_longer_than_can_be_read(page):
 def test_its_sentences_are_short(page):
     lengths = [len(sentence.split()) for sentence in sentences(page.read_text("utf-8"))]
     assert len(lengths) < 5 or sum(lengths) / len(lengths) <= MOST_PER_SENTENCE
-
-
-def test_costs_are_what_plan_prints():
-    assert len(console.check(ROOT / "docs" / "scale.md")) == 2
 
 
 def slug(heading: str) -> str:

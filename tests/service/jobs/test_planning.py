@@ -230,7 +230,6 @@ def test_a_job_that_was_kept_comes_to_the_same_when_it_is_planned_again(
         ("history", {"folders": ["INSIDE"], "html": "INSIDE/records.jsonl"}, "html"),
         ("gate", {"folders": ["INSIDE"], "junit": "INSIDE/rules.yaml"}, "junit"),
         ("gate", {"folders": ["INSIDE"], "markdown": "INSIDE/linked.md"}, "markdown"),
-        ("plan", {"measure": "INSIDE/notes.txt"}, "measure"),
         ("authority accept", {"proposals": "INSIDE/p.csv", "to": "INSIDE/notes.txt"}, "to"),
     ],
 )
@@ -260,5 +259,3 @@ def test_a_job_writes_its_file_again(place):
                                                      "html": str(page)})  # fmt: skip
     planned = plan_job(request, place, ArgusCommands(), {str(page)})
     assert planned.writes == (page,)
-    measured = plan(place, "plan", measure=str(page.with_name("machine.toml")))
-    assert measured.writes == (page.with_name("machine.toml"),)

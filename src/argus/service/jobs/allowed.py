@@ -15,7 +15,7 @@ STARTABLE = (
     "scenarios ablate", "scenarios qa", "scenarios study", "scenarios preferences",
     "scenarios distill", "generative build", "generative convert", "generative train",
     "generative tune", "generative search", "generative analyse", "figures",
-    "probe fit", "probe predict", "kb build", "plan",
+    "probe fit", "probe predict", "kb build",
 )  # fmt: skip
 """Commands that a request may start."""
 PROMPT_ONLY = {
@@ -39,7 +39,7 @@ TEXTS = frozenset({
     "title_field", "text_field", "query_field", "time_field",
     "results_field", "feedback_field", "user_field", "session_field", "split", "k", "pool",
     "recall_measure", "ndcg_measure", "measure", "lambda_", "ids", "name", "collection", "field",
-    "as_of", "known_by", "families", "entities", "parameters", "apply",
+    "as_of", "known_by", "families", "apply",
 })  # fmt: skip
 """Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
 REFUSED = frozenset({"trust_remote_code", "revision", "config", "adapter"})
