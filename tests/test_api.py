@@ -77,7 +77,7 @@ def test_every_public_name_is_there_and_says_what_it_is(name):
         ("accept_proposals", "authority accept"), ("learn_supersessions", "authority learn"),
         ("build_ngrams", "generative build"),
         ("train_generative", "generative train"), ("tune_generative", "generative tune"),
-        ("convert_fairseq", "generative convert"), ("search_ngrams", "generative search"),
+        ("search_ngrams", "generative search"),
     ],
 )  # fmt: skip
 def test_every_command_has_a_function(name, command):

@@ -339,14 +339,6 @@ from .generative.failures.summary import (
     FailureSettings as FailureSettings,
     FailureSummary as FailureSummary,
 )
-from .generative.fairseq.job import (
-    ConvertResult as ConvertResult,
-    ConvertSummary as ConvertSummary,
-    convert_fairseq as convert_fairseq,
-)
-from .generative.fairseq.settings import (
-    ConvertConfig as ConvertConfig,
-)
 from .generative.index.job import (
     BuildResult as BuildResult,
     build_ngrams as build_ngrams,

@@ -10,7 +10,6 @@ from typing import Any
 from argus.data.types import Document
 from argus.indexes.views import ViewIndex
 from tests.support.distilling import TEXTS
-from tests.support.fairseq import make_released
 from tests.support.harm import faithful
 from tests.support.qa import honest
 from tests.support.scenarios import behaving
@@ -45,7 +44,6 @@ def write_files(folder: Path, fb15k237: Path) -> None:
     write_pages(folder / "docs", corpus)
     write_suite(folder)
     fill_sqlite_vec(folder / "docs.db")
-    make_released(folder / "fairseq", [row["text"] for row in corpus], size=500)
     save_llama(folder / "student", make_tokenizer(TEXTS, size=900), hidden=16)
 
 

@@ -13,7 +13,7 @@ STARTABLE = (
     "authority generate", "authority gap", "authority harm", "authority propose",
     "authority accept", "authority learn", "suite", "reproduce", "scenarios needs",
     "scenarios ablate", "scenarios qa", "scenarios study", "scenarios preferences",
-    "scenarios distill", "generative build", "generative convert", "generative train",
+    "scenarios distill", "generative build", "generative train",
     "generative tune", "generative search", "generative analyse", "figures",
     "probe fit", "probe predict", "kb build",
 )  # fmt: skip

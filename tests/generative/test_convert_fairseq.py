@@ -1,18 +1,16 @@
-"""Checkpoints of fairseq as models of transformers: the same logits and tokens, no code run."""
+"""scripts/convert_fairseq.py: the same logits and tokens, and no code run."""
 
 import json
+import runpy
 import shutil
 from argparse import Namespace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from argus.errors import InputError
 from argus.generative.decode.model import Seq2Seq
-from argus.generative.fairseq.dictionary import alphabet, read_bpe
-from argus.generative.fairseq.job import convert_fairseq
-from argus.generative.fairseq.settings import ConvertConfig
 from argus.generative.folders import is_from_scratch
 from argus.generative.index.job import build_ngrams
 from argus.generative.index.settings import NgramBuildConfig
@@ -23,6 +21,7 @@ from argus.generative.vocabulary import open_vocabulary
 from tests.support.fairseq import SETTINGS, make_released, save
 from tests.support.ngrams import QUESTIONS, ROWS, write
 
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "convert_fairseq.py"))
 TEXTS = [f"{r['title']} {r['text']}" for r in ROWS]
 
 
@@ -34,10 +33,9 @@ def released(tmp_path):
 @pytest.fixture
 def convert(tmp_path):
     def run(made, out="converted", bpe=None, **settings):
-        return convert_fairseq(
-            made.checkpoint, dictionary=made.dictionary, bpe=bpe or made.folder,
-            out=tmp_path / out, config=ConvertConfig(**settings),
-        )  # fmt: skip
+        folder = tmp_path / out
+        SCRIPT["convert"](made.checkpoint, made.dictionary, bpe or made.folder, folder, **settings)
+        return folder
 
     return run
 
@@ -47,10 +45,10 @@ def logits(network, sources, targets):
         return network(input_ids=sources, decoder_input_ids=targets).logits
 
 
-def same_logits(made, result):
+def same_logits(made, folder):
     """Whether both networks say the same of a text, each in its own rows."""
-    vocabulary = open_vocabulary(result.model)
-    model = Seq2Seq.open(result.model, vocabulary, device="cpu")
+    vocabulary = open_vocabulary(folder)
+    model = Seq2Seq.open(folder, vocabulary, device="cpu")
     text, answer = "Which city is the capital?", "Bern is the capital"
     ours = torch.tensor(made.vocabulary.sources([text]))
     theirs = torch.tensor(vocabulary.sources([text]))
@@ -62,15 +60,17 @@ def same_logits(made, result):
     return torch.allclose(expected, got, atol=1e-5)
 
 
-def test_logits_are_those_of_the_model_that_was_saved(released, convert):
-    result = convert(released)
-    assert same_logits(released, result)
-    assert result.summary["settings"] and not result.summary["mask"]
-    assert result.summary["left_out"] == ["decoder.version", "encoder.version"]
-    assert result.summary["shape"]["encoder_heads"] == 2
-    note = json.loads((result.model / "argus.json").read_text())
-    assert note["base"]["name"] == "fairseq" and len(note["base"]["sha256"]) == 64
-    assert not is_from_scratch(result.model)
+def test_logits_are_those_of_the_model_that_was_saved(released, tmp_path, capsys):
+    out = tmp_path / "out"
+    words = [released.checkpoint, "--dict", released.dictionary, "--bpe", released.folder]
+    assert SCRIPT["main"]([*map(str, words), "--out", str(out)]) == 0
+    assert same_logits(released, out)
+    printed = capsys.readouterr().out
+    assert "1 + 1 layers of 32 dimensions and 2 heads" in printed
+    assert printed.endswith("left out: decoder.version, encoder.version\n")
+    assert not is_from_scratch(out)
+    assert SCRIPT["main"]([*map(str, words), "--out", str(out)]) == 2
+    assert "is there already" in capsys.readouterr().err
 
 
 def test_the_other_ways_of_saving_it_give_the_same(released, convert):
@@ -85,31 +85,29 @@ def test_the_other_ways_of_saving_it_give_the_same(released, convert):
     twice = {"encoder.layers.0.in_proj_weight": torch.zeros(96, 32),
              "classification_heads.mnli.dense.weight": torch.zeros(2, 2)}  # fmt: skip
     save(released, state | twice, cfg={"model": SETTINGS})
-    result = convert(released, "newer")
-    assert same_logits(released, result)
-    assert set(twice) < set(result.summary["left_out"])
+    assert same_logits(released, convert(released, "newer"))
     half = {name: weight.half() for name, weight in state.items()}
     save(released, half)
-    assert convert(released, "half").summary["shape"]["tokens"] == released.vocabulary.size + 2
+    assert (convert(released, "half") / "model.safetensors").is_file()
 
 
 def test_a_row_for_mask_is_the_last(tmp_path, convert):
     made = make_released(tmp_path / "masked", TEXTS, mask=True)
-    result = convert(made)
-    assert same_logits(made, result) and result.summary["mask"]
-    tokens = json.loads((result.model / "tokenizer.json").read_text())["model"]["vocab"]
-    assert tokens["<mask>"] == result.summary["shape"]["tokens"] - 1
+    folder = convert(made)
+    assert same_logits(made, folder)
+    tokens = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    rows = json.loads((folder / "config.json").read_text())["vocab_size"]
+    assert tokens["<mask>"] == rows - 1
 
 
 def test_weights_alone_need_to_be_told_the_heads(released, convert):
     torch.save(torch.load(released.checkpoint, weights_only=False)["model"], released.checkpoint)
-    result = convert(released, heads=2)
-    assert same_logits(released, result) and not result.summary["settings"]
+    assert same_logits(released, convert(released, heads=2))
     assert not same_logits(released, convert(released, "one"))  # one head, as BART's would be
 
 
 def test_the_converted_model_builds_an_index_and_searches_it(released, convert, tmp_path):
-    model = convert(released).model
+    model = convert(released)
     corpus = write(tmp_path / "corpus.jsonl", ROWS)
     questions = write(tmp_path / "q.jsonl", [{"_id": i, "text": t} for i, t in QUESTIONS.items()])
     config = NgramBuildConfig(tokenizer=str(model))
@@ -131,15 +129,15 @@ def test_numbers_follow_from_the_merges_where_no_file_says_them(released):
             released.vocabulary.save(other)
         else:
             shutil.copy(released.folder / "vocab.bpe", other / name)
-        bpe = read_bpe(other)
-        counted = [*alphabet(), *(a + b for a, b in bpe.merges), "<|endoftext|>"]
-        assert bpe.tokens == dict(enumerate(counted))
-        assert read_bpe(other / name) == bpe
+        tokens, merges = SCRIPT["read_bpe"](other)
+        counted = [*SCRIPT["alphabet"](), *(a + b for a, b in merges), "<|endoftext|>"]
+        assert tokens == dict(enumerate(counted))
+        assert SCRIPT["read_bpe"](other / name) == (tokens, merges)
 
 
 def test_the_alphabet_is_gpt_2_s():
     # encoder.json of GPT-2: "!" is 0, "Ā" (byte 0) 188, "Ġ" (a space) 220, "Ċ" (a new line) 198
-    letters = alphabet()
+    letters = SCRIPT["alphabet"]()
     assert len(set(letters)) == 256
     places = {"!": 0, "~": 93, "¡": 94, "ÿ": 187, "Ā": 188, "Ċ": 198, "Ġ": 220}
     assert {c: letters.index(c) for c in places} == places
@@ -151,7 +149,7 @@ class Evil:
 
 
 def refused(convert, made, **settings):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(SCRIPT["Refused"]) as caught:
         convert(made, "refused", **settings)
     return str(caught.value)
 
@@ -178,10 +176,10 @@ def test_files_that_are_no_checkpoint_are_named(released, convert):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s.pop("encoder.layers.0.fc2.bias"), "1 weights of BART are missing"),
+        (lambda s: s.pop("encoder.layers.0.fc2.bias"), "1 weights of BART are missing and 0"),
         (lambda s: s.pop("encoder.layers.0.fc1.weight"), "(encoder.layers.0.fc1.weight)"),
         (lambda s: s.update({"encoder.layer_norm.weight": torch.ones(32)}),
-         "1 are none of BART's, or of another shape (encoder.layer_norm.weight)"),
+         "1 are none of its, or of another shape (encoder.layer_norm.weight)"),
         (lambda s: s.update({"decoder.embed_tokens.weight": torch.ones(5, 32)}), "differ"),
         (lambda s: [s.pop(n) for n in list(s) if "tokens" in n or "output" in n],
          "no encoder.embed_tokens.weight among its"),
@@ -211,7 +209,7 @@ def test_settings_of_another_network_are_refused(released, convert, settings, me
     ("change", "message"),
     [
         (lambda lines: lines[:-3], "of a model with"),
-        (lambda lines: [*lines[:-1], lines[0]], "a symbol that has a row already"),
+        (lambda lines: [*lines[:-1], lines[0]], "expected a new symbol"),
         (lambda lines: ["nothing", *lines[1:]], "line 1: 'nothing'"),
         (lambda lines: ["99999 1", *lines[1:]], "'99999' is no number of a token of the BPE"),
         (lambda lines: ["madeupword0009 0", *lines[1:]], "no row for 1 tokens of the BPE"),
@@ -227,9 +225,9 @@ def test_a_bpe_that_is_none_is_named(released, convert, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "none of vocab.bpe, merges.txt" in refused(convert, released, bpe=empty)
-    assert "no such folder" in refused(convert, released, bpe=tmp_path / "none")
+    assert "none of vocab.bpe" in refused(convert, released, bpe=tmp_path / "none")
     (empty / "merges.txt").write_text("a b c\n")
-    assert "no merges can be read from it" in refused(convert, released, bpe=empty)
+    assert "no byte-pair encoding" in refused(convert, released, bpe=empty)
     (empty / "merges.txt").write_text("a bc\nab c\n")
     assert "two merges make 'abc'" in refused(convert, released, bpe=empty)
     (empty / "merges.txt").write_text("Ġ a\n")
