@@ -29,10 +29,6 @@ def fit(
         Doc("Folder for the results; default: the audit's."),
         o.Output(lambda options: options["audit"]),
     ] = None,
-    beside: Annotated[
-        Path | None,
-        Doc("An audit of the same entities with another --pooling, whose vectors are read, too."),
-    ] = None,
     measure: ProbeConfig,
     fresh: Annotated[
         bool, Doc("Forget the trials of earlier runs first."), Option(("--fresh/--resume",))
@@ -51,7 +47,7 @@ def fit(
     from argus.retrievability.probes.fit import fit_probe
     from argus.verdict.reading import Results
 
-    result = fit_probe(audit, out=out, beside=beside, config=measure, fresh=fresh)
+    result = fit_probe(audit, out=out, config=measure, fresh=fresh)
     places = Results.of(audit).places
     prediction = o.command(
         "probe", "predict", "--corpus", places.corpus, *places.options_of("probe predict"),

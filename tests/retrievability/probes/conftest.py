@@ -7,7 +7,6 @@ import pytest
 
 from argus.retrievability.probes.estimators import (
     DistilledProbe,
-    KernelProbe,
     MLPProbe,
     RidgeProbe,
     XGBoostProbe,
@@ -31,7 +30,6 @@ def learnable():
 SMALL = {
     "ridge": RidgeProbe(alpha=0.01),
     "xgboost": XGBoostProbe(n_estimators=60, jobs=1),
-    "kernel": KernelProbe(gamma=1.0, penalty=0.1),
     "distilled": DistilledProbe(width=32, teachers=2, teacher_width=64, max_epochs=40),
     "mlp": MLPProbe(width=32, depth=2, learning_rate=1e-2, batch_size=64, max_epochs=40),
 }

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.kernel_ridge import KernelRidge
 
-from argus.retrievability.probes.distilled import points_between
+from argus.retrievability.probes import distilled as module
+from argus.retrievability.probes.distilled import kernel_ridge, points_between
 from argus.retrievability.probes.estimators import DistilledProbe, MLPProbe
 from argus.retrievability.probes.models import MlpModel
 
@@ -37,3 +39,25 @@ def test_it_is_as_small_as_a_network_and_errs_less_where_labels_are_noisy(learna
     sizes = [sum(a.nbytes for a in probe.model_.arrays().values()) for probe in (plain, taught)]
     assert sizes[0] == sizes[1]
     assert errors[1] < errors[0]
+
+
+def test_the_kernel_that_teaches_is_kernel_ridge_on_anchors_in_half_precision(
+    learnable, monkeypatch
+):
+    vectors, labels = learnable
+    stored = vectors[:500].astype(np.float16).astype(np.float64)
+    plain = KernelRidge(alpha=module.PENALTY, kernel="rbf", gamma=module.GAMMA)
+    plain.fit(stored, labels[:500] - labels[:500].mean())
+    expected = plain.predict(vectors[500:].astype(np.float64)) + labels[:500].mean()
+    for rows in (7, module.ROWS):
+        monkeypatch.setattr(module, "ROWS", rows)
+        found = kernel_ridge(vectors[:500], labels[:500], vectors[500:], 0)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_of_many_rows_the_kernel_draws_so_many_by_the_seed(learnable, monkeypatch):
+    vectors, labels = learnable
+    monkeypatch.setattr(module, "MAX_ANCHORS", 100)
+    one, same, other = (kernel_ridge(vectors, labels, vectors, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()

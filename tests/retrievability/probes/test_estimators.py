@@ -71,22 +71,6 @@ def test_standardising_uses_the_training_rows_alone(learnable):
     np.testing.assert_allclose(network.model_.mean, vectors[:400].mean(axis=0), atol=1e-6)
 
 
-def test_raw_vectors_are_read_as_they_are(learnable):
-    """Moved and scaled input is other input to a network on raw vectors, and none to the other."""
-    vectors, labels = learnable
-    held = (vectors[500:], labels[500:])
-    settings = {"width": 32, "learning_rate": 1e-2, "batch_size": 64, "max_epochs": 60}
-    raw = MLPProbe(standardize=False, **settings).fit(vectors[:500], labels[:500], validation=held)
-    assert not raw.model_.mean.any() and (raw.model_.scale == 1).all()
-    assert np.corrcoef(raw.predict(vectors[500:]), labels[500:])[0, 1] > 0.8
-    moved = (vectors * 8 + 3, (held[0] * 8 + 3, held[1]))
-    again = MLPProbe(**settings).fit(moved[0][:500], labels[:500], validation=moved[1])
-    first = MLPProbe(**settings).fit(vectors[:500], labels[:500], validation=held)
-    np.testing.assert_allclose(
-        again.predict(moved[0]), first.predict(vectors), atol=0.05
-    )  # the same network, but for rounding
-
-
 def test_a_dimension_that_never_varies_is_no_trouble(estimator, learnable):
     vectors, labels = learnable
     constant = np.hstack([vectors, np.full((len(vectors), 1), 0.5, np.float32)])

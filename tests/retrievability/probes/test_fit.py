@@ -12,7 +12,7 @@ from argus.errors import FingerprintMismatch, InputError, Location
 from argus.reports.sections import SECTIONS
 from argus.retrievability.probes import load_probe, sweep
 from argus.retrievability.probes.config import ProbeConfig
-from argus.retrievability.probes.data import read_audit, read_beside
+from argus.retrievability.probes.data import read_audit
 from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.probes.predict import predict_rps
 from tests.support.damage import missing_keys, wrong_types
@@ -173,7 +173,7 @@ def test_a_manifest_of_another_dim_is_refused_and_no_vector_is_lost(audited, tmp
 def test_families_that_do_not_exist_are_refused():
     for families in (("forest",), (), ("ridge", "ridge")):
         with pytest.raises(
-            InputError, match="expected some of ridge, xgboost, mlp, kernel, distilled, each once"
+            InputError, match="expected some of ridge, xgboost, mlp, distilled, each once"
         ):
             ProbeConfig(families=families)
 
@@ -348,53 +348,3 @@ def test_a_fit_and_a_prediction_show_their_figures(fitted, audited, minilm, tmp_
     result = predict_rps(documents, out=tmp_path, probe=audited, encoder=minilm)
     assert shown(result)[-1].startswith("entities: ")
     assert sizes(result, monkeypatch) == {"table": 1}
-
-
-@pytest.fixture(scope="module")
-def of_sentences(collection, minilm, tmp_path_factory):
-    out = tmp_path_factory.mktemp("sentences")
-    config = argus.AuditConfig(k=(5,), pool=(100,), pooling="sentence")
-    return argus.audit(collection, out=out, encoder=minilm, config=config, limit=LIMIT).folder
-
-
-def test_vectors_of_another_pooling_are_read_beside(
-    audited, of_sentences, collection, minilm, tmp_path
-):
-    config = ProbeConfig(families=("ridge",))
-    fit = fit_probe(audited, beside=of_sentences, out=tmp_path / "fit", config=config)
-    span, sentence = read_audit(audited), read_audit(of_sentences)
-    assert fit.probe.pooling == fit.summary["pooling"] == "span+sentence"
-    assert fit.summary["entities"] == fit_probe(
-        audited, out=tmp_path / "alone", config=config
-    ).summary["entities"] | {"abstained_on_test": fit.summary["entities"]["abstained_on_test"]}
-    both = np.hstack([span.vectors, sentence.vectors])  # both have the same entities, by id
-    assert span.ids == sentence.ids
-    truth = dict(zip(span.ids, fit.probe.predict(both).rps, strict=True))
-    told = predict_rps(
-        collection, out=tmp_path / "told", probe=tmp_path / "fit", encoder=minilm, limit=LIMIT
-    ).table.to_pylist()
-    compared = [row for row in told if row["id"] in truth and row["rps"] is not None]
-    assert len(compared) > 150
-    for row in compared:
-        assert row["rps"] == pytest.approx(truth[row["id"]], abs=1e-4)
-    with pytest.raises(InputError, match="given span-pooled"):
-        fit.probe.check_vectors_of(minilm.fingerprint, "span", where=tmp_path)
-
-
-def test_entities_that_one_audit_lacks_are_left_out(audited, of_sentences, tmp_path):
-    unbound(shutil.copytree(of_sentences, tmp_path / "fewer"))
-    path = tmp_path / "fewer" / "retrievability.parquet"
-    pq.write_table(pq.read_table(path).slice(100), path)
-    read = read_beside(audited, tmp_path / "fewer")
-    kept = set(read_audit(tmp_path / "fewer").ids)
-    span = read_audit(audited)
-    assert read.ids == [id_ for id_ in span.ids if id_ in kept] and len(read.ids) < len(span.ids)
-    at = span.ids.index(read.ids[-1])
-    assert read.rps[-1] == span.rps[at] and read.vectors.shape == (len(read.ids), 768)
-    np.testing.assert_array_equal(read.vectors[-1, :384], span.vectors[at])
-
-
-def test_two_audits_that_pooled_alike_are_refused(audited, tmp_path):
-    shutil.copytree(audited, tmp_path / "same")
-    with pytest.raises(InputError, match="two audits with span pooling"):
-        fit_probe(audited, beside=tmp_path / "same")

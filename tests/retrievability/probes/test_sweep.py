@@ -19,7 +19,6 @@ def small_grid(monkeypatch):
     small = {
         "ridge": [{"alpha": alpha, "standardize": False} for alpha in (1e-2, 1.0, 1e3)],
         "xgboost": [{"n_estimators": 40, "max_depth": 3, "jobs": 1}],
-        "kernel": [{"gamma": 1.0, "penalty": 0.1}],
         "mlp": [{"width": 32, "depth": 2, "learning_rate": 1e-2, "batch_size": 64}],
     }
     monkeypatch.setattr(module, "QUICK", small)
@@ -40,20 +39,6 @@ def test_the_papers_grid_is_whole():
         for full in (False, True):
             for parameters in module.settings(family, full=full):
                 kind(**parameters)
-
-
-def test_networks_read_raw_vectors_on_request(data, tmp_path):
-    standardized = module.settings("mlp", full=False)
-    raw = module.settings("mlp", full=False, mlp_inputs="raw")
-    assert raw == [{**one, "standardize": False} for one in standardized]
-    assert module.settings("mlp", full=False, mlp_inputs="both") == [*standardized, *raw]
-    assert module.settings("ridge", full=False, mlp_inputs="raw") == (
-        module.settings("ridge", full=False)
-    )
-    config = ProbeConfig(families=("mlp",), mlp_inputs="both")
-    found = sweep(data, config, tmp_path / "a.jsonl")
-    assert [t.parameters.get("standardize", True) for t in found.trials] == [True, False]
-    assert len({t.validation_rmse for t in found.trials}) == 2
 
 
 def test_fewer_trees_are_a_prefix_of_more(learnable):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from argus.errors import InputError
 from argus.settings import Doc, Option, Seed, check_settings
 
-FAMILIES = ("ridge", "xgboost", "mlp", "kernel", "distilled")
+FAMILIES = ("ridge", "xgboost", "mlp", "distilled")
 OF_THE_PAPER = ("ridge", "xgboost", "mlp")
-MlpInputs = Literal["standardized", "raw", "both"]
-MLP_INPUTS: MlpInputs = "standardized"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,15 +23,8 @@ class ProbeConfig:
     ] = False
     families: Annotated[
         tuple[str, ...],
-        Doc(
-            "Some of ridge,xgboost,mlp (the paper's), kernel (keeps its training vectors) and "
-            "distilled (small, taught by large ones)."
-        ),
+        Doc("Some of ridge,xgboost,mlp (the paper's) and distilled (small, taught by large ones)."),
     ] = OF_THE_PAPER
-    mlp_inputs: Annotated[
-        MlpInputs,
-        Doc("What networks read: standardized vectors, raw ones (ARGUS C.1), or both in turn."),
-    ] = MLP_INPUTS
     seed: Seed = 0
 
     def __post_init__(self) -> None:

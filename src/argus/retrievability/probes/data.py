@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired
 
@@ -21,7 +21,6 @@ from argus.errors import InputError, Location
 from argus.retrievability.hypergeometric import hit_probability
 from argus.retrievability.pair_table import FILE as PAIRS
 from argus.retrievability.pair_table import read_pairs
-from argus.retrievability.probes.probe import joined, same_encoder
 
 
 class AuditFile(TypedDict):
@@ -151,33 +150,6 @@ def _damaged(path: Path, field: str, what: str) -> InputError:
     return InputError(
         what, expected="what argus audit wrote", fix=AGAIN, where=Location(path, field=field)
     )
-
-
-def read_beside(audit: Path, beside: Path) -> Audited:
-    """Read an audit, with the vectors that another one has of its entities beside its own.
-
-    Scores are the first one's. Entities that only one of them scored are left out. Raises
-    InputError as `read_audit`, for audits of two encoders, and where both pooled alike.
-    """
-    one, other = read_audit(audit), read_audit(beside)
-    if one.pooling == other.pooling or not same_encoder(one.fingerprint, other.fingerprint):
-        alike = one.pooling == other.pooling
-        raise InputError(
-            f"two audits with {one.pooling} pooling" if alike else "audits of two encoders",
-            expected="one encoder, pooled in two ways",
-            fix="Audit again with another --pooling, span or sentence, and the same --encoder.",
-            where=beside,
-        )
-    places = {id_: row for row, id_ in enumerate(other.ids)}
-    rows = [row for row, id_ in enumerate(one.ids) if id_ in places]
-    theirs = [places[one.ids[row]] for row in rows]
-    return replace(
-        one, ids=[one.ids[row] for row in rows], labels=[one.labels[row] for row in rows],
-        keys=[one.keys[row] for row in rows], rps=one.rps[rows], related=one.related[rows],
-        hit_variance=one.hit_variance[rows],
-        vectors=np.hstack([one.vectors[rows], other.vectors[theirs]]),
-        pooling=joined(one.pooling, other.pooling),
-    )  # fmt: skip
 
 
 def _sections(folder: Path) -> tuple[AuditOrigin, AuditHeadline]:

@@ -1,4 +1,4 @@
-"""Probes as scikit-learn estimators: ridge, XGBoost, MLP (ARGUS §4.1, §C.1), two more beyond it.
+"""Probes as scikit-learn estimators: ridge, XGBoost, MLP (ARGUS §4.1, §C.1), and distilled.
 
 All take vectors (n, dim) and RPS in [0, 1], and predict within [0, 1]. XGBoost and MLP stop early
 on the RMSE of `validation=(vectors, labels)`; where it is not given, a tenth of the rows, by seed.
@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from argus.cores import available_cores
 from argus.retrievability.probes.distilled import train_distilled
-from argus.retrievability.probes.kernel import train_kernel
 from argus.retrievability.probes.mlp import train_mlp
 from argus.retrievability.probes.models import (
     Floats,
@@ -117,7 +116,7 @@ class XGBoostProbe(ProbeRegressor):
 
 
 class MLPProbe(ProbeRegressor):
-    """A dense network on standardised or raw vectors."""
+    """A dense network on standardised vectors."""
 
     family = "mlp"
 
@@ -131,9 +130,7 @@ class MLPProbe(ProbeRegressor):
         max_epochs: int = 200,
         patience: int = 10,
         seed: int = 0,
-        standardize: bool = True,
     ) -> None:
-        self.standardize = standardize
         self.width, self.depth, self.dropout = width, depth, dropout
         self.learning_rate, self.batch_size = learning_rate, batch_size
         self.max_epochs, self.patience, self.seed = max_epochs, patience, seed
@@ -143,20 +140,6 @@ class MLPProbe(ProbeRegressor):
     ) -> tuple[Model, int]:
         vectors, labels, validation = hold_out(vectors, labels, validation, self.seed)
         return train_mlp(vectors, labels, validation, **self.get_params())
-
-
-class KernelProbe(ProbeRegressor):
-    """Kernel ridge regression with a Gaussian kernel, on raw vectors; beyond the paper's sweep."""
-
-    family = "kernel"
-
-    def __init__(self, gamma: float = 1.0, penalty: float = 0.3, seed: int = 0) -> None:
-        self.gamma, self.penalty, self.seed = gamma, penalty, seed
-
-    def _fit(
-        self, vectors: Floats, labels: Floats, validation: Validation | None
-    ) -> tuple[Model, int]:
-        return train_kernel(vectors, labels, **self.get_params()), 1
 
 
 class DistilledProbe(ProbeRegressor):
@@ -202,5 +185,5 @@ def hold_out(
 
 
 FAMILIES: dict[str, type[ProbeRegressor]] = {
-    kind.family: kind for kind in (RidgeProbe, XGBoostProbe, MLPProbe, KernelProbe, DistilledProbe)
+    kind.family: kind for kind in (RidgeProbe, XGBoostProbe, MLPProbe, DistilledProbe)
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from argus.reports import write_report
 from argus.retrievability import rps
 from argus.retrievability.probes import Probe, save_probe
 from argus.retrievability.probes.config import ProbeConfig
-from argus.retrievability.probes.data import Audited, read_audit, read_beside
+from argus.retrievability.probes.data import Audited, read_audit
 from argus.retrievability.probes.domain import QUANTILE, fit_domain
 from argus.retrievability.probes.metrics import (
     LabelFigures,
@@ -80,14 +80,12 @@ def fit_probe(
     audit: Path | str,
     *,
     out: Path | str | None = None,
-    beside: Path | str | None = None,
     config: ProbeConfig | None = None,
     fresh: bool = False,
 ) -> ProbeResult:
     """Fit probes to the audit in a folder, choose by validation RMSE, report on test (ARGUS §4).
 
-    out: folder for the results, by default the audit's own. beside: another audit of the same
-    entities, with another pooling; probes read both vectors. Trials of an interrupted run on the
+    out: folder for the results, by default the audit's own. Trials of an interrupted run on the
     same data are used again unless `fresh`. Raises InputError for what is not an audit, for fewer
     scored entities than can be split, and for the family xgboost without its extra.
     """
@@ -96,12 +94,12 @@ def fit_probe(
     config = config or ProbeConfig()
     if "xgboost" in config.families:
         import_xgboost()
-    audits = (Path(audit), *([Path(beside)] if beside else []))
-    audited = read_beside(*audits) if len(audits) == 2 else read_audit(audits[0])
+    audit = Path(audit)
+    audited = read_audit(audit)
     split = split_entities(audited.ids, audited.keys, seed=config.seed)
-    folder = ArtifactFolder(Path(out) if out is not None else Path(audit))
-    record = _record(audited, audits, config)
-    record.open(folder, about=audits)
+    folder = ArtifactFolder(Path(out) if out is not None else audit)
+    record = _record(audited, audit, config)
+    record.open(folder, about=[audit])
     ledger = folder.own(HOME) / "trials.jsonl"
     if fresh:
         ledger.unlink(missing_ok=True)
@@ -116,16 +114,12 @@ def fit_probe(
     return ProbeResult(folder.path, write_report(folder.path), summary, probe)
 
 
-def _record(audited: Audited, audits: Sequence[Path], config: ProbeConfig) -> Record:
-    audit, *beside = audits
+def _record(audited: Audited, audit: Path, config: ProbeConfig) -> Record:
     inputs = {name: Path(input_["file"]) for name, input_ in audited.origin["inputs"].items()}
     limit = audited.origin["config"].get("limit")
     record = Record(
         "probe",
-        {
-            **asdict(config), "audit": str(audit), "limit": limit,
-            "beside": str(beside[0]) if beside else None,
-        },
+        {**asdict(config), "audit": str(audit), "limit": limit},
         inputs | {"scores": audit / "retrievability.parquet"},
     )  # fmt: skip
     record.encoder["fingerprint"] = audited.fingerprint
@@ -230,7 +224,7 @@ def _write_tables(
 def _trials_table(trials: Sweep) -> pa.Table:
     """Return one row per setting of the grid that was tried.
 
-    family: ridge, xgboost, mlp or kernel.
+    family: ridge, xgboost, mlp or distilled.
     parameters: its settings, as JSON.
     validation_rmse: RMSE on the validation entities.
     iterations: steps or trees of the fit.

@@ -28,19 +28,14 @@ def train_mlp(
     max_epochs: int,
     patience: int,
     seed: int,
-    standardize: bool = True,
 ) -> tuple[MlpModel, int]:
     """Return the network of the epoch with the lowest validation RMSE, and that epoch from 1.
 
-    The scaler is fitted on `vectors` alone; without `standardize` vectors are read as they are, as
-    ARGUS §C.1 has it ("probes operate on the raw embedding vector"). Training ends after `patience`
-    epochs without a better RMSE (ARGUS §C.1). Equal arguments give equal networks on one machine.
+    Vectors are standardised by `vectors` alone. Training ends after `patience` epochs without a
+    better RMSE (ARGUS §C.1). Equal arguments give equal networks on one machine.
     """
-    mean = np.zeros(vectors.shape[1], np.float32)
-    scale = np.ones(vectors.shape[1], np.float32)
-    if standardize:
-        mean = vectors.mean(axis=0).astype(np.float32)
-        scale = standard_scale(vectors).astype(np.float32)
+    mean = vectors.mean(axis=0).astype(np.float32)
+    scale = standard_scale(vectors).astype(np.float32)
     inputs = (vectors.astype(np.float32) - mean) / scale
     best: MlpModel | None = None
     best_rmse, best_epoch = np.inf, 0

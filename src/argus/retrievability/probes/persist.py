@@ -20,7 +20,6 @@ from argus.data.reading import read_own
 from argus.data.records import parse_json, read_record
 from argus.errors import InputError, Location
 from argus.retrievability.probes.domain import ProbeDomain
-from argus.retrievability.probes.kernel import KernelModel
 from argus.retrievability.probes.models import (
     LinearModel,
     MlpModel,
@@ -34,11 +33,10 @@ from argus.retrievability.probes.summary import FitMetrics, Training
 FORMAT = 1
 HEADER, DOMAIN = "probe.json", "domain.safetensors"
 MODEL_FILES = {
-    "ridge": "model.safetensors", "mlp": "model.safetensors", "xgboost": "model.ubj",
-    "kernel": "model.safetensors",
+    "ridge": "model.safetensors", "mlp": "model.safetensors", "xgboost": "model.ubj"
 }  # fmt: skip
-_KINDS: dict[str, type[LinearModel | MlpModel | TreeModel | KernelModel]] = {
-    kind.family: kind for kind in (LinearModel, MlpModel, TreeModel, KernelModel)
+_KINDS: dict[str, type[LinearModel | MlpModel | TreeModel]] = {
+    kind.family: kind for kind in (LinearModel, MlpModel, TreeModel)
 }
 
 
@@ -174,8 +172,6 @@ def _check_dim(model: Model, domain: ProbeDomain, dim: int) -> None:
         widths.append(len(model.coefficients))
     if isinstance(model, MlpModel):
         widths.append(len(model.mean))
-    if isinstance(model, KernelModel):
-        widths.append(model.anchors.shape[1])
     if set(widths) != {dim}:
         raise ValueError(f"dim {dim}, but weights of {widths}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from argus.retrievability import rps
 from argus.retrievability.audit.config import POOLING, AuditConfig, Pooling
 from argus.retrievability.items import entity_items
 from argus.retrievability.probes import Prediction, Probe, load_default, load_probe, probe_file
-from argus.retrievability.probes.probe import ABSTAINED, BESIDE, PREDICTED
+from argus.retrievability.probes.probe import ABSTAINED, PREDICTED
 from argus.retrievability.probes.summary import PredictionSummary, prediction_headline
 
 SENTENCE = "sentence"
@@ -76,21 +76,21 @@ def predict_rps(
     base, path = _entities(corpus, source, limit, encoder)
     if base.is_embedded:
         judge = replace(judge, pooling=SENTENCE)
-    items = [entity_items(base, pooling) for pooling in judge.pooling.split(BESIDE)]
-    require_some(len(items[0]), "entity has a paragraph", "Check --text-field, or --entities.")
+    items = entity_items(base, judge.pooling)
+    require_some(len(items), "entity has a paragraph", "Check --text-field, or --entities.")
     folder = ArtifactFolder(Path(out), fresh=fresh)
     record = Record(
         "prediction",
         {"probe": judge.name, "pooling": judge.pooling, "limit": limit},
         {"corpus": path, "entities": source.entities, "probe": judge.file},
     )
-    sample = [item.text for item in items[0]]
+    sample = [item.text for item in items]
     with open_encoder(
         folder, encoder, record, sample=sample, store=store, check=judge.probe_for
     ) as (model, opened):
         fitted = judge.probe_for(model)
         with record.timed("embedding"):
-            embedded = _side_by_side([embed(i, model, opened, what="entities") for i in items])
+            embedded = embed(items, model, opened, what="entities")
     with record.timed("predicting"):
         prediction = fitted.predict(embedded.vectors)
     table = _table(base, embedded, prediction)
@@ -101,14 +101,6 @@ def predict_rps(
     folder.write_table("predicted", table, csv=True)
     folder.write_results("prediction", summary, record.manifest(summary["entities"]))
     return PredictResult(folder.path, write_report(folder.path), summary, table)
-
-
-def _side_by_side(parts: Sequence[Embedded]) -> Embedded:
-    """Return the vectors of the same entities in one row each; one that failed has none."""
-    ok = np.logical_and.reduce([part.ok for part in parts])
-    vectors = [part.vectors[ok[part.ok]] for part in parts]
-    failures = {row: why for part in parts for row, why in part.failures.items()}
-    return Embedded(np.hstack(vectors) if len(vectors) > 1 else vectors[0], ok, failures)
 
 
 @dataclass(frozen=True)

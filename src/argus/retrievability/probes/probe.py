@@ -16,8 +16,6 @@ from argus.retrievability.probes.models import Floats, Model, Parameters
 from argus.retrievability.probes.summary import FitMetrics, Training
 
 PREDICTED, ABSTAINED = "predicted", "abstained"
-BESIDE = "+"
-"""Between poolings of which vectors stand side by side."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Probe:
     fingerprint: str
     """Of the encoder whose vectors it was fitted on."""
     pooling: str
-    """"span" or "sentence", as in an audit; "span+sentence": both vectors, side by side."""
+    """"span" or "sentence", as in an audit."""
     dim: int
     k: int
     pool: int
@@ -121,11 +119,6 @@ class ProbeMismatch(FingerprintMismatch):
             "fit a probe for yours: argus audit --encoder NAME --out DIR, then argus probe fit "
             "--audit DIR."
         )
-
-
-def joined(*poolings: str) -> str:
-    """Return what vectors are called that stand side by side, each pooled in its way."""
-    return BESIDE.join(poolings)
 
 
 def same_encoder(one: str, other: str) -> bool:

@@ -17,8 +17,8 @@ from argus.data.provenance import content_hash
 from argus.data.records import parse_json
 from argus.data.types import FloatArray
 from argus.progress import progress
-from argus.retrievability.probes.config import MLP_INPUTS, MlpInputs, ProbeConfig
-from argus.retrievability.probes.estimators import FAMILIES, MLPProbe, ProbeRegressor
+from argus.retrievability.probes.config import ProbeConfig
+from argus.retrievability.probes.estimators import FAMILIES, ProbeRegressor
 from argus.retrievability.probes.models import Parameters
 from argus.retrievability.probes.split import TRAIN, VALIDATION
 
@@ -47,10 +47,9 @@ FULL: Mapping[str, Mapping[str, Sequence[float | bool]]] = {
         "learning_rate": [1e-4, 3e-4, 1e-3],
         "batch_size": [256, 512, 1024],
     },
-    "kernel": {"gamma": [0.25, 0.5, 1.0, 2.0, 4.0], "penalty": [0.1, 0.3, 1.0, 3.0]},
     "distilled": {"width": [256], "depth": [2], "dropout": [0.0, 0.05, 0.1]},
 }
-"""ARGUS §C.1: 20, 729 (2,187 with the numbers of trees) and 243 settings; the others are ours."""
+"""ARGUS §C.1: 20, 729 (2,187 with the numbers of trees) and 243 settings; `distilled` is ours."""
 
 QUICK: dict[str, list[Parameters]] = {
     "xgboost": [
@@ -66,7 +65,6 @@ QUICK: dict[str, list[Parameters]] = {
         {"width": 256, "depth": 2, "dropout": 0.2, "learning_rate": 1e-3, "batch_size": 512},
         {"width": 256, "depth": 2, "dropout": 0.2, "learning_rate": 1e-3, "batch_size": 1024},
     ],
-    "kernel": [{"gamma": g, "penalty": p} for g in (1.0, 2.0) for p in (0.3, 1.0)],
     "distilled": [{"width": 256, "depth": 2, "dropout": 0.05}],
 }  # fmt: skip
 """Points of the full grid, trees on histograms of 64 bins. Ridge is swept whole: it is cheap.
@@ -76,20 +74,12 @@ Networks are 256 wide, so that a quick probe is half a megabyte. On FB15k-237 wi
 """
 
 
-def settings(family: str, *, full: bool, mlp_inputs: MlpInputs = MLP_INPUTS) -> list[Parameters]:
-    """Return the settings to try for a family, in a fixed order.
-
-    mlp_inputs: what networks read; "both" doubles their settings, standardised ones first.
-    """
+def settings(family: str, *, full: bool) -> list[Parameters]:
+    """Return the settings to try for a family, in a fixed order."""
     if not full and family in QUICK:
-        grid = [dict(parameters) for parameters in QUICK[family]]
-    else:
-        axes = FULL[family]
-        grid = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
-    if family != MLPProbe.family or mlp_inputs == MLP_INPUTS:
-        return grid
-    raw: list[Parameters] = [{**parameters, "standardize": False} for parameters in grid]
-    return raw if mlp_inputs == "raw" else [*grid, *raw]
+        return [dict(parameters) for parameters in QUICK[family]]
+    axes = FULL[family]
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
 
 
 @dataclass(frozen=True)
@@ -149,7 +139,7 @@ def sweep(data: Labelled, config: ProbeConfig, ledger: Path) -> Sweep:
     grid = {
         content_hash(origin, family, json.dumps(p, sort_keys=True), str(seed)).hex(): (family, p)
         for family in families
-        for p in settings(family, full=config.full, mlp_inputs=config.mlp_inputs)
+        for p in settings(family, full=config.full)
     }
     trials: dict[str, Trial] = {}
     with progress("fitting probes", len(grid)) as advance:
