@@ -120,16 +120,13 @@ def test_killed_workers_cost_nothing_but_their_blocks(engine, tmp_path):
 
 def test_a_block_that_always_kills_is_named(engine, tmp_path):
     shared = (str(tmp_path), {5}, 99)
-    with pytest.raises(
-        ArgusError,
-        match=r"^testing: block 5 \(5\) ended 3 workers, .* killed by SIGKILL\. .*memory ran out",
-    ):
+    with pytest.raises(ArgusError, match=r"^testing: workers ended 3 times, .* 5 .*memory ran out"):
         run(engine, steps.dying, range(8), shared)
     assert (tmp_path / "5").read_text() == "xxx"
 
 
 def test_workers_that_die_before_any_block_end_the_run(engine):
-    with pytest.raises(ArgusError, match=r"testing: 3 workers ended while they started"):
+    with pytest.raises(ArgusError, match=r"testing: workers ended 3 times"):
         run(engine, steps.dying_at_start, range(8))
 
 
@@ -138,15 +135,6 @@ def test_a_consumer_that_stops_leaves_no_process(engine):
     pids = {next(results)[1] for _ in range(6)}
     results.close()
     assert_gone(pids)
-
-
-def test_closing_the_engine_ends_runs_that_nobody_finished():
-    with open_engine(EngineConfig(workers=2)) as engine:
-        results = engine.run(Work(setup=steps.pids, shared=None, what="x"), range(1000))
-        pids = {next(results)[1] for _ in range(6)}
-    assert_gone(pids)
-    with pytest.raises(RuntimeError, match="closed"):
-        list(results)
 
 
 SCRIPT = """

@@ -62,7 +62,6 @@ COMMANDS = (
     Entry("figures", "figures:figures", "Several retrievers' audits, drawn.", RESEARCH),
     Entry("probe", "probe:app", "Learn to predict what comes back.", RESEARCH),
     Entry("kb", "kb:app", "Knowledge bases of dumps, triples, pages.", RESEARCH),
-    Entry("engine", "engine:app", "Run heavy steps on a cluster.", RESEARCH),
 )
 """All commands, in the order and under the headings of `argus --help`."""
 

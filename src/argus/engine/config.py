@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Gt, Option, check_settings
+from argus.settings import Doc, Ge, Option, check_settings
 
 Name = Literal["local", "ray"]
 _PANEL = "Engine"
-_ADDRESS = re.compile(r"(ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
+ADDRESS = re.compile(r"(ray://)?(\[[0-9a-fA-F:]+\]|[^\s:/@\[\]]+):(\d{1,5})")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,9 +22,7 @@ class EngineConfig:
     None starts one of this machine alone. workers: None takes a worker per core, or per machine (or
     accelerator) for work that keeps all cores busy. env: names of variables that workers of a
     cluster get besides HF_HUB_OFFLINE, TRANSFORMERS_OFFLINE and ARGUS_*; secrets only so.
-    connect_timeout_s: how long a cluster has to answer. start_timeout_s: how long it has to find
-    room for a first worker. object_store_bytes: memory for blocks in a cluster that is started
-    here; None leaves it to Ray.
+    object_store_bytes: memory for blocks in a cluster that is started here; None leaves it to Ray.
     """
 
     name: Annotated[
@@ -52,8 +50,6 @@ class EngineConfig:
         Option(panel=_PANEL),
     ] = None
     env: tuple[str, ...] = ()
-    connect_timeout_s: Annotated[float, Gt(0)] = 15.0
-    start_timeout_s: Annotated[float, Gt(0)] = 300.0
     object_store_bytes: int | None = None
 
     def __post_init__(self) -> None:
@@ -76,7 +72,7 @@ class EngineConfig:
                 fix="Add --engine ray, or leave the address out.",
                 where="--address",
             )
-        match = _ADDRESS.fullmatch(address)
+        match = ADDRESS.fullmatch(address)
         if address != "auto" and (match is None or not 0 < int(match[3]) < 65536):
             raise InputError(
                 f"{address!r}",
@@ -84,23 +80,3 @@ class EngineConfig:
                 fix="The head says it when it starts: ray start --head --port 6379.",
                 where="--address",
             )
-
-    @property
-    def endpoint(self) -> tuple[str, int] | None:
-        """Host and port of the cluster; None where they are not given."""
-        match = _ADDRESS.fullmatch(self.address or "")
-        return None if match is None else (match[2].strip("[]"), int(match[3]))
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckedEngine(EngineConfig):
-    """Which engine `argus engine check` tries out: a cluster, unless it is told otherwise."""
-
-    name: Annotated[
-        Name, Doc("local (this machine's cores) or ray (a cluster)."), Option(("--engine",))
-    ] = "ray"
-    address: Annotated[
-        str | None,
-        Doc("Of a Ray cluster: host:port, ray://host:port, or auto; default: one is started here."),
-    ] = None
-    workers: Annotated[int | None, Ge(1), Doc("Workers at once; default: one per core.")] = None

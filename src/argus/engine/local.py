@@ -1,36 +1,58 @@
-"""The local engine: this process, or as many as there are cores."""
+"""Run work on this machine: in this process, or in one per core (concurrent.futures)."""
 
 from __future__ import annotations
 
-from collections import deque
+import os
+import pickle
+import signal
+import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from functools import partial
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
-from multiprocessing.connection import Connection, wait
+from multiprocessing import connection, get_context, parent_process
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from argus.cores import available_cores
-from argus.engine.blocks import AHEAD, LIVES, Blocks, died_at_start
 from argus.engine.config import EngineConfig
-from argus.engine.outcome import outcome_of, raised, result_of
-from argus.engine.packing import Packed, pack
-from argus.engine.processes import GRACE_S, Child, Message, Spool, inbox_of
-from argus.engine.protocol import EngineRecord, Work
+from argus.engine.packing import Packed, dumps, load, pack, save
+from argus.engine.protocol import Engine, EngineRecord, Work
+from argus.errors import ArgusError
 
 S = TypeVar("S")
 B = TypeVar("B")
 R = TypeVar("R")
+AHEAD = 2
+"""Blocks per worker that are out at once: one that it works on, one that waits."""
+MAX_DEATHS = 3
+"""Times that workers may die without a block being done in between."""
 
-_ENV = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}  # the cores have their processes
+
+@contextmanager
+def open_engine(config: EngineConfig | None = None) -> Iterator[Engine]:
+    """Yield the engine that is asked for. No process of it is left at the end.
+
+    Raises MissingPackage where Ray is not installed, ArgusError where a cluster does not answer.
+    """
+    config = config or EngineConfig()
+    if config.name == "ray":
+        from argus.engine.on_ray import RayEngine
+
+        with RayEngine(config) as cluster:
+            yield cluster
+    else:
+        yield LocalEngine(config)
 
 
 class LocalEngine:
     """Runs work on this machine.
 
-    Work that keeps all cores busy runs in this process, as all does with one worker, and a block
-    that is the only one; other work in processes, which start as there are blocks for them. What
-    `shared` holds is then read-only.
+    Work that keeps all cores busy runs in this process, as does everything with one worker, and a
+    single block. Other work runs in processes, in which arrays of `shared` are read-only.
     """
 
     name = "local"
@@ -38,172 +60,130 @@ class LocalEngine:
     def __init__(self, config: EngineConfig) -> None:
         self.workers = config.workers or available_cores()
         self._most = 0
-        self._crews: list[Crew] = []
-
-    def __enter__(self) -> LocalEngine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        while self._crews:
-            self._crews.pop().close(grace_s=0)
 
     def run(self, work: Work[S, B, R], blocks: Iterable[B]) -> Iterator[tuple[int, R]]:
         """See `Engine.run`."""
         ahead = iter(blocks)
-        first = list(islice(ahead, 2))
-        blocks = chain(first, ahead)
-        if work.threaded or self.workers == 1 or len(first) < 2:
-            yield from _here(work, blocks)
+        first = list(islice(ahead, self.workers))
+        if work.threaded or len(first) < 2:
+            step = None
+            for number, block in enumerate(chain(first, ahead)):
+                step = step or work.setup(work.shared)
+                yield number, step(block)
             return
-        crew = Crew(work, self.workers)
-        self._crews.append(crew)
-        grace_s = 0.0
-        try:
-            yield from crew.results(Blocks(blocks, work.what))
-            grace_s = GRACE_S
-        finally:
-            self._most = max(self._most, crew.most)
-            if crew in self._crews:
-                self._crews.remove(crew)
-                crew.close(grace_s)
+        self._most = max(self._most, len(first))
+        with TemporaryDirectory(prefix="argus-") as folder:
+            save(pack((work.setup, work.shared)), Path(folder))
+            yield from _spread(enumerate(chain(first, ahead)), len(first), folder, work.what)
 
     def describe(self) -> EngineRecord:
-        """See `Engine.describe`; workers: the most that there were, 0 where none was needed."""
-        most = max([self._most, *(crew.most for crew in self._crews)])
-        return {"name": self.name, "workers": most, "machines": 1}
+        """See `Engine.describe`. workers: the most that there were, 0 where none was needed."""
+        return {"name": self.name, "workers": self._most, "machines": 1}
 
     def unseen(self, path: str) -> list[str]:
         """See `Engine.unseen`."""
         return []
 
 
-def _here(work: Work[S, B, R], blocks: Iterable[B]) -> Iterator[tuple[int, R]]:
-    """Work in this process; what is needed for it is loaded when there is a block."""
-    step = None
-    for number, block in enumerate(blocks):
-        step = step or work.setup(work.shared)
-        yield number, step(block)
+def _spread(
+    blocks: Iterator[tuple[int, Any]], workers: int, folder: str, what: str
+) -> Iterator[tuple[int, Any]]:
+    """Yield the results of blocks that processes do; start them again where one of them dies."""
+    todo: dict[int, bytes] = {}  # blocks taken that are not done
+    deaths = 0
+    while True:
+        pool = _pool(workers, folder)
+        try:
+            out = {pool.submit(_do, payload): number for number, payload in todo.items()}
+            while True:
+                for number, block in islice(blocks, AHEAD * workers - len(out)):
+                    todo[number] = dumps(block)
+                    out[pool.submit(_do, todo[number])] = number
+                if not out:
+                    return
+                for future in wait(out, return_when=FIRST_COMPLETED).done:
+                    number = out.pop(future)
+                    result = _result(future)
+                    deaths = 0
+                    del todo[number]
+                    yield number, result
+        except BrokenProcessPool as error:
+            deaths += 1
+            if deaths == MAX_DEATHS:
+                raise died(what, list(todo)) from error
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-class _Member:
-    """One process and the blocks that it has, the one that it works on first."""
-
-    def __init__(self, spool: Spool, what: str) -> None:
-        self.child = Child(_work, _ENV, f"argus {what}")
-        self.child.send_shared("setup", spool)
-        self.doing: deque[int] = deque()
-        self.ready = False
-
-    def give(self, number: int, payload: bytes) -> None:
-        self.doing.append(number)
-        self.child.send("block", number, payload)
+def died(what: str, numbers: list[int], how: str = "") -> ArgusError:
+    """Return the error of workers that die again and again on some blocks."""
+    return ArgusError(
+        f"{what}: workers ended {MAX_DEATHS} times, one after the other, while they started or "
+        f"worked on blocks {min(numbers, default=0)} to {max(numbers, default=0)}{how}. Most "
+        "likely memory ran out: take smaller batches, fewer --workers or a larger machine, and run "
+        "the same command again. Finished blocks are kept. (A script that uses Argus must start "
+        "its work below `if __name__ == '__main__':`.)"
+    )
 
 
-class Crew:
-    """The processes of one run; most: so many at once."""
-
-    def __init__(self, work: Work[Any, Any, Any], size: int) -> None:
-        self.size, self.what = size, work.what
-        self.members: list[_Member] = []
-        self.stillborn = self.most = 0
-        self.closed = False
-        self.spool = Spool(pack((work.setup, work.shared)))
-
-    def results(self, blocks: Blocks) -> Iterator[tuple[int, Any]]:
-        """Yield the number and the result of every block, as they are done."""
-        while True:
-            self._require_open()
-            while self._has_room() and (block := blocks.take()) is not None:
-                self._least_busy().give(*block)
-            if not blocks.under_way:
-                return
-            for member in self._next_members():
-                self._require_open()  # it may have been closed while a result was looked at
-                if (message := _message(member)) is None:
-                    self._bury(member, blocks)
-                elif message[0] == "ready":
-                    member.ready = True
-                    self.stillborn = 0
-                else:
-                    result = result_of(message[2])
-                    member.doing.remove(message[1])
-                    blocks.done(message[1])
-                    yield message[1], result
-
-    def _require_open(self) -> None:
-        if self.closed:
-            raise RuntimeError("this engine is closed")
-
-    def _has_room(self) -> bool:
-        return len(self.members) < self.size or any(len(m.doing) < AHEAD for m in self.members)
-
-    def _least_busy(self) -> _Member:
-        """Return who gets the next block: an idle process, else a new one, while there is room."""
-        member = min(self.members, key=lambda m: len(m.doing), default=None)
-        if member is None or (member.doing and len(self.members) < self.size):
-            member = _Member(self.spool, self.what)
-            self.members.append(member)
-            self.most = max(self.most, len(self.members))
-        return member
-
-    def _next_members(self) -> list[_Member]:
-        """Wait until a process says something, or ends."""
-        signs: dict[Any, _Member] = {m.child.conn: m for m in self.members}  # `wait` knows more
-        signs |= {m.child.process.sentinel: m for m in self.members}
-        return list(dict.fromkeys(signs[sign] for sign in wait(list(signs))))
-
-    def _bury(self, member: _Member, blocks: Blocks) -> None:
-        """Give out again what a process had that died; it died of the first one."""
-        how = member.child.how_it_ended()
-        self.members.remove(member)
-        member.child.close(grace_s=0)
-        for place, number in enumerate(member.doing):
-            blocks.lost(number, how, blamed=member.ready and place == 0)
-        if not member.ready:
-            self.stillborn += 1
-            if self.stillborn >= LIVES:
-                raise died_at_start(self.what, how)
-
-    def close(self, grace_s: float) -> None:
-        """End all processes; with grace those that have nothing to do end by themselves."""
-        self.closed = True
-        for member in self.members:
-            member.child.conn.close()
-        while self.members:
-            self.members.pop().child.close(grace_s)
-        self.spool.close()
+def _pool(workers: int, folder: str) -> ProcessPoolExecutor:
+    context = get_context("spawn")
+    return ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(folder,))
 
 
-def _message(member: _Member) -> Message | None:
-    """Return what a process says next; None when it has died."""
-    with suppress(EOFError, OSError):
-        if member.child.conn.poll():
-            message: Message = member.child.conn.recv()
-            return message
-    return None
+def _result(future: Future[Any]) -> Any:
+    done, value = future.result()
+    if not done:
+        raise value
+    return Packed(value).unpack()
 
 
-def _work(conn: Connection) -> None:
-    """Be a worker: set up once, then block after block, until the parent has gone."""
-    inbox = inbox_of(conn)
-    message = inbox.get()
-    if message is None:
-        return
+_step: Callable[[Any], Any] | Exception | None = None
+"""In a worker: the function that does a block, or the error of setting it up."""
+
+
+def _begin(folder: str) -> None:
+    """Set a worker up: once, for all blocks that it does."""
+    global _step
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    os.environ |= {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    with suppress(ImportError):  # it comes with what embeds
+        from threadpoolctl import threadpool_limits
+
+        threadpool_limits(1)
     try:
-        step = _set_up(message[1])
+        setup, shared = load(Path(folder)).unpack()
+        _step = setup(shared)
     except Exception as error:
-        conn.send(("failed", None, raised(error)))
-        return
-    conn.send(("ready",))
-    while (message := inbox.get()) is not None:
-        _, number, payload = message
-        conn.send(("done", number, outcome_of(partial(_do, step, payload))))
+        _step = error
 
 
-def _do(step: Callable[[Any], Any], payload: bytes) -> Any:
-    return step(Packed(payload).unpack())
+def _end_with_parent() -> None:
+    parent = parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
 
 
-def _set_up(packed: Packed) -> Any:
-    setup, shared = packed.unpack()
-    return setup(shared)
+def _do(payload: bytes) -> tuple[bool, Any]:
+    return outcome(_step, payload)
+
+
+def outcome(step: Callable[[Any], Any] | Exception | None, payload: bytes) -> tuple[bool, Any]:
+    """Return (True, packed result) of a block, or (False, error) that survives the way back."""
+    try:
+        if isinstance(step, Exception):
+            raise step
+        assert step is not None
+        return True, dumps(step(Packed(payload).unpack()))
+    except Exception as error:
+        error.add_note("".join(traceback.format_exception(error)).rstrip())
+        error.__traceback__ = error.__cause__ = error.__context__ = None
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:  # whatever its class does when it is pickled
+            plain = RuntimeError(f"{type(error).__name__}: {error}")
+            plain.__notes__ = error.__notes__
+            return False, plain
+        return False, error

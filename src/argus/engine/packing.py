@@ -12,6 +12,7 @@ import os
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.errors import InputError
@@ -49,6 +50,22 @@ def pack(value: object) -> Packed:
     stream = io.BytesIO()
     _Pickler(stream, protocol=5, buffer_callback=inside).dump(value)
     return Packed(stream.getvalue(), buffers)
+
+
+def save(packed: Packed, folder: Path) -> None:
+    """Write a pickle and its buffers as files of a folder."""
+    for number, content in enumerate([packed.payload, *packed.buffers]):
+        with (folder / str(number)).open("wb") as file:
+            file.write(content)
+
+
+def load(folder: Path) -> Packed:
+    """Return a pickle whose buffers are mapped from the files of a folder."""
+    import numpy as np
+
+    n = len(list(folder.iterdir()))
+    buffers = [np.memmap(folder / str(number), np.uint8, "r") for number in range(1, n)]
+    return Packed((folder / "0").read_bytes(), buffers)
 
 
 def dumps(value: object) -> bytes:

@@ -45,8 +45,8 @@ class Work(Generic[S, B, R]):
 class Engine(Protocol):
     """Where work runs.
 
-    A worker that dies costs the blocks that it had; they are given to another one. What a block's
-    work raises is raised here, as it was, after which the run is over.
+    A worker that dies costs the blocks under way, which are done again. An error of a block's work
+    is raised here as it was, and ends the run.
     """
 
     @property
@@ -57,7 +57,7 @@ class Engine(Protocol):
         """Yield (number of the block, its result) as blocks are done, in any order.
 
         blocks: taken as there is room, never far ahead of what is done. Raises ArgusError when
-        workers die of the same block again and again, and when the cluster is lost.
+        workers die again and again, and when the cluster is lost.
         """
         ...
 

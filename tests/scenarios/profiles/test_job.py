@@ -164,7 +164,7 @@ def test_a_corpus_without_text_is_refused(config, tmp_path):
 
 def test_only_a_local_model_waits_for_the_cluster(endpoint, config, tmp_path):
     endpoint.behave = behaving()
-    nowhere = EngineConfig(name="ray", address="127.0.0.1:1", connect_timeout_s=1)
+    nowhere = EngineConfig(name="ray", address="127.0.0.1:1")
     out = tmp_path / "out"
     result = profile_documents(DOCUMENTS[:2], out=out, config=config(), engine=nowhere)
     assert result.summary["documents"]["ok"] == 2
