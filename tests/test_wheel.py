@@ -186,7 +186,7 @@ def test_a_call_that_lacks_a_package_names_it(light, files, call: str, package, 
     code = (
         "import argus\n"
         "from argus.encoders import load_encoder\n"
-        "from argus.engine.ray_engine import RayEngine\n"
+        "from argus.engine.on_ray import RayEngine\n"
         "from argus.indexes.views import ViewIndex\n"
         f"try: {call}\n"
         "except ImportError as error: print(error.name, error)"

@@ -12,7 +12,7 @@ from argus.data.beir import write_jsonl
 from argus.data.types import Document
 from argus.encoders import EncoderConfig
 from argus.engine import EngineConfig, open_engine
-from argus.engine.blocks import AHEAD
+from argus.engine.local import AHEAD
 from argus.errors import EncodingError
 from argus.indexes.job import add_documents, build_index
 from argus.indexes.views import ViewIndex

@@ -1,5 +1,5 @@
 from .config import EngineConfig as EngineConfig
-from .local import open_engine as open_engine
+from .opening import open_engine as open_engine
 from .protocol import (
     Engine as Engine,
     Work as Work,

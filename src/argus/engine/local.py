@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import chain, islice
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from argus.cores import available_cores
 from argus.engine.config import EngineConfig
 from argus.engine.packing import Packed, dumps, load, pack, save
-from argus.engine.protocol import Engine, EngineRecord, Work
+from argus.engine.protocol import EngineRecord, Work
 from argus.errors import ArgusError
 
 S = TypeVar("S")
@@ -30,22 +30,6 @@ AHEAD = 2
 """Blocks per worker that are out at once: one that it works on, one that waits."""
 MAX_DEATHS = 3
 """Times that workers may die without a block being done in between."""
-
-
-@contextmanager
-def open_engine(config: EngineConfig | None = None) -> Iterator[Engine]:
-    """Yield the engine that is asked for. No process of it is left at the end.
-
-    Raises MissingPackage where Ray is not installed, ArgusError where a cluster does not answer.
-    """
-    config = config or EngineConfig()
-    if config.name == "ray":
-        from argus.engine.on_ray import RayEngine
-
-        with RayEngine(config) as cluster:
-            yield cluster
-    else:
-        yield LocalEngine(config)
 
 
 class LocalEngine:
