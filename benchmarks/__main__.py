@@ -12,26 +12,15 @@ import sys
 from benchmarks.shared import store
 
 NAMES = (
-    "exact_rps", "rps_memory", "encoding",
-    "gazetteer", "bm25", "diagnosis", "view_search",
-    "probe_quality", "phrasing", "repair_rps", "repair", "repair_causes",
-    "authority_scale", "authority_stream", "authority_score",
-    "authority_quality", "authority_contamination", "authority_anchors", "authority_proposals",
-    "scenario_search", "scenario_ledger", "scenario_quality", "scenario_wording", "scenario_choice",
-    "scenario_form",
-    "adapt_quality",
-    "ngram_index", "ngram_decoding", "ngram_evidence",
-    "generative_quality", "generative_speed", "generative_failures", "failures_scale",
-    "generative_cures", "generative_unigrams", "generative_tuning",
-    "dump_parsing", "relation_graph", "audit_million",
-    "engine_overhead",
-    "accelerator", "startup", "retriever_seam",
-    "blend_quality", "blend_speed", "blend_leads",
-    "store_reading", "store_reach", "write_back", "stores_in_place", "four_retrievers", "demo",
-    "suite_reuse", "suite_tables", "reproduce_tables",
-    "report_page", "serve_documents", "serve_page", "serve_load",
-    "compiled_shapes",
-    "traffic_risk", "traffic_scale", "traffic_support",
+    "exact_rps", "rps_memory", "encoding", "bm25", "view_search", "blend_speed", "startup",
+    "ngram_index", "ngram_decoding", "ngram_evidence", "authority_scale", "dump_parsing",
+    "accelerator", "audit_million", "engine_overhead", "store_reach", "stores_in_place",
+    "serve_documents", "serve_load", "demo", "probe_quality", "phrasing", "repair",
+    "repair_rps", "blend_quality", "authority_quality", "authority_contamination",
+    "authority_proposals", "scenario_quality", "scenario_choice", "adapt_quality",
+    "generative_quality", "generative_speed", "generative_failures", "generative_cures",
+    "generative_unigrams", "generative_tuning", "traffic_risk",
+    "suite_tables", "reproduce_tables",
     "car_scorer",  # last: without the scorer it ends with exit code 2
 )  # fmt: skip
 

@@ -9,7 +9,7 @@ import resource
 import signal
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -55,17 +55,15 @@ def lines(*rows: Any) -> bytes:
 
 
 def parquet() -> bytes:
-    sink = io.BytesIO()
     rows = [{"_id": f"d{i}", "text": f"text {i}"} for i in range(9)]
-    pq.write_table(pa.Table.from_pylist(rows), sink)
+    pq.write_table(pa.Table.from_pylist(rows), sink := io.BytesIO())
     return sink.getvalue()
 
 
 def written(name: str, write: Callable[[Path], object]) -> bytes:
     """Return a file that Argus writes; a database in small pages, which damage hits everywhere."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        write(path)
+        write(path := Path(folder) / name)
         if path.suffix == ".sqlite":
             sql = sqlite3.connect(path, isolation_level=None)
             for statement in ("PRAGMA journal_mode = DELETE", "PRAGMA page_size = 512", "VACUUM"):
@@ -130,6 +128,7 @@ def call(place: str) -> Callable[[Path], object]:
 
 
 CORPUS = lines({"_id": "d1", "title": "T", "text": "one"}, {"_id": "d2", "text": "two \u2028 é"})
+EDGES = lines({"superseder": "b", "superseded": "a"})
 CSV = b'_id,text\nd1,"a ""b"", c"\n'
 QRELS = b"query-id\tcorpus-id\tscore\nq1\td1\t1\n"
 LOG = lines({"query": "who?", "timestamp": "2026-03-01T12:00:00Z", "results": ["d1", "d2"]})
@@ -148,8 +147,7 @@ READERS: dict[str, tuple[bytes | Callable[[], bytes], Callable[[Path], object]]]
     "topics.jsonl": (lines({"_id": "q1", "text": "who?"}), call("data.topics.read_topics")),
     "topics.json": (DPR, call("data.topics.read_topics")),
     "log.jsonl": (LOG, call("traffic.reading.read_traffic")),
-    "edges.jsonl": (lines({"superseder": "b", "superseded": "a"}),
-                    call("authority.edges.read_edges")),
+    "edges.jsonl": (EDGES, call("authority.edges.read_edges")),
     "rules.yaml": (RULES, call("authority.domains.load.load_domain")),
     "suite.toml": (SUITE, call("suite.reading.read_suite")),
     "index.json": (header, lambda path: call("indexes.header.read_header")(path.parent)),
@@ -186,10 +184,9 @@ def test_a_damaged_file_is_read_or_refused(file: str) -> None:
 
     def read(data: bytes) -> None:
         with tempfile.TemporaryDirectory() as folder, bounded():
-            (Path(folder) / file).write_bytes(data)
-            value = reader(Path(folder) / file)
-            for _ in value if isinstance(value, Iterator) else ():
-                pass
+            (path := Path(folder) / file).write_bytes(data)
+            if isinstance(value := reader(path), Iterable):
+                list(value)
 
     @given(damages())
     def read_damaged(damage: Callable[[bytes], bytes]) -> None:

@@ -6,7 +6,7 @@ import os
 
 SHAPES = 128
 """Shapes of batches whose compiled code is kept; of 350 of MiniLM's three layers 1,024 keep 0.7 GB
-more (`python -m benchmarks compiled_shapes`)."""
+more."""
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 """Variables that bound them. Both hold the code, oneDNN and PyTorch's layer above it: one of them
 alone bounds nothing."""

@@ -15,7 +15,6 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from argus.data.dpr import DprKey, DprPassage, DprResult, as_item
-from argus.data.json_list import JsonList
 from argus.data.kilt import as_line
 from argus.data.types import Query, Topic
 from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive
@@ -30,7 +29,6 @@ from argus.generative.failures.reading import settings as reading_settings
 from argus.generative.failures.tokens import VocabularyTokens, WordTokens
 from argus.generative.failures.words import words
 from argus.generative.vocabulary import train_vocabulary
-from benchmarks.make_failures_file import make
 
 PLAIN = Reading(WordTokens())
 
@@ -631,22 +629,6 @@ def test_regular_lists_are_read_as_the_careful_way_reads_them(lists):
         assert one.keys.weights.tolist() == other.keys.weights.tolist()
     same = (Problem.KEYS_TWICE, Problem.NO_FREQUENCY, Problem.FREQUENCIES)
     assert [fast[1].get(kind) for kind in same] == [careful[1].get(kind) for kind in same]
-
-
-@pytest.mark.parametrize("queries", [False, True])
-def test_a_file_of_the_benchmark_is_read_and_nothing_is_amiss(tmp_path, queries):
-    path = make(tmp_path / "made.json", 3, 5, 8, seed=1, queries=queries)
-    content = path.read_text("utf-8")
-    assert content == json.dumps(json.loads(content), indent=4) + "\n"
-    problems = Problems()
-    cases = [read_case(i.content, i.number, PLAIN, problems) for i in JsonList(path)]
-    assert problems.counts == {}
-    assert [case.id for case in cases] == ["q0", "q1", "q2"]
-    assert all(len(case.passages) == 5 for case in cases)
-    views = {n.view for case in cases for n in case.ngrams}
-    assert views == ({BODY, TITLE, QUERY} if queries else {BODY, TITLE})
-    again = make(tmp_path / "again.json", 3, 5, 8, seed=1, queries=queries)
-    assert again.read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_an_unknown_engine_needs_no_python(engine):
 
 @pytest.mark.parametrize("at_once", [1, 16])
 def test_so_many_queries_are_under_way_at_once(engine, at_once):
-    engine.delay_s = 0.2  # `python -m benchmarks retriever_seam` times it
+    engine.delay_s = 0.2
     together, reply = threading.Barrier(at_once), engine.reply
     engine.reply = lambda *request: (together.wait(60), reply(*request))[1]  # breaks with fewer
     queries = [Query(f"q{i}", f"leaves {i}") for i in range(2 * at_once)]

@@ -14,7 +14,7 @@ from argus.traffic.risk import NOTHING
 BAD, SUPPORT = "bad feedback", "least supported by words"
 RISK = "first by risk"
 WORTH = "AUC 0.51 to 0.64 against judged failures of BM25 on three collections: weak"
-"""What little support tells of failing; measured elsewhere (benchmarks/traffic_support.py)."""
+"""Measured on cranfield, theoremqa and impliret (docs/traffic.md)."""
 TENTH = 10
 WELL = 0.6
 """Support from which a question is not among the least supported, however few are below."""
