@@ -704,16 +704,6 @@ from .retrievability.exposure.retriever_probes import (
 from .retrievability.exposure.summary import (
     ExposureSummary as ExposureSummary,
 )
-from .retrievability.figures.config import (
-    FigureConfig as FigureConfig,
-)
-from .retrievability.figures.job import (
-    FiguresResult as FiguresResult,
-    audit_figures as audit_figures,
-)
-from .retrievability.figures.summary import (
-    FiguresSummary as FiguresSummary,
-)
 from .retrievability.pairs import (
     PairRanks as PairRanks,
 )

@@ -163,7 +163,7 @@ def entities(shared, tmp_path_factory):
 
 
 @pytest.mark.campaign
-def test_argus_figure_6_draws_the_audits_it_measures(entities, tmp_path):
+def test_argus_figure_6_is_measured_of_audits_that_are_shared(entities, tmp_path):
     result = reproduce("argus-figure-6", out=tmp_path, data=entities)
     own = {
         column: cell
@@ -175,8 +175,6 @@ def test_argus_figure_6_draws_the_audits_it_measures(entities, tmp_path):
     assert low == sorted(low) and 0 < low[0] < low[-1] < 1
     assert 0 < own["held out, N=800"]["measured"] < 1
     assert cells(result)["CONTRIEVER", "low, N=800"]["published"] == 0.753
-    page = (tmp_path / "argus-figure-6" / "figures" / "fb15k237" / "report.html").read_text()
-    assert "all-MiniLM-L6-v2, span" in page and "figure-6" in page
     again = reproduce("argus-figure-5", out=tmp_path, data=entities)
     assert len(list((tmp_path / "shared" / "audits").iterdir())) == 2, "audits are shared"
     at = {

@@ -60,7 +60,6 @@ FOLLOWS = {
     "argus report": "argus audit",
     "argus probe fit": "argus audit",
     "argus serve": "argus audit",
-    "argus figures": "argus audit",
     "argus generative train": "argus generative build",
     "argus generative tune": "argus generative train",
     "argus generative search": "argus generative train",

@@ -59,7 +59,6 @@ COMMANDS = (
     Entry("reproduce", "reproduce:reproduce", "A paper's table, beside ours.", RESEARCH),
     Entry("scenarios", "scenarios:app", "What documents are needed for.", RESEARCH),
     Entry("generative", "generative:app", "N-gram retrieval, and why it fails.", RESEARCH),
-    Entry("figures", "figures:figures", "Several retrievers' audits, drawn.", RESEARCH),
     Entry("probe", "probe:app", "Learn to predict what comes back.", RESEARCH),
     Entry("kb", "kb:app", "Knowledge bases of dumps, triples, pages.", RESEARCH),
 )

@@ -48,7 +48,7 @@ MEASURED: dict[str, tuple[str, ...]] = {
     "validity": ("evaluate", "scenarios needs", "traffic judge"),
     "AUC": ("evaluate", "scenarios needs", "traffic judge"),
     "RPS": ("audit", "probe predict", "diagnose", "scenarios needs"),
-    "blind spot": ("audit", "figures"),
+    "blind spot": ("audit",),
     "never retrieved": ("exposure",),
     "held-out sentence": ("exposure",),
     "hub": ("exposure", "explain", "remedy blend"),
@@ -62,7 +62,6 @@ MEASURED: dict[str, tuple[str, ...]] = {
 """Terms by the commands that measure them, for docs/reference/glossary.md."""
 OF_SECTION: dict[str, tuple[str, ...]] = {
     "audit": ("RPS", "blind spot"),
-    "figures": ("RPS", "blind spot"),
     "probe": ("RPS",),
     "diagnosis": ("RPS",),
     "exposure": ("held-out sentence", "never retrieved", "hub", "Gini"),

@@ -34,7 +34,7 @@ from argus.verdict import read_verdict
 from argus.verdict.verdict import SHORT
 from argus.visible import visible_json
 
-OUTPUTS, KNOWLEDGE, RETRIEVERS = "outputs", "knowledge base", "retrievers"
+OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
 """What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers
 note in place of an encoder."""
 
@@ -211,7 +211,7 @@ def _title(manifest: dict[str, ManifestSection]) -> str:
     """Return what the results are of: a file, its folder, or what stands in its place."""
     for section in manifest.values():
         encoder, inputs = section["encoder"], section["inputs"]
-        if encoder.get("what") in (OUTPUTS, KNOWLEDGE, RETRIEVERS):
+        if encoder.get("what") in (OUTPUTS, KNOWLEDGE):
             return encoder.get("fingerprint", "documents")
         source = inputs.get("corpus") or inputs.get("records")
         name = section["config"].get("corpus_name") or (source and source["file"])

@@ -47,7 +47,6 @@ class Home:
 
 SECTIONS: dict[str, Home] = {
     "audit": Home("Entities", "audit", "argus.retrievability.audit.section"),
-    "figures": Home("Retrievers compared", "figures", "argus.retrievability.figures.section"),
     "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
     "judging": Home("Judged traffic", "traffic judge", "argus.traffic.judging.section"),
     "exposure": Home("Documents", "exposure", "argus.retrievability.exposure.section"),

@@ -6,10 +6,9 @@ among x and N-1 neutrals of t. Here the hit is replaced by its exact probability
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,6 @@ from argus.retrievability.pairs import PairRanks
 
 LOW, HIGH = 0.33, 0.66
 """Bands of ARGUS §4.2: low [0, 0.33), mid [0.33, 0.66), high [0.66, 1]."""
-Grouping = Literal["bands", "terciles"]
 
 _PAIRS_PER_PASS = 1 << 18  # bounds the memory of a sweep over k
 
@@ -113,13 +111,6 @@ def tercile(rps: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
     return names
 
 
-GROUPINGS: Mapping[Grouping, Callable[[npt.NDArray[np.float64]], npt.NDArray[np.str_]]] = {
-    "bands": band,
-    "terciles": tercile,
-}
-"""Two readings of the paper's "terciles": thirds of the range of RPS, thirds of the entities."""
-
-
 class GroupFigures(TypedDict):
     """Entities per group, and where the groups end."""
 
@@ -131,7 +122,7 @@ class GroupFigures(TypedDict):
 
 
 def describe_groups(rps: npt.NDArray[np.float64], groups: npt.NDArray[np.str_]) -> GroupFigures:
-    """Return how many entities each group holds, and where it ends; groups: of `GROUPINGS`."""
+    """Return how many entities each group holds, and where it ends."""
     low, high = rps[groups == "low"], rps[groups == "high"]
     return {
         "counts": count_bands(groups),

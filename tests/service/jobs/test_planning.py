@@ -90,7 +90,6 @@ def test_a_request_becomes_words_of_which_no_value_is_an_option(place):
         ("remedy synthesize", {"index": "served", "model": "m"}, "model"),
         ("suite", {"file": "INSIDE/grid.toml", "out": "INSIDE/o"}, "file"),
         ("kb build", {"wikipedia": "/etc", "out": "INSIDE/o"}, "wikipedia"),
-        ("figures", {"audits": ["a=/etc"], "out": "INSIDE/o"}, "audits"),
         ("repair", {"index": "/etc"}, "index"),
         ("repair", {"index": "served", "queries": "../../etc/passwd"}, "queries"),
         ("repair", {"index": "served", "queries": "INSIDE/away/q.jsonl"}, "queries"),

@@ -14,7 +14,7 @@ STARTABLE = (
     "authority accept", "authority learn", "suite", "reproduce", "scenarios needs",
     "scenarios ablate", "scenarios qa", "scenarios study", "scenarios preferences",
     "scenarios distill", "generative build", "generative train",
-    "generative tune", "generative search", "generative analyse", "figures",
+    "generative tune", "generative search", "generative analyse",
     "probe fit", "probe predict", "kb build",
 )  # fmt: skip
 """Commands that a request may start."""

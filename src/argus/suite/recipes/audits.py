@@ -1,4 +1,4 @@
-"""What recipes measure of entities: audits, the figures over them, and probes."""
+"""What recipes measure of entities: audits, and probes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from argus.data.manifest import is_current, read_section
-from argus.retrievability.figures.summary import FiguresSummary, PanelFigures, RetrieverFigures
+from argus.data.types import FloatArray
 from argus.retrievability.probes.summary import ProbeSummary
 from argus.suite.recipes.requests import KnowledgeRequest, ProbeRequest, ReachRequest
 from argus.suite.recipes.setting import Setting, path_lacking
@@ -17,6 +20,8 @@ K, POOL = 50, 800
 """Of the paper's audits."""
 BEST = "best"
 NO_XGBOOST = "xgboost is not installed: pip install 'argus-retrieval[probes]'"
+OF_LDA = ("held out", "commonest")
+TOO_FEW = "too few entities for it"
 CONSTANT = ("all zero", "all one", "mean")
 
 
@@ -41,7 +46,7 @@ def _audited(request: KnowledgeRequest, setting: Setting) -> Path:
 
 
 class OfReach(Source[ReachRequest]):
-    """Values of ARGUS' figures: a page per knowledge base, over all retrievers asked for."""
+    """Values of ARGUS' figures, of the ranks and vectors that an audit keeps."""
 
     def lacking(self, request: ReachRequest) -> str:
         """See `Source.lacking`."""
@@ -49,60 +54,52 @@ class OfReach(Source[ReachRequest]):
 
     def is_sure(self, request: ReachRequest) -> bool:
         """See `Source.is_sure`: entities may be too few for a pool or an LDA."""
-        return request.reach in ("mean RPS", "low", "mid", "high")
+        return request.pool <= POOL and request.reach not in OF_LDA
 
     def run_of(self, request: ReachRequest) -> str:
-        """See `Source.run_of`: figures are of one knowledge base."""
-        return request.knowledge
+        """See `Source.run_of`."""
+        return f"{request.knowledge} {request.encoder} {request.pooling}"
 
     def measure(self, requests: Sequence[ReachRequest]) -> Figures:
         """See `Source.measure`."""
-        from argus.retrievability.figures.config import FigureConfig
-        from argus.retrievability.figures.job import audit_figures
+        from argus.retrievability.pair_table import FILE, read_pairs
+        from argus.retrievability.probes.data import read_audit
+        from argus.retrievability.rps import score
 
-        folders = {_name(request): _audited(request, self.setting) for request in requests}
-        pools = tuple(sorted({POOL, *(request.pool for request in requests)}))
-        summary = audit_figures(
-            [f"{name}={folder}" for name, folder in folders.items()],
-            out=self.setting.home / "figures" / Path(requests[0].knowledge).name,
-            config=FigureConfig(k=K, pools=pools),
-        ).summary  # fmt: skip
-        return {request: _reached(request, summary) for request in requests}
-
-
-def _name(request: ReachRequest) -> str:
-    return f"{Path(request.encoder).name}, {request.pooling}"
-
-
-def _reached(request: ReachRequest, summary: FiguresSummary) -> float | str:
-    one = next(o for o in summary["retrievers"] if o["name"] == _name(request))
-    if request.reach == "above half":
-        return _above_half(request, one, summary["pools"][-1])
-    if request.k != K:
-        return f"nothing but the share above 0.5 is measured at another k than {K}"
-    return _of_panel(request, next(p for p in one["panels"] if p["pool"] == request.pool))
+        folder = _audited(requests[0], self.setting)
+        audited = read_audit(folder)
+        ranks = read_pairs(folder / FILE, audited.ids)
+        figures: Figures = {}
+        for k, pool in dict.fromkeys((request.k, request.pool) for request in requests):
+            scores = score(ranks, len(audited.ids), k=k, pool=pool)
+            rows = np.flatnonzero(scores.measured)
+            asked = [r for r in requests if (r.k, r.pool) == (k, pool)]
+            figures |= _reached(asked, scores.rps[rows], audited.vectors[rows])
+        return figures
 
 
-def _above_half(request: ReachRequest, one: RetrieverFigures, last: int) -> float | str:
-    curve, at = one["over_pool"], request.pool
-    if request.k != K and request.pool == last:
-        curve, at = one["over_k"], request.k
-    elif request.k != K:
-        return f"other values of k are measured at N={last}"
-    if at not in curve["values"]:
-        return "too few entities for it"
-    return curve["share_above_half"][curve["values"].index(at)]
+def _reached(
+    requests: Sequence[ReachRequest], rps: npt.NDArray[np.float64], vectors: FloatArray
+) -> Figures:
+    """Return what is asked of entities at one k and N. rps: (n,); vectors: (n, dim)."""
+    from argus.retrievability.geometry import project_bands
+    from argus.retrievability.limits import PROJECTED
+    from argus.retrievability.rps import band
 
-
-def _of_panel(request: ReachRequest, panel: PanelFigures) -> float | str:
-    counts = panel["groups"]["counts"]
-    values = {
-        "mean RPS": panel["mean_rps"], "low": counts["low"] / panel["entities"],
-        "mid": counts["mid"] / panel["entities"], "high": counts["high"] / panel["entities"],
-        "held out": panel["accuracy"], "commonest": panel["majority"],
+    if not len(rps):
+        return dict.fromkeys(requests, TOO_FEW)
+    bands = band(rps)
+    values: dict[str, float | str | None] = {
+        "mean RPS": float(rps.mean()), "above half": float((rps > 0.5).mean()),
+        **{name: float((bands == name).mean()) for name in ("low", "mid", "high")},
     }  # fmt: skip
-    value = values[request.reach]
-    return f"no LDA: {panel['method']}" if value is None else value
+    if any(request.reach in OF_LDA for request in requests):
+        some = np.sort(np.random.default_rng(0).permutation(len(rps))[:PROJECTED])
+        shown = project_bands(vectors[some], bands[some])
+        of_lda = (None, None) if shown is None else (shown.accuracy, shown.majority)
+        values |= dict(zip(OF_LDA, of_lda, strict=True))
+    found = {request: values[request.reach] for request in requests}
+    return {request: TOO_FEW if value is None else value for request, value in found.items()}
 
 
 class OfProbes(Source[ProbeRequest]):

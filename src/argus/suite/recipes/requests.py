@@ -128,7 +128,7 @@ class KnowledgeRequest(Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class ReachRequest(KnowledgeRequest):
-    """A value of ARGUS' figures, as `argus figures` measures it."""
+    """A value of ARGUS' figures, of an audit at one k and N."""
 
     reach: Annotated[
         Literal["mean RPS", "above half", "low", "mid", "high", "held out", "commonest"],

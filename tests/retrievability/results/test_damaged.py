@@ -13,6 +13,7 @@ from argus.evaluation.compare.folder import read_results
 from argus.evaluation.gate.config import GateBounds
 from tests.support.results import unbound
 
+RIDGE = argus.ProbeConfig(families=("ridge",))
 NAN, INF = float("nan"), float("inf")
 
 
@@ -47,7 +48,7 @@ def readers(audit, other):
     """What reads the scores of an audit."""
     return [
         lambda: argus.gate([audit], GateBounds(), baseline=other),
-        lambda: argus.audit_figures([audit], out=audit.parent / "figures"),
+        lambda: argus.fit_probe(audit, out=audit.parent / "fit", config=RIDGE),
         lambda: read_results(audit).entities(),
     ]
 
