@@ -22,7 +22,7 @@ from tests.support.generating import output_records, small_vocabulary
 from tests.support.harm import faithful, made
 from tests.support.suites import draw, read_rows
 
-TABLES = {"argus": 5 + 4, "car": 12, "spike": 7, "thesis": 14}
+TABLES = {"argus": 5 + 4, "car": 11, "spike": 3, "thesis": 10}
 QUESTIONS = 24
 
 
@@ -48,7 +48,7 @@ def stdlib(tmp_path_factory):
     return data
 
 
-def test_there_is_a_recipe_per_table_of_every_paper_and_figure_of_argus():
+def test_there_are_recipes_of_every_paper():
     papers = [name.partition("-")[0] for name in names()]
     assert {paper: papers.count(paper) for paper in TABLES} == TABLES
     assert len(papers) == sum(TABLES.values())
@@ -73,7 +73,6 @@ def test_a_recipe_is_whole(name, tmp_path):
         ("argus-4", "CONTRIEVER, k = 10", "Theorems", 23.93),
         ("spike-1", "SBERT +SPIKE", "Avg.", 15.7),
         ("spike-3", "Qwen +Sum.", "Earth.", 46.7),
-        ("spike-6", "SFR +SPIKE", "Avg. +sce.", 62.1),
         ("spike-7", "M+E 0.7", "Avg.", 21.6),
         ("car-2", "DenseReRank", "T2", 0.980),
         ("car-5", "Dense (E5-large)", "Mean rank", 1113.0),
@@ -223,9 +222,6 @@ def test_thesis_16_trains_searches_and_analyses(stdlib, tmp_path):
     result = reproduce("thesis-16", out=tmp_path, data=stdlib, config=config)
     seal = [cell["measured"] for (_, column), cell in cells(result).items() if "SEAL" in column]
     assert sum(seal) == pytest.approx(100, abs=0.1)
-    again = reproduce("thesis-7", out=tmp_path, data=stdlib, config=config)
-    assert again.summary["not_run"] == 8  # the standard library has no answers
-    assert "answer" in again.summary["cells"][0]["reason"]
 
 
 def groups_of_seal(result):

@@ -129,7 +129,7 @@ def test_gap_and_harm_are_of_the_released_pairs(data, tmp_path, endpoint):
     questions = ({"id": q.id, "query": q.text} for q in benchmark.questions)
     lines(home / "ghsa_freeform_cache.jsonl", *questions)
     listed = {recipe["name"]: recipe["here"] for recipe in recipes(data, tmp_path / "out")}
-    assert listed["car-4"] == 8 and listed["car-11"] == 0
+    assert listed["car-4"] == 8
     gap = measured(reproduce("car-4", out=tmp_path / "out", data=data))
     assert gap["Jaccard", "Query-Disclosure"] > gap["Jaccard", "Query-Patch"]
     endpoint.behave = faithful

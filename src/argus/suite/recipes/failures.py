@@ -1,29 +1,17 @@
-"""What measures the thesis' tables in recipes: the analysis of failures, judged where asked."""
+"""What measures the thesis' tables in recipes: the analysis of failures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from argus.generative.failures.tables import is_missing
 from argus.suite.recipes.outputs import are_here, outputs
 from argus.suite.recipes.requests import FailureRequest
-from argus.suite.recipes.sources import Failed, Figures, Source
+from argus.suite.recipes.sources import Figures, Source
 
-OF_ANSWERS = ("annotation.", "generation.t07_answer_ngram")
-"""Tables that need the questions' answers, by how their names begin."""
-OF_INDEX = ("corpus.",)
-OF_JUDGE = ("annotation.t10_verdicts", "annotation.t11_adjusted_hits")
-"""The thesis' Tables 10 and 11: a language model says whether unannotated passages answer."""
-NO_ANSWERS = (
-    "the standard library's questions have no answers: DATA/thesis (seal.json and minder.json, "
-    "with answers and passages) is not here"
-)
+OF_INDEX = "corpus."
+"""What tables begin with that need the index of a search."""
 NO_INDEX = "it needs the index that was searched, which published outputs come without"
-NO_JUDGE = (
-    "no language model is named: --model NAME, --base-url and --api-key-env as for --llm of "
-    "argus generative analyse (the thesis names none)"
-)
 NO_PSEUDO_QUERY = (
     "the model that was trained here wrote no pseudo-query, so that its answers are SEAL's; train "
     "it longer (--train-minutes)"
@@ -35,12 +23,7 @@ class OfFailures(Source[FailureRequest]):
 
     def lacking(self, request: FailureRequest) -> str:
         """See `Source.lacking`. What only a run can tell, such as too few questions, it tells."""
-        published = are_here(self.setting)
-        if request.table.startswith(OF_ANSWERS) and not published:
-            return NO_ANSWERS
-        if request.table.startswith(OF_INDEX) and published:
-            return NO_INDEX
-        return NO_JUDGE if request.table in OF_JUDGE and self.setting.model is None else ""
+        return NO_INDEX if request.table.startswith(OF_INDEX) and are_here(self.setting) else ""
 
     def is_sure(self, request: FailureRequest) -> bool:
         """See `Source.is_sure`: groups may have too few questions."""
@@ -51,17 +34,13 @@ class OfFailures(Source[FailureRequest]):
         from argus.generative.failures.jobs.analyse import analyse_failures
 
         made = outputs(self.setting)
-        judged = [request for request in requests if request.table in OF_JUDGE]
-        config = replace(made.config, llm=self.setting.model if judged else None)
         summary = analyse_failures(
-            made.files, config=config, qrels=made.qrels, out=self.setting.home / "failures"
+            made.files, config=made.config, qrels=made.qrels, out=self.setting.home / "failures"
         ).summary
         systems = dict(zip(("seal", "minder"), summary["systems"], strict=True))
         figures: Figures = {r: _value(r, dict(systems[r.output]["figures"])) for r in requests}
         if made.here and is_missing(systems["minder"]["figures"]["scoring"]["query_ngrams"]):
             figures |= {r: NO_PSEUDO_QUERY for r in requests if r.output == "minder"}
-        if summary["unjudged"]:
-            figures |= dict.fromkeys(judged, Failed(summary["unjudged"]))
         return figures
 
 

@@ -24,7 +24,6 @@ from argus.progress import remark
 from argus.suite.job import TABLES, write_sheets
 from argus.suite.layout import Entry as LaidOut
 from argus.suite.layout import Figure, Sheet
-from argus.suite.recipes.answers import OfAnswers
 from argus.suite.recipes.audits import OfProbes, OfReach
 from argus.suite.recipes.authority_sources import OfGap, OfHarm
 from argus.suite.recipes.benchmarks import which_measured
@@ -35,7 +34,6 @@ from argus.suite.recipes.outputs import how_counted
 from argus.suite.recipes.recipe import Entry, Recipe, names, read_recipe
 from argus.suite.recipes.requests import (
     AblationRequest,
-    AnswerRequest,
     AuthorityRequest,
     BenchmarkRequest,
     FailureRequest,
@@ -194,7 +192,6 @@ def _sources(setting: Setting, recipe: Recipe) -> Sources:
         ReachRequest: OfReach(setting),
         ProbeRequest: OfProbes(setting),
         GoldRequest: OfGold(setting),
-        AnswerRequest: OfAnswers(setting),
     }
     if recipe.suite is not None:
         ways[GridRequest] = OfGrid(setting, recipe.suite)

@@ -157,19 +157,6 @@ class GoldRequest(EncoderRequest):
     k: Annotated[Literal[10, 20, 50], Doc("Results that count as retrieved.")] = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class AnswerRequest(EncoderRequest):
-    """A mean score of answers to a task's questions, as `argus scenarios qa` measures it."""
-
-    questions: Annotated[str, Doc("A task as argus.open_task takes it, with answers.")]
-    profiles: Annotated[str, Doc("Scenarios of its documents.")]
-    ranked: Annotated[
-        Literal["documents", "scenarios", "relevant"],
-        Doc("By documents alone, or with scenarios; relevant: these are shown, ranked or not."),
-    ]
-    shown: Annotated[Literal["documents", "scenarios"], Doc("Documents, or scenarios, too.")]
-
-
 @dataclass(frozen=True)
 class MeanRequest:
     """The mean of other cells of the row: of the columns that a column's `mean_of` names."""
@@ -187,7 +174,6 @@ Measured = (
     | ReachRequest
     | ProbeRequest
     | GoldRequest
-    | AnswerRequest
 )
 """What a job measures."""
 Request = Measured | MeanRequest
@@ -206,7 +192,6 @@ KINDS: tuple[tuple[type[Measured], tuple[str, ...]], ...] = (
     (ReachRequest, ("knowledge", "reach")),
     (ProbeRequest, ("knowledge", "family", "measure")),
     (GoldRequest, ("judged", "mentions")),
-    (AnswerRequest, ("questions", "ranked", "shown")),
     (AuthorityRequest, ("benchmark", "system")),
     (AblationRequest, ("collection", "component")),
     (FailureRequest, ("output", "table", "line", "value")),

@@ -141,9 +141,11 @@ def listed_lines(listed: Sequence[ListedRecipe]) -> Iterator[str]:
     for recipe in listed:
         took = "" if recipe["seconds"] is None else f" (its last run: {passed(recipe['seconds'])})"
         yield f"{recipe['name']:<14} {promise(recipe)}: {recipe['title']}{took}"
-    ready = sum(recipe["here"] + recipe["perhaps"] > 0 for recipe in listed)
+    here = sum(recipe["here"] > 0 for recipe in listed)
+    perhaps = sum(recipe["perhaps"] > 0 and not recipe["here"] for recipe in listed)
+    more = f", {perhaps} more perhaps" if perhaps else ""
     yield (
-        f"{ready} of {len(listed)} tables have cells that can be measured here; of the others "
+        f"{here} of {len(listed)} tables have cells that are measured here{more}; of the others "
         "argus reproduce NAME says which model or data each wants"
     )
     first = max(listed, key=lambda recipe: recipe["here"] / recipe["cells"])["name"]
