@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from argus.data.corpus import read_queries
 from argus.data.fields import By
 from argus.data.locks import one_writer
 from argus.data.parquet import read_records
-from argus.data.payload import PayloadField
+from argus.data.payload import PayloadField, Value
 from argus.data.provenance import content_hash
 from argus.data.types import Document, FloatArray, IntArray, Query
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
@@ -248,7 +248,7 @@ def reach(
         require_some(facts.records, "record in the store", "Check the collection's name.")
         shown = typed(matching, opened, config.batch) if matching else {}
         vectors = np.zeros((0, facts.dim), np.float32)
-        if texts := [query.text for query in given if query.text.strip()]:
+        if encoder and (texts := [query.text for query in given if query.text.strip()]):
             loaded = loaded_encoder(encoder)
             record.encoder["fingerprint"] = loaded.fingerprint
             check_dimension(loaded.dim, facts, "the store")
@@ -262,7 +262,6 @@ def reach(
             first, then = len(found.unreached), len(found.unreached) + len(found.for_recall)
             together = [*found.unreached, *found.for_recall, *asked]
             ranks = exact_ranks(opened, facts, together, k, shown)
-        name = opened.name
     rows: list[UnreachedRecord] = [
         {"id": id_, "cause": str(Cause.BROKEN), "detail": why} for id_, why in found.broken.items()
     ]
@@ -274,14 +273,14 @@ def reach(
     summary: ReachSummary = {
         "k": k,
         "store": {
-            "name": name,
+            "name": opened.name,
             "records": facts.records,
             "dim": facts.dim,
             "metric": str(facts.metric),
             "index": facts.index,
             "vector_field": facts.vector_field,
             "is_exact": facts.is_exact,
-        },
+        },  # fmt: skip
         "read": found.read,
         "hidden": found.hidden,
         "matching": dict(shown),
@@ -299,8 +298,8 @@ def reach(
     schema = pa.schema([(key, pa.string()) for key in UnreachedRecord.__annotations__])
     unreached = pa.Table.from_pylist(rows, schema=schema)
     folder.write_table("unreached", unreached, csv=True)
-    counts = {"read": found.read, **summary["reached"]}
-    folder.write_results("reach", summary, record.manifest(counts))
+    manifest = record.manifest({"read": found.read, **summary["reached"]})
+    folder.write_results("reach", summary, manifest)
     return ReachResult(folder.path, write_report(folder.path), summary, unreached)
 
 
@@ -327,7 +326,7 @@ class Survey:
     first: int = 0
     shortest: float = np.inf
     longest: float = 0.0
-    values: list[dict[tuple[object, ...], int]] = field(default_factory=list)  # by field, numbered
+    values: list[dict[tuple[Value, ...], int]] = field(default_factory=list)  # by field, numbered
     numbers: list[array[int]] = field(default_factory=list)  # by field, of each that was asked
     came: array[int] = field(default_factory=lambda: array("b"))
 
@@ -335,8 +334,10 @@ class Survey:
         """Return how many came back of those that were asked for."""
         share = self.reached / self.asked if self.asked else 0.0
         low, high = wilson(share, self.asked) if self.asked else (0.0, 1.0)
-        ends = {"share": share, "low": float(low), "high": float(high)}
-        return Reached(asked=self.asked, reached=self.reached, first=self.first, **ends)
+        return {
+            "asked": self.asked, "reached": self.reached, "share": share, "low": float(low),
+            "high": float(high), "first": self.first,
+        }  # fmt: skip
 
 
 def survey(  # noqa: C901
@@ -484,7 +485,7 @@ def exact_ranks(
     return ExactRanks(higher, tied, recall)
 
 
-def _scores(queries: FloatArray, records: FloatArray, metric: Metric) -> tuple[Doubles, ...]:
+def _scores(queries: npt.NDArray[Any], records: FloatArray, metric: Metric) -> tuple[Doubles, ...]:
     """Return each query's score of itself, (n_queries,), and of all records, higher is nearer.
 
     The third: by how much a score may differ from another and be one. L2: negative, squared.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, TypeVar
@@ -41,9 +42,7 @@ class RayEngine:
         self.config = config
         self._before = dict(os.environ)
         os.environ |= environment(config)
-        import ray
-
-        self.ray: Any = ray
+        self.ray: Any = import_module("ray")
         started = {
             "address": "local",
             "num_cpus": config.workers or available_cores(),
@@ -53,8 +52,8 @@ class RayEngine:
         place = {"address": config.address} if config.address else started
         try:
             probe(config)
-            ray.init(log_to_driver=False, logging_level="error", **place)
-            self.nodes = [node for node in ray.nodes() if node["Alive"]]
+            self.ray.init(log_to_driver=False, logging_level="error", **place)
+            self.nodes = [node for node in self.ray.nodes() if node["Alive"]]
         except Exception as error:  # Ray raises whatever it came upon
             self.__exit__()
             raise ArgusError(_refusal(config, error)) from error
