@@ -27,8 +27,6 @@ from argus.remedies.guard import Insertion, Rejected, apply, examine, places
 from argus.remedies.lookup import Passage
 from argus.remedies.prompts import synthesis_prompt
 
-REJECTED = "rejected: "
-"""What the reason begins with where the guard rejects a synthesis."""
 MAX_DOCUMENT_CHARS = 24_000
 """Longer documents are not sent: a model would have to repeat them whole."""
 MAX_ENTITIES = 32

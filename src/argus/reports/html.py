@@ -27,7 +27,6 @@ from argus.reports.glossary import glossary
 from argus.reports.section import Section
 from argus.reports.sections import SECTIONS
 from argus.reports.svg import svg
-from argus.reports.svg.figure import WIDE
 from argus.reports.templates import environment
 from argus.runs import record_runs
 from argus.verdict import read_verdict
@@ -254,8 +253,7 @@ class _Drawn(list[dict[str, object]]):
     def append(self, shown: Shown) -> None:  # type: ignore[override]
         """Draw a figure and keep it; the map comes last."""
         figure = svg(self.plots[shown["name"]], shown["heading"])
-        is_wide = f'viewBox="0 0 {WIDE} ' in figure
-        super().append({**shown, "svg": figure, "wide": is_wide, "last": shown["name"] == MAP})
+        super().append({**shown, "svg": figure, "last": shown["name"] == MAP})
 
 
 def render(template: str, **context: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,8 +10,8 @@ from markupsafe import Markup, escape
 from argus.reports.svg.marks import DASHES, Pane, Trace, colour, marks
 from argus.reports.svg.scale import Scale, fitted, ticks
 
-WIDTH, WIDE = 520, 1100
-"""Pixels across, of one pair of axes and of several."""
+WIDTH = 520
+"""Pixels across."""
 LETTER = 6.6
 """Pixels of a letter, about."""
 Figure = dict[str, Any]
@@ -21,25 +20,17 @@ Figure = dict[str, Any]
 def svg(figure: Figure, title: str) -> Markup:
     """Return a figure as inline SVG. title: what it shows, for those who hear the page.
 
-    Bars, lines, points, heatmaps, lines and frames across, and notes; whatever else plotly can draw
-    is left out. Colours of ink and grid follow the page's, in light and in dark.
+    Bars, lines, points, heatmaps, lines and frames across; whatever else plotly can draw is left
+    out. Colours of ink and grid follow the page's, in light and in dark.
     """
     layout, traces = figure["layout"], figure["data"]
-    several = sorted({t.get("xaxis", "x") for t in traces} | {"x"}) if traces else ["x"]
-    width = WIDE if len(several) > 2 else WIDTH
     height = int(layout.get("height", 320))
-    legend = list(_legend(traces, layout, width))
+    legend = list(_legend(traces, layout))
     top = 14.0 + (18 * (1 + max((row for row, _ in legend), default=-1)))
-    bare = len(several) > 2
-    top += 18.0 if bare else 0.0  # captions stand above the first row
-    left = 10.0 if bare else _margin(figure)
-    box = (left, top, width - 12.0, height - (16.0 if bare else 46.0))
-    parts = [part for _, part in legend]
-    for name in several:
-        parts += _axes(figure, [t for t in traces if t.get("xaxis", "x") == name], name, box)
-    parts += _notes(layout, box)
+    box = (_margin(figure), top, WIDTH - 12.0, height - 46.0)
+    parts = [part for _, part in legend] + list(_axes(figure, box))
     return Markup(
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}" '
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(title)}" '
         f'font-size="12">{"".join(parts)}</svg>'
     )
 
@@ -57,22 +48,17 @@ def _title(settings: dict[str, Any]) -> str:
     return str(settings.get("title", {}).get("text", ""))
 
 
-def _axes(
-    figure: Figure, traces: Sequence[Trace], name: str, box: tuple[float, float, float, float]
-) -> Iterator[str]:
-    """Yield one pair of axes with what is drawn on it."""
-    layout, number = figure["layout"], name[1:]
+def _axes(figure: Figure, box: tuple[float, float, float, float]) -> Iterator[str]:
+    """Yield the axes with what is drawn on them."""
+    layout, traces = figure["layout"], figure["data"]
     left, top, right, bottom = box
-    of_x, of_y = layout.get(f"xaxis{number}", {}), layout.get(f"yaxis{number}", {})
-    across, up = of_x.get("domain", [0, 1]), of_y.get("domain", [0, 1])
-    wide, tall = right - left, bottom - top
+    of_x, of_y = layout.get("xaxis", {}), layout.get("yaxis", {})
     bars = [t for t in traces if t.get("type") == "bar"]
     lies = any(t.get("orientation") == "h" for t in bars)
     stacks = layout.get("barmode") == "stack"
-    ends = (left + across[0] * wide, left + across[1] * wide)
-    x = fitted(_values(traces, "x", stacks and lies), of_x, *ends, from_zero=lies)
-    ends, grows = (bottom - up[0] * tall, bottom - up[1] * tall), bool(bars) and not lies
-    y = fitted(_values(traces, "y", stacks and not lies), of_y, *ends, from_zero=grows)
+    x = fitted(_values(traces, "x", stacks and lies), of_x, left, right, from_zero=lies)
+    grows = bool(bars) and not lies
+    y = fitted(_values(traces, "y", stacks and not lies), of_y, bottom, top, from_zero=grows)
     yield from _grid(x, y, of_x, of_y)
     yield from _shapes(layout.get("shapes", []), x, y)
     bases: dict[str, float] = {}
@@ -154,9 +140,7 @@ def _placed(shape: dict[str, Any], name: str, ref: str, scale: Scale) -> float:
     return scale.pixel(value)
 
 
-def _legend(
-    traces: Sequence[Trace], layout: dict[str, Any], width: float
-) -> Iterator[tuple[int, str]]:
+def _legend(traces: Sequence[Trace], layout: dict[str, Any]) -> Iterator[tuple[int, str]]:
     """Yield the row and the element of what each named trace is called."""
     named = [t for t in traces if t.get("name") and t.get("showlegend", True)]
     if len(named) < 2 and not any(t.get("showlegend") for t in named):
@@ -167,7 +151,7 @@ def _legend(
     for trace in named:
         name = str(trace["name"])
         needs = 36 + LETTER * len(name)
-        if x + needs > width and x > 56:
+        if x + needs > WIDTH and x > 56:
             x, row = 56.0, row + 1
         tint = trace.get("line", {}).get("color") or _first(trace.get("marker", {}).get("color"))
         dash = DASHES.get(trace.get("line", {}).get("dash", ""), "")
@@ -185,22 +169,3 @@ def _legend(
 
 def _first(value: Any) -> Any:
     return value[0] if isinstance(value, list) and value else value
-
-
-def _notes(layout: dict[str, Any], box: tuple[float, float, float, float]) -> Iterator[str]:
-    left, top, right, bottom = box
-    for note in layout.get("annotations", []):
-        x = left + note["x"] * (right - left)
-        y = bottom - note["y"] * (bottom - top)
-        anchor = {"left": "start", "right": "end"}.get(note.get("xanchor", "center"), "middle")
-        lines = [re.sub(r"<[^<>]+>", "", line) for line in str(note["text"]).split("<br>")]
-        y += 12 if note.get("yanchor") == "top" else -3
-        turn = ""
-        if note.get("textangle"):
-            turn, anchor = f' transform="rotate({note["textangle"]} {x:.1f} {y:.1f})"', "middle"
-        size = note.get("font", {}).get("size", 11)
-        for i, line in enumerate(lines):
-            yield (
-                f'<text class="name" x="{x:.1f}" y="{y + 13 * i:.1f}" text-anchor="{anchor}" '
-                f'font-size="{size}"{turn}>{escape(line)}</text>'
-            )
