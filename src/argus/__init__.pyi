@@ -647,17 +647,13 @@ from .traffic.summary import (
 from .health.config import (
     ProjectParts as ProjectParts,
 )
-from .health.findings import (
+from .health.job import (
     HealthCheck as HealthCheck,
     HealthResult as HealthResult,
-    HealthState as HealthState,
-)
-from .health.job import (
-    check_up as check_up,
-)
-from .health.summary import (
     CheckRecord as CheckRecord,
+    HealthState as HealthState,
     HealthSummary as HealthSummary,
+    check_up as check_up,
 )
 from .project.config import (
     ProjectConfig as ProjectConfig,

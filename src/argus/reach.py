@@ -280,7 +280,7 @@ def reach(
             "index": facts.index,
             "vector_field": facts.vector_field,
             "is_exact": facts.is_exact,
-        },  # fmt: skip
+        },
         "read": found.read,
         "hidden": found.hidden,
         "matching": dict(shown),

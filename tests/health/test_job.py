@@ -9,9 +9,7 @@ import pytest
 
 import argus
 from argus.extras import EXTRAS
-from argus.health.findings import HealthState
-from argus.health.machine import CPU_BUILD, PURPOSES, check_extras, check_machine
-from argus.health.parts import Trial
+from argus.health.job import CPU_BUILD, PURPOSES, HealthState, Trial, check_extras, check_machine
 from argus.llm.config import ChatConfig
 from tests.conftest import Endpoint, serving
 from tests.support.stores import sqlite_vec
@@ -152,7 +150,7 @@ def test_a_cuda_build_without_a_gpu_is_told(monkeypatch, tmp_path):
 def test_every_extra_has_a_purpose_and_what_lacks_is_a_note(monkeypatch):
     assert set(PURPOSES) == set(EXTRAS.values())
     find = lambda name: None if name == "duckdb" else object()  # noqa: E731
-    monkeypatch.setattr("argus.health.machine.find_spec", find)
+    monkeypatch.setattr("argus.health.job.find_spec", find)
     here, lacking = check_extras()
     assert "kb" not in here.text.split() and here.state is HealthState.GOOD
     assert lacking.state is HealthState.NOTE and "kb (knowledge bases)" in lacking.text

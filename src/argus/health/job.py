@@ -1,22 +1,173 @@
-"""A check-up: everything that a job would need, tried before the job."""
+"""`argus doctor`: try machine, extras, model, documents, retriever and questions before a job."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from typing_extensions import TypedDict
+
+from argus.cores import available_cores
+from argus.corpora.names import StoreCorpus, named
+from argus.corpora.opening import open_corpus
+from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.encoders.config import EncoderConfig, as_config
+from argus.data.payload import parent_ids
+from argus.data.qrels import read_judgements
+from argus.data.types import Document, Query
+from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config
+from argus.errors import ArgusError, InputError
+from argus.extras import EXTRAS
 from argus.health.config import ProjectParts
-from argus.health.findings import HealthCheck, HealthResult
-from argus.health.machine import check_extras, check_machine
-from argus.health.parts import Trial, check_language_model
+from argus.jobs.result import Result
 from argus.retrievers.config import AskingConfig
 
 if TYPE_CHECKING:
+    from argus.encoders import Encoder
     from argus.llm.config import ChatConfig
     from argus.llm.local_config import LocalConfig
+
+TESTED = ((3, 11), (3, 13))
+"""First and last Python whose wheel is tested (`make wheel`)."""
+MIN_FREE = 3 << 30
+"""Bytes on disk. PyTorch and its dependencies take about 2.5 GB."""
+CPU_BUILD = "pip install torch --index-url https://download.pytorch.org/whl/cpu"
+PURPOSES = {
+    "beir": "an index as BEIR's retriever", "chroma": "Chroma", "distill": "LoRA adapters",
+    "encode": "embedding, ranking, training", "faiss": "FAISS", "kb": "knowledge bases",
+    "milvus": "Milvus", "minilm": "the default model's weights", "mteb": "mteb's tasks",
+    "pgvector": "PostgreSQL", "plotly": "figures for Plotly", "probes": "fitted probes",
+    "pyterrier": "PyTerrier", "qdrant": "Qdrant", "ray": "clusters",
+    "serve": "the page and the service", "sqlite-vec": "sqlite-vec",
+    "vector-stores": "indexes and their repair",
+}  # fmt: skip
+"""Purpose of each extra."""
+MAX_DOCUMENTS, MAX_RECORDS = 10_000, 200
+"""Documents of a file, and records of a store, that are read at most."""
+PROBES, PROBE_CHARACTERS, K = 3, 80, 10
+"""Documents whose first characters are queries for the retriever, and results of each query."""
+EXPECTED = (ArgusError, ImportError, OSError)
+
+
+class HealthState(StrEnum):
+    """Outcome of a check. A note is worth knowing and needs no repair."""
+
+    GOOD = "good"
+    NOTE = "note"
+    BAD = "bad"
+
+
+class CheckRecord(TypedDict):
+    """One check.
+
+    part: what was checked.
+    state: good, note (nothing to mend now) or bad.
+    text: what was seen.
+    mend: how to mend it; empty where good.
+    """
+
+    part: str
+    state: str
+    text: str
+    mend: str
+
+
+class HealthSummary(TypedDict):
+    """All checks in their order, and how many are in each state.
+
+    good: checks that are good.
+    notes: checks with something to know, nothing to mend now.
+    bad: checks with something to mend.
+    """
+
+    checks: list[CheckRecord]
+    good: int
+    notes: int
+    bad: int
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One part that was tried. mend: how, where it is not good."""
+
+    part: str
+    state: HealthState
+    text: str
+    mend: str = ""
+
+    @classmethod
+    def of_error(
+        cls, part: str, error: Exception, state: HealthState = HealthState.BAD
+    ) -> HealthCheck:
+        """Return the check that ended with an error."""
+        if isinstance(error, InputError):
+            where = f"{error.where}: " if error.where is not None else ""
+            return cls(part, state, f"{where}{error.got}; expected {error.expected}", error.fix)
+        if isinstance(error, ArgusError | ImportError):
+            text, _, mend = str(error).partition(": pip install ")
+            return cls(part, state, text, f"pip install {mend}" if mend else "")
+        return cls(part, state, f"{type(error).__name__}: {error}")
+
+    def record(self) -> CheckRecord:
+        """Return it as JSON."""
+        return {
+            "part": self.part, "state": str(self.state), "text": self.text, "mend": self.mend,
+        }  # fmt: skip
+
+    def lines(self) -> Iterator[str]:
+        """Yield the check in words, and below it how to mend it."""
+        yield f"{MARKS[self.state]:4} {self.part}: {self.text}"
+        if self.mend:
+            yield f"     -> {self.mend}"
+
+
+MARKS = {HealthState.GOOD: "ok", HealthState.NOTE: "note", HealthState.BAD: "BAD"}
+
+
+@dataclass(frozen=True, repr=False)
+class HealthResult(Result):
+    """Every check of a set-up."""
+
+    checks: tuple[HealthCheck, ...]
+
+    @property
+    def bad(self) -> int:
+        """Number of parts to mend."""
+        return count(self.checks, HealthState.BAD)
+
+    @property
+    def exit_code(self) -> int:
+        """0 where nothing has to be mended, else 2."""
+        return 2 if self.bad else 0
+
+    @property
+    def summary(self) -> HealthSummary:
+        """The checks as JSON."""
+        good, notes = (count(self.checks, s) for s in (HealthState.GOOD, HealthState.NOTE))
+        checks = [check.record() for check in self.checks]
+        return {"checks": checks, "good": good, "notes": notes, "bad": self.bad}
+
+    def headline(self) -> Iterator[str]:
+        """Yield every check, and whether a job can run."""
+        for check in self.checks:
+            yield from check.lines()
+        yield f"{self.bad} to mend" if self.bad else "nothing to mend"
+
+
+def count(checks: Sequence[HealthCheck], state: HealthState) -> int:
+    """Return how many checks ended in a state."""
+    return sum(check.state is state for check in checks)
 
 
 def check_up(
@@ -30,21 +181,233 @@ def check_up(
 ) -> HealthResult:
     """Try machine, extras, model, documents, retriever and questions; nothing is written.
 
-    parts: what there is to try beside machine, extras and encoder. model: a language model that is
-    asked one short prompt. folder: where results would go, for the room on its disk. What fails is
-    a check of the result, never an error.
+    parts: what to try beside machine, extras and encoder. model: a language model that gets one
+    short prompt. folder: where results would go, for the room on its disk. A failure is a check of
+    the result, never an error.
     """
+    config = as_config(encoder or EncoderConfig())
+    trial = Trial(
+        parts or ProjectParts(), columns or FieldNames(), asking or AskingConfig(), config
+    )
+    checks = [*check_machine(Path(folder)), *check_extras(), *trial.checks()]
+    if model is not None:
+        checks.append(check_language_model(model))
+    return HealthResult(tuple(checks))
 
-    def checks() -> Iterator[HealthCheck]:
-        yield from check_machine(Path(folder))
-        yield from check_extras()
-        yield from Trial(
-            parts or ProjectParts(),
-            columns or FieldNames(),
-            asking or AskingConfig(),
-            as_config(encoder or EncoderConfig()),
-        ).checks()
-        if model is not None:
-            yield check_language_model(model)
 
-    return HealthResult(tuple(checks()))
+def check_machine(folder: Path) -> Iterator[HealthCheck]:
+    """Yield a check of Python, of memory and disk, and of torch where it is installed.
+
+    folder: of the results, whose disk is looked at.
+    """
+    version = sys.version_info[:2]
+    text = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    first, last = (".".join(map(str, bound)) for bound in TESTED)
+    is_tested = TESTED[0] <= version <= TESTED[1]
+    mend = "" if is_tested else f"Take Python {first} to {last}, on which the wheel is tested."
+    yield HealthCheck("python", HealthState.GOOD if is_tested else HealthState.NOTE, text, mend)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    free = shutil.disk_usage(folder).free
+    is_enough = free >= MIN_FREE
+    yield HealthCheck(
+        "machine", HealthState.GOOD if is_enough else HealthState.NOTE,
+        f"{available_cores()} cores, {memory:.1f} GiB of memory, {free / (1 << 30):.1f} GiB free "
+        "on disk",
+        "" if is_enough else "Make room, or name another folder with --out.",
+    )  # fmt: skip
+    if find_spec("torch") is None:
+        return
+    import torch
+
+    text = f"torch {torch.__version__} computes on "
+    if torch.cuda.is_available():
+        yield HealthCheck("torch", HealthState.GOOD, text + torch.cuda.get_device_name())
+    elif torch.version.cuda is None:
+        yield HealthCheck("torch", HealthState.GOOD, f"{text}the processor")
+    else:
+        text += f"the processor; it is the build for CUDA {torch.version.cuda}, whose gigabytes "
+        mend = f"{CPU_BUILD}; or have the GPU's driver installed."
+        yield HealthCheck("torch", HealthState.NOTE, f"{text}nothing uses here", mend)
+
+
+def check_extras() -> Iterator[HealthCheck]:
+    """Yield which extras are here, and what the others would bring; none is required."""
+    packages: dict[str, list[str]] = {}
+    for package, extra in EXTRAS.items():
+        packages.setdefault(extra, []).append(package)
+    here = sorted(e for e, names in packages.items() if all(map(find_spec, names)))
+    lacking = sorted(set(packages) - set(here))
+    if here:
+        yield HealthCheck("extras", HealthState.GOOD, f"here: {', '.join(here)}")
+    if lacking:
+        names = ", ".join(f"{extra} ({PURPOSES[extra]})" for extra in lacking)
+        mend = f"Where you need one: pip install 'argus-retrieval[{lacking[0]}]'."
+        yield HealthCheck("extras", HealthState.NOTE, f"not here: {names}", mend)
+
+
+@dataclass
+class Trial:
+    """Tries the parts in turn; a later one uses what an earlier one has opened."""
+
+    parts: ProjectParts
+    columns: FieldNames = field(default_factory=FieldNames)
+    asking: AskingConfig = field(default_factory=AskingConfig)
+    encoder: EncoderConfig = field(default_factory=EncoderConfig)
+    documents: list[Document] = field(default_factory=list)
+    _loaded: Encoder | None = None
+
+    def checks(self) -> Iterator[HealthCheck]:
+        """Yield a check for each part that there is."""
+        parts = self.parts
+        is_named = self.encoder.model != DEFAULT_MODEL  # the default may not be meant
+        is_needed = is_named or (parts.corpus is not None and parts.retriever is None)
+        trials: list[tuple[str, bool, Callable[[], HealthCheck]]] = [
+            ("model", True, self._model),
+            ("documents", parts.corpus is not None, self._documents),
+            ("retriever", parts.retriever is not None, self._retriever),
+            ("questions", bool(parts.queries or parts.qrels), self._questions),
+        ]
+        for part, is_there, trial in trials:
+            if is_there:
+                try:
+                    yield trial()
+                except EXPECTED as error:
+                    is_bad = part != "model" or is_needed
+                    state = HealthState.BAD if is_bad else HealthState.NOTE
+                    yield HealthCheck.of_error(part, error, state)
+
+    def _model(self) -> HealthCheck:
+        from argus.encoders import load_any_encoder
+        from argus.encoders.rows import family_of
+
+        start = time.perf_counter()
+        encoder = load_any_encoder(self.encoder).encoder
+        encoder.encode_queries(["which documents does it not reach?"])
+        took = time.perf_counter() - start
+        vectors = f"{family_of(encoder)} vectors"
+        if family_of(encoder) == "dense":
+            self._loaded = encoder  # type: ignore[assignment]
+            vectors = f"{encoder.dim} dimensions"
+        text = f"{self.encoder.model} embeds: {vectors}, {took:.1f} s to load and embed one text"
+        return HealthCheck("model", HealthState.GOOD, text)
+
+    def _documents(self) -> HealthCheck:
+        """Read documents; of a store compare the vectors of some records with the encoder's."""
+        assert self.parts.corpus is not None
+        corpus = named(self.parts.corpus)
+        if not isinstance(corpus, StoreCorpus):
+            self.documents = open_corpus(corpus, limit=MAX_DOCUMENTS).documents(self.columns)
+            least = "at least " if len(self.documents) == MAX_DOCUMENTS else ""
+            titles = sum(bool(document.title) for document in self.documents)
+            text = f"{corpus}: {least}{len(self.documents):,} documents, {titles:,} with a title"
+            text += f"; the first is {self.documents[0].id!r}"
+            return HealthCheck("documents", HealthState.GOOD, text)
+        from argus.stores.opening import open_store
+
+        with open_store(corpus.store, corpus.opening) as store:
+            facts = store.describe()
+        loaded = self._loaded
+        encoder = None if loaded is None else lambda: loaded
+        source = open_corpus(corpus, limit=MAX_RECORDS, asking=encoder)
+        self.documents = source.documents(self.columns)
+        text = (
+            f"{corpus}: {facts.records:,} records of {facts.dim} dimensions, {facts.metric}, "
+            f"{facts.index}"
+        )
+        if source.stored is not None and source.stored.vectors is not None:
+            median = source.stored.vectors.agreement.median
+            text += f"; {self.encoder.model} made their vectors (cosine {median:.3f})"
+        return HealthCheck("documents", HealthState.GOOD, text)
+
+    def _retriever(self) -> HealthCheck:
+        """Search with the beginnings of the first documents, and look at the ids of the results."""
+        from argus.retrievers.opening import opened
+
+        texts = [(d.text or d.title)[:PROBE_CHARACTERS] for d in self.documents[:PROBES]]
+        texts = texts or ["what is this?"]
+        queries = [Query(f"probe-{i}", text) for i, text in enumerate(texts)]
+        encoder = self._loaded or self.encoder
+        with opened(
+            self.parts.retriever, documents=self.documents, config=self.asking, encoder=encoder
+        ) as retriever:
+            start = time.perf_counter()
+            answers = retriever.ask(queries, K)
+            took = time.perf_counter() - start
+            name = retriever.name
+        if answers.failed:
+            query, reason = next(iter(answers.failed.items()))
+            text = f"{name} failed {len(answers.failed)} of {len(queries)} queries; {query}: "
+            mend = "Ask it the same without Argus; --result-id names the field of ids."
+            return HealthCheck("retriever", HealthState.BAD, text + reason, mend)
+        back = {doc for ranking in answers.run.values() for doc in ranking}
+        text = (
+            f"{name} brought {len(back):,} documents for {len(queries)} queries, "
+            f"{1e3 * took / len(queries):.0f} ms each"
+        )
+        if not back:
+            mend = "See what it searches: it may be another collection, or an empty one."
+            return HealthCheck("retriever", HealthState.BAD, text, mend)
+        ids = {document.id for document in self.documents}
+        is_part = len(ids) >= MAX_DOCUMENTS or isinstance(self.parts.corpus, StoreCorpus)
+        strangers = sorted(back - ids)
+        if not ids or is_part or not strangers:
+            return HealthCheck("retriever", HealthState.GOOD, text)
+        text += f"; {len(strangers)} of them are no documents, such as {strangers[0]!r}"
+        state = HealthState.BAD if len(strangers) == len(back) else HealthState.NOTE
+        mend = "Name the field of a result that holds the document's id: --result-id NAME."
+        return HealthCheck("retriever", state, text, mend)
+
+    def _questions(self) -> HealthCheck:
+        """Read questions and judgements, and look for what is judged among the documents."""
+        good, bad = HealthState.GOOD, HealthState.BAD
+        if self.parts.queries is None:
+            mend = "Name the questions with --queries, or leave --qrels out."
+            return HealthCheck("questions", bad, "judgements without their questions", mend)
+        queries = {query.id for query in read_queries(Path(self.parts.queries))}
+        text = f"{len(queries):,} questions"
+        if self.parts.qrels is None:
+            return HealthCheck("questions", good, f"{text}, not judged")
+        qrels = read_judgements(self.parts.qrels)
+        judged = queries & set(qrels)
+        relevant = {doc for query in judged for doc, grade in qrels[query].items() if grade > 0}
+        text += f", {len(judged):,} judged"
+        if not judged:
+            mend = "Ids of questions and judgements have to be the same."
+            return HealthCheck("questions", bad, text, mend)
+        parent, n = self.parts.parent_field, len(self.documents)
+        documents = [document.id for document in self.documents]
+        ids = set(documents if parent is None else parent_ids(self.documents, parent))
+        lacking = sorted(relevant - ids)
+        fields = ((name, v) for d in self.documents for name, v in d.metadata.items())
+        if len(lacking) == len(relevant):
+            for name in (name for name, value in fields if str(value) in relevant):
+                text += f"; they judge what the field {name!r} names, not the {n:,} chunks"
+                return HealthCheck("questions", bad, text, f"Say so: --parent-field {name}.")
+        if not ids or n in (MAX_DOCUMENTS, MAX_RECORDS) or not lacking:
+            return HealthCheck("questions", good, text)
+        text += f"; {len(lacking):,} of {len(relevant):,} relevant documents are not in the corpus"
+        state = bad if len(lacking) == len(relevant) else HealthState.NOTE
+        return HealthCheck(
+            "questions", state, text, f"The first is {lacking[0]!r}: see --id-field."
+        )
+
+
+def check_language_model(config: ChatConfig | LocalConfig) -> HealthCheck:
+    """Send a language model one short prompt; its answer is not kept."""
+    from argus.llm.ledger import Ledger
+    from argus.llm.open import open_model
+    from argus.llm.protocol import Prompt, State
+
+    try:
+        with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "ledger")) as ledger:
+            model = open_model(config, ledger)
+            (outcome,) = model.complete([Prompt("Answer with one word: yes.", max_tokens=64)])
+    except EXPECTED as error:
+        return HealthCheck.of_error("language model", error)
+    if outcome.state is not State.OK:
+        text = f"{config.label} did not answer: {outcome.reason}"
+        mend = "See --llm-base-url, --api-key-env, and whether the endpoint serves that name."
+        return HealthCheck("language model", HealthState.BAD, text, mend)
+    words = str(outcome.value).split()
+    answer = " ".join(words[:8]) + (" ..." if len(words) > 8 else "")
+    return HealthCheck("language model", HealthState.GOOD, f"{config.label} answers: {answer}")

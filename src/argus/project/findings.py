@@ -8,8 +8,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.health.findings import HealthCheck, HealthState, count
-from argus.health.summary import CheckRecord
+from argus.health.job import CheckRecord, HealthCheck, HealthState, count
 from argus.jobs.result import Result
 
 

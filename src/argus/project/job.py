@@ -12,7 +12,7 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig, as_config
 from argus.errors import InputError
 from argus.health.config import ProjectParts
-from argus.health.parts import Trial
+from argus.health.job import Trial
 from argus.project.config import ProjectConfig
 from argus.project.findings import ProjectResult
 from argus.project.tables import Answers, tables
