@@ -10,7 +10,7 @@ import sys
 from argus.hidden import without_known
 from argus.visible import visible
 
-SPEAKERS = ("argus.retrievers.forecast",)
+SPEAKERS = ("argus.retrievers.forecast", "argus.retrievers.results")
 """Loggers whose INFO a person at the command line is to read."""
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 from itertools import islice, pairwise
 from numbers import Integral, Real
 from typing import Any
@@ -17,6 +19,7 @@ from argus.data.runs import ranking
 from argus.data.types import Document
 from argus.retrievers.protocol import RetrievalError
 
+LOG = logging.getLogger(__name__)
 LISTS = ("documents", "results", "hits", "matches", "points", "data", "source_nodes")
 """Where a list of results stands in a larger answer."""
 INNER = ("node", "document", "payload", "_source", "entity")
@@ -92,8 +95,17 @@ def _ranked(answer: Any, k: int, known: Known, id_field: str | None) -> dict[str
     best = list(hits.items())[:k]
     scored = {id_: float(score) for id_, score in best if score is not None}
     if len(scored) == len(best) and all(a >= b for a, b in pairwise(scored.values())):
-        return {id_: scored[id_] for id_ in ranking(scored)}
+        by_id = {id_: scored[id_] for id_ in ranking(scored)}
+        if list(by_id) != list(scored):
+            _tell_of_ties()
+        return by_id
     return {id_: 1 / place for place, (id_, _) in enumerate(best, start=1)}
+
+
+@cache
+def _tell_of_ties() -> None:
+    """Say, once in a process, that equal scores are ranked by id."""
+    LOG.info("equal scores are ranked by id; where their order matters, return ids without scores")
 
 
 def are_places(scores: Mapping[str, float]) -> bool:
