@@ -14,7 +14,7 @@ from argus.data.artifacts import replacing
 from argus.data.locks import one_writer
 from argus.data.writing import writable
 from argus.errors import NotWritten
-from argus.training.folders import replacing_folder
+from argus.training.loop import replacing_folder
 
 BIG = np.zeros(1 << 18)
 

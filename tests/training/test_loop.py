@@ -11,11 +11,8 @@ import torch
 
 from argus.errors import ArgusError, InputError
 from argus.training import loop
-from argus.training.checkpoint import BEST, STATE, Checkpoint, Progress
-from argus.training.loop import train
-from argus.training.passes import epoch_order, step_seed
+from argus.training.loop import BEST, STATE, Checkpoint, Fixed, Progress, Task, train
 from argus.training.settings import LoopConfig
-from argus.training.task import Fixed, Task
 
 CONFIG = LoopConfig(
     learning_rate=0.05, weight_decay=0.0, batch_size=4, accumulation=2, epochs=4, patience=9
@@ -246,9 +243,9 @@ def test_the_random_state_of_the_caller_is_left_alone(run):
 
 
 def test_orders_and_seeds_differ_by_epoch_and_step():
-    orders = {tuple(epoch_order(20, seed, epoch)) for seed in (0, 1) for epoch in range(3)}
+    orders = {tuple(loop.epoch_order(20, seed, epoch)) for seed in (0, 1) for epoch in range(3)}
     assert len(orders) == 6 and all(sorted(o) == list(range(20)) for o in orders)
-    assert len({step_seed(s, i) for s in (0, 1) for i in range(100)}) == 200
+    assert len({loop.step_seed(s, i) for s in (0, 1) for i in range(100)}) == 200
 
 
 def test_a_checkpoint_starts_where_there_is_none(tmp_path):

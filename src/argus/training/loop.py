@@ -1,27 +1,263 @@
-"""The training loop: AdamW, stopped by the evaluation loss, by the epochs or by the clock."""
+"""Train weights with AdamW, and resume a killed training at the very same weights.
+
+`train` takes a network, a `Task` (examples to a summed loss and a number of learnt tokens),
+`Examples` and a `LoopConfig`. It ends by the evaluation loss, by the epochs or by the clock. A
+folder keeps how far it is and the best weights so far. Examples come in an order that the seed
+decides, in passes that fit into memory.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import shutil
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+import numpy as np
+from typing_extensions import TypedDict
+
+from argus.data.artifacts import replacing, write_whole
 from argus.data.provenance import peak_memory_bytes
+from argus.data.records import parse_json
+from argus.data.writing import remove, writable
 from argus.devices import is_out_of_memory
-from argus.errors import ArgusError
-from argus.progress import progress
-from argus.training.checkpoint import Checkpoint, Progress
-from argus.training.passes import epoch_order, in_passes, step_seed
-from argus.training.settings import LoopConfig
-from argus.training.task import Examples, Task
+from argus.errors import ArgusError, InputError
+from argus.progress import announce, progress
+from argus.training.settings import EvaluationLoss, LoopConfig, Losses
 
 if TYPE_CHECKING:
     import torch
+    from torch.optim.optimizer import StateDict
 
 E = TypeVar("E")
+STATE, BEST = "state.pt", "best.safetensors"
+
+
+class Examples(Protocol[E]):
+    """Examples of a training: as many in every epoch, made when they are needed.
+
+    The same epoch and numbers give the same examples, whatever came before.
+    """
+
+    def __len__(self) -> int: ...
+
+    def batch(self, epoch: int, numbers: Sequence[int]) -> list[E]:
+        """Return the examples of those numbers (0 to n - 1) in an epoch, counted from 0."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fixed(Generic[E]):
+    """Examples that are the same in every epoch."""
+
+    examples: Sequence[E]
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def batch(self, epoch: int, numbers: Sequence[int]) -> list[E]:
+        """Return the examples of those numbers."""
+        return [self.examples[i] for i in numbers]
+
+
+@dataclass(frozen=True)
+class Task(Generic[E]):
+    """How examples teach.
+
+    summed_loss: (network, examples, device) to the loss summed over all learnt tokens, a scalar
+    tensor; where the network is not in training mode, the loss to evaluate by. read, learnt: tokens
+    of an example that the network reads, and that it learns.
+    """
+
+    summed_loss: Callable[[torch.nn.Module, Sequence[E], str], torch.Tensor]
+    read: Callable[[E], int]
+    learnt: Callable[[E], int]
+
+
+class StepLoss(TypedDict):
+    """One row per step of a training.
+
+    step: its number, from 1. loss: in nats. learning_rate: of the optimiser.
+    """
+
+    step: int
+    loss: float
+    learning_rate: float
+
+
+@dataclass
+class Progress:
+    """How far a training is. Losses are means over learnt tokens, in nats.
+
+    tokens: read in training; learnt: those of them that were learnt. seconds, evaluation_seconds:
+    spent on steps, and on evaluations. halved: how often a pass was halved for want of memory;
+    passes: examples in a pass since then, 0 for as many as the settings say. stopped: why it ended;
+    "" while it has not. out_of_time: whether it ended for want of time, and goes on with more.
+    """
+
+    step: int = 0
+    tokens: int = 0
+    learnt: int = 0
+    seconds: float = 0.0
+    steps: list[StepLoss] = field(default_factory=list)
+    evaluations: list[EvaluationLoss] = field(default_factory=list)
+    evaluation_seconds: float = 0.0
+    halved: int = 0
+    passes: int = 0
+    stopped: str = ""
+    out_of_time: bool = False
+
+    @property
+    def best(self) -> EvaluationLoss | None:
+        """The evaluation with the lowest loss after training began; the first of equals."""
+        return min(self.evaluations[1:], key=lambda e: e["loss"], default=None)
+
+    @property
+    def stale(self) -> int:
+        """How many evaluations in a row, the last included, brought no lower loss."""
+        if self.best is None:
+            return 0
+        return len(self.evaluations) - 1 - self.evaluations.index(self.best, 1)
+
+    @property
+    def spent(self) -> float:
+        """The seconds that count against a time budget."""
+        return self.seconds + self.evaluation_seconds
+
+    def losses(self) -> Losses:
+        """Return the losses of a training that was evaluated, to six digits."""
+        assert self.best is not None
+        evaluations: list[EvaluationLoss] = [
+            {**evaluation, "loss": round(evaluation["loss"], 6)} for evaluation in self.evaluations
+        ]
+        first, last = (round(self.steps[i]["loss"], 6) for i in (0, -1))
+        return {
+            "evaluations": evaluations,
+            "best": evaluations[self.evaluations.index(self.best, 1)],
+            "training_loss": {"first": first, "last": last},
+        }
+
+
+class Stored(TypedDict):
+    """Content of STATE. progress: `Progress` as JSON; weights: by name, those learnt."""
+
+    key: str
+    progress: str
+    weights: dict[str, torch.Tensor]
+    optimizer: StateDict
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Two files in a folder: the state after a step, and the best weights so far.
+
+    key: hash of what is trained, and how; a folder that holds another training is refused.
+    """
+
+    folder: Path
+    key: str
+
+    def load(
+        self, weights: dict[str, torch.nn.Parameter], optimizer: torch.optim.Optimizer
+    ) -> Progress:
+        """Set weights and optimizer to where a run was stopped; return how far that was.
+
+        Raises InputError for the state of another training, and a file that cannot be read.
+        """
+        import pickle
+
+        import torch
+
+        path, why = self.folder / STATE, "a part of it is missing"
+        if not path.is_file():
+            return Progress()
+        try:
+            state: Stored | None = torch.load(path, map_location="cpu", weights_only=True)
+        except (RuntimeError, EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+            state, why = None, str(error).splitlines()[0][:120]
+        if not isinstance(state, dict) or not Stored.__required_keys__ <= state.keys():
+            raise InputError(
+                f"the state of the training cannot be read ({why})",
+                expected="the file as it was written",
+                fix="Start over with --fresh.",
+                where=path,
+            )
+        if state["key"] != self.key:
+            raise InputError(
+                "holds another training: of other data, base model or settings",
+                expected="the same command as before, or an empty folder",
+                fix="Give another --out, or start over with --fresh.",
+                where=self.folder,
+            )
+        _set(weights, state["weights"])
+        optimizer.load_state_dict(state["optimizer"])
+        return Progress(**parse_json(state["progress"]))
+
+    def save(
+        self,
+        progress: Progress,
+        weights: dict[str, torch.nn.Parameter],
+        optimizer: torch.optim.Optimizer,
+    ) -> None:
+        """Write the state, whole or not at all."""
+        import torch
+
+        state: Stored = {
+            "key": self.key,
+            "progress": json.dumps(asdict(progress)),
+            "weights": {name: p.detach().cpu() for name, p in weights.items()},
+            "optimizer": optimizer.state_dict(),
+        }
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.folder / STATE) as temporary:
+            torch.save(state, temporary)
+
+    def save_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
+        """Write the weights as the best so far."""
+        from safetensors.torch import save  # its save_file leaves files of its own after a kill
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        tensors = {name: p.detach().cpu().contiguous() for name, p in weights.items()}
+        write_whole(self.folder / BEST, save(tensors))
+
+    def load_best(self, weights: dict[str, torch.nn.Parameter]) -> None:
+        """Set the weights to the best."""
+        from safetensors.torch import load_file
+
+        _set(weights, load_file(self.folder / BEST))
+
+
+def _set(weights: dict[str, torch.nn.Parameter], values: dict[str, torch.Tensor]) -> None:
+    import torch
+
+    with torch.no_grad():
+        for name, parameter in weights.items():
+            parameter.copy_(values[name])
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """Yield a new folder beside `path` that takes its place, whole, when the block ends well."""
+    temporary, old = (path.with_name(f".{path.name}.{end}") for end in ("partial", "old"))
+    if old.exists() and not path.exists():
+        old.rename(path)  # of a run that was killed between the two renames
+    for leftover in (temporary, old):
+        remove(leftover)
+    try:
+        with writable(path):
+            temporary.mkdir(parents=True)
+            yield temporary
+            if path.exists():
+                path.rename(old)
+            temporary.rename(path)
+        remove(old)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -72,7 +308,7 @@ def train(
     checkpoint = Checkpoint(folder, key)
     state = checkpoint.load(weights, optimizer)
     run = _Run(network, task, weights, optimizer, config, checkpoint, device)
-    gpus = _gpus(device)
+    gpus = [torch.device(device)] if device.startswith("cuda") else []
     for gpu in gpus:
         torch.cuda.reset_peak_memory_stats(gpu)  # of what this process trained before
     with torch.random.fork_rng(devices=gpus):
@@ -83,22 +319,17 @@ def train(
     return Trained(state, peak_memory_bytes(), used)
 
 
+@dataclass(frozen=True)
 class _Run(Generic[E]):
-    """What stays the same from step to step."""
+    """The parts of a training that stay the same from step to step."""
 
-    def __init__(
-        self,
-        network: torch.nn.Module,
-        task: Task[E],
-        weights: Mapping[str, torch.nn.Parameter],
-        optimizer: torch.optim.Optimizer,
-        config: LoopConfig,
-        checkpoint: Checkpoint,
-        device: str,
-    ) -> None:
-        self.network, self.task = network, task
-        self.weights, self.optimizer = dict(weights), optimizer
-        self.config, self.checkpoint, self.device = config, checkpoint, device
+    network: torch.nn.Module
+    task: Task[E]
+    weights: dict[str, torch.nn.Parameter]
+    optimizer: torch.optim.Optimizer
+    config: LoopConfig
+    checkpoint: Checkpoint
+    device: str
 
     def go(self, state: Progress, examples: Examples[E], validation: Sequence[E]) -> None:
         """Train until the last epoch, until the loss no longer falls, or until time is up."""
@@ -106,10 +337,10 @@ class _Run(Generic[E]):
         per_step = config.batch_size * config.accumulation
         per_epoch = math.ceil(len(examples) / per_step)
         steps, saved = per_epoch * config.epochs, time.monotonic()
-        if state.out_of_time and _spent(state) < config.max_seconds:
+        if state.out_of_time and state.spent < config.max_seconds:
             state.stopped, state.out_of_time = "", False
         if not state.evaluations:
-            self.record(state, 0, validation)
+            self.evaluate(state, 0, validation)
         order: tuple[int, list[int]] = (-1, [])
         with progress("training", steps, done=state.step) as on:
             while not state.stopped:
@@ -117,16 +348,13 @@ class _Run(Generic[E]):
                 if order[0] != epoch:
                     order = epoch, epoch_order(len(examples), config.seed, epoch)
                 numbers = order[1][place * per_step : (place + 1) * per_step]
-                self.step(state, examples, epoch, numbers, self.rate(state, steps))
+                rate = config.rate(state.step, steps, state.spent / config.max_seconds)
+                self.step(state, examples, epoch, numbers, rate)
                 on(1)
                 evaluated = self.after_step(state, per_epoch, validation)
                 if evaluated or time.monotonic() - saved >= config.checkpoint_every_s:
                     self.checkpoint.save(state, self.weights, self.optimizer)
                     saved = time.monotonic()
-
-    def rate(self, state: Progress, steps: int) -> float:
-        """Return the learning rate of the next step."""
-        return self.config.rate(state.step, steps, _spent(state) / self.config.max_seconds)
 
     def step(
         self,
@@ -154,23 +382,12 @@ class _Run(Generic[E]):
 
         restart()
         self.network.train()
-        total = in_passes(one_pass, batch, self.config.batch_size, state, restart)
-        self.update(state, total, rate)
-        state.step += 1
-        state.tokens += sum(map(self.task.read, batch))
-        state.learnt += learnt
-        state.seconds += time.monotonic() - start
-        state.steps.append({"step": state.step, "loss": total, "learning_rate": rate})
-
-    def update(self, state: Progress, loss: float, rate: float) -> None:
-        """Change the weights by their gradients."""
-        import torch
-
+        total = _sum_in_passes(one_pass, batch, self.config.batch_size, state, restart)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         norm = torch.nn.utils.clip_grad_norm_(self.weights.values(), self.config.max_grad_norm)
-        if not (math.isfinite(loss) and math.isfinite(float(norm))):
-            raise _no_number(state.step + 1)
+        if not (math.isfinite(total) and math.isfinite(float(norm))):
+            raise _not_finite(state.step + 1)
         try:
             self.optimizer.step()
         except (RuntimeError, MemoryError) as error:
@@ -181,16 +398,21 @@ class _Run(Generic[E]):
                 "model, or a machine with more memory."
             ) from error
         self.optimizer.zero_grad()
+        state.step += 1
+        state.tokens += sum(map(self.task.read, batch))
+        state.learnt += learnt
+        state.seconds += time.monotonic() - start
+        state.steps.append({"step": state.step, "loss": total, "learning_rate": rate})
 
     def after_step(self, state: Progress, per_epoch: int, validation: Sequence[E]) -> bool:
         """Evaluate when it is time to, and say whether that was all; return whether it was time."""
         config = self.config
         epoch, inside = divmod(state.step, per_epoch)
-        state.out_of_time = _spent(state) >= config.max_seconds
+        state.out_of_time = state.spent >= config.max_seconds
         often = config.evaluate_every is not None and state.step % config.evaluate_every == 0
         if inside and not often and not state.out_of_time:
             return False
-        self.record(state, round(state.step / per_epoch, 4) if inside else epoch, validation)
+        self.evaluate(state, round(state.step / per_epoch, 4) if inside else epoch, validation)
         if not inside and epoch == config.epochs:
             state.stopped, state.out_of_time = f"{epoch} epochs", False
         if state.out_of_time:
@@ -201,45 +423,75 @@ class _Run(Generic[E]):
             state.out_of_time = False
         return True
 
-    def record(self, state: Progress, epoch: float, validation: Sequence[E]) -> None:
-        """Evaluate, and keep the weights where they are the best since training began."""
-        start = time.monotonic()
-        loss = self.evaluate(state, validation)
-        state.evaluations.append({"epoch": epoch, "step": state.step, "loss": loss})
-        if state.step and not state.stale:
-            self.checkpoint.save_best(self.weights)
-        state.evaluation_seconds += time.monotonic() - start
-
-    def evaluate(self, state: Progress, validation: Sequence[E]) -> float:
-        """Return the mean loss per learnt token, without dropout."""
+    def evaluate(self, state: Progress, epoch: float, validation: Sequence[E]) -> None:
+        """Record the mean loss per learnt token, without dropout; keep the weights if the best."""
         import torch
 
         def one_pass(part: Sequence[E]) -> float:
             return float(self.task.summed_loss(self.network, part, self.device))
 
+        start = time.monotonic()
         self.network.eval()
         ordered = sorted(validation, key=lambda e: -self.task.read(e))
         with torch.inference_mode():
-            total = in_passes(one_pass, ordered, self.config.batch_size, state, lambda: None)
+            total = _sum_in_passes(one_pass, ordered, self.config.batch_size, state, lambda: None)
         loss = total / sum(map(self.task.learnt, validation))
         if not math.isfinite(loss):
-            raise _no_number(None if state.step == 0 else state.step)
-        return loss
+            raise _not_finite(state.step)
+        state.evaluations.append({"epoch": epoch, "step": state.step, "loss": loss})
+        if state.step and not state.stale:
+            self.checkpoint.save_best(self.weights)
+        state.evaluation_seconds += time.monotonic() - start
 
 
-def _spent(state: Progress) -> float:
-    """Return the seconds that count against a time budget."""
-    return state.seconds + state.evaluation_seconds
+def epoch_order(n: int, seed: int, epoch: int) -> list[int]:
+    """Return the order in which `n` examples come in an epoch."""
+    return [int(i) for i in np.random.default_rng([seed, epoch]).permutation(n)]
 
 
-def _gpus(device: str) -> list[torch.device]:
+def step_seed(seed: int, step: int) -> int:
+    """Return the seed of a step's dropout: steps need nothing of those before them."""
+    return int(np.random.SeedSequence([seed, step]).generate_state(1)[0])
+
+
+def _sum_in_passes(
+    one_pass: Callable[[Sequence[E]], float],
+    examples: Sequence[E],
+    size: int,
+    state: Progress,
+    restart: Callable[[], None],
+) -> float:
+    """Return the sum of `one_pass` over the examples, at most `size` of them at once.
+
+    A pass that does not fit into memory makes all later passes half as large: `restart` undoes
+    what passes did so far, and they are repeated. Raises ArgusError when one example is too many.
+    """
     import torch
 
-    return [torch.device(device)] if device.startswith("cuda") else []
+    while True:
+        used = min(size, state.passes or size)
+        try:
+            return sum(one_pass(examples[i : i + used]) for i in range(0, len(examples), used))
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            if used == 1:
+                lines = str(error).strip().splitlines() or [type(error).__name__]
+                raise ArgusError(
+                    f"not enough memory for a single example ({lines[0][:160]}). Use a smaller "
+                    "model, shorter examples, or a machine with more memory; what was reached is "
+                    "kept."
+                ) from error
+        state.passes, state.halved = min(used, len(examples)) // 2 or 1, state.halved + 1
+        announce(f"out of memory: {state.passes} examples at once instead of {used}")
+        restart()  # outside of the handler, which keeps what the failed pass had allocated
+        if torch.cuda.is_available():
+            torch.cuda.empty_cache()
 
 
-def _no_number(step: int | None) -> ArgusError:
-    when = "before it could learn anything" if step is None else f"in step {step}"
+def _not_finite(step: int) -> ArgusError:
+    """Return the error of a loss that is no number; step: 0 before the first."""
+    when = f"in step {step}" if step else "before it could learn anything"
     return ArgusError(
         f"the loss is not finite {when}: the weights cannot be trained like this. Use a lower "
         "--learning-rate or --dtype float32 (float16 overflows); what an earlier epoch reached is "

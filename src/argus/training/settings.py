@@ -1,10 +1,13 @@
-"""The settings of a training loop, whatever is trained."""
+"""Set a training, and tell its figures, whatever is trained."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
+
+from typing_extensions import TypedDict
 
 from argus.settings import Doc, Ge, Gt, Lt, Option, Seed, check_settings
 
@@ -77,3 +80,81 @@ class LoopConfig:
         if place < warmup:
             return self.learning_rate * (place + 1) / warmup
         return self.learning_rate * (steps - place) / max(1, steps - warmup)
+
+
+class EvaluationLoss(TypedDict):
+    """One evaluation.
+
+    epoch: epochs of training so far, a fraction inside of one.
+    step: steps of training so far.
+    loss: loss in validation, in nats.
+    """
+
+    epoch: float
+    step: int
+    loss: float
+
+
+class TrainingLoss(TypedDict):
+    """Loss of the first and of the last step.
+
+    first: loss of the first step, in nats.
+    last: loss of the last step, in nats.
+    """
+
+    first: float
+    last: float
+
+
+class Losses(TypedDict):
+    """The losses of a training in its summary.
+
+    evaluations: losses in validation, in their order.
+    best: evaluation whose weights are kept.
+    """
+
+    evaluations: list[EvaluationLoss]
+    best: EvaluationLoss
+    training_loss: TrainingLoss
+
+
+class TrainingFigures(Losses):
+    """Figures of a training in its summary.
+
+    dtype: type of the numbers that were computed with.
+    device: device that it ran on.
+    stopped: why it ended.
+    seconds: seconds of training, without validating.
+    tokens_per_s: tokens per second, of training alone.
+    peak_memory_bytes: peak memory of the process, in bytes.
+    device_memory_bytes: peak memory of the device, in bytes; None on the CPU.
+    """
+
+    dtype: str
+    device: str
+    steps: int
+    stopped: str
+    seconds: float
+    tokens_per_s: float | None
+    peak_memory_bytes: int
+    device_memory_bytes: int | None
+
+
+def training_lines(summary: TrainingFigures, count: Literal["epoch", "step"]) -> Iterator[str]:
+    """Yield the evaluations, the pace and the memory.
+
+    count: by what evaluations are told apart; 0 is before training.
+    """
+    for evaluation in summary["evaluations"]:
+        name = f"epoch {evaluation['epoch']:g}" if evaluation[count] else "before training"
+        best = " (best, kept)" if evaluation[count] == summary["best"][count] else ""
+        yield f"evaluation loss, {name}: {evaluation['loss']:.4f}{best}"
+    rate = summary["tokens_per_s"]
+    memory = f"{summary['peak_memory_bytes'] / 2**30:.2f} GiB"
+    if summary["device_memory_bytes"] is not None:
+        memory += f", {summary['device_memory_bytes'] / 2**30:.2f} GiB on {summary['device']}"
+    yield (
+        f"stopped after {summary['stopped']}, {summary['steps']:,} steps; "
+        f"{'?' if rate is None else f'{rate:,.0f}'} tokens per second in {summary['dtype']} on "
+        f"{summary['device']}; peak memory {memory}"
+    )

@@ -16,7 +16,7 @@ from argus.scenarios.distill.adapter import (
     with_lora,
 )
 from argus.scenarios.distill.settings import TrainConfig
-from argus.training.folders import replacing_folder
+from argus.training.loop import replacing_folder
 from tests.support.tiny_llama import make_tokenizer, save_llama
 
 pytest.importorskip("peft")

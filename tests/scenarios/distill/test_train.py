@@ -14,7 +14,7 @@ from argus.scenarios.distill.examples import Example, build_examples
 from argus.scenarios.distill.settings import TrainConfig
 from argus.scenarios.distill.train import summed_loss
 from argus.training import loop
-from argus.training.checkpoint import BEST, STATE
+from argus.training.loop import BEST, STATE
 from tests.support.distilling import DOCUMENTS, PROFILES, TEXTS
 from tests.support.tiny_llama import make_tokenizer, save_llama
 

@@ -32,8 +32,7 @@ from argus.generative.vocabulary import Vocabulary
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input
 from argus.llm.weights import base_hash
-from argus.training.loop import Trained, train
-from argus.training.task import Task
+from argus.training.loop import Task, Trained, train
 from argus.version import __version__
 
 SECTION = "generative_train"

@@ -13,7 +13,7 @@ from argus.generative.folders import NOTE
 from argus.generative.training.config import ScratchSize
 from argus.generative.training.copying import HEADS, lay_out
 from argus.generative.vocabulary import Vocabulary
-from argus.training.folders import replacing_folder
+from argus.training.loop import replacing_folder
 
 
 def new_network(vocabulary: Vocabulary, size: ScratchSize, *, seed: int) -> Any:

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from argus.training.checkpoint import EvaluationLoss
-from argus.training.summary import TrainingFigures, training_lines
+from argus.training.settings import EvaluationLoss, TrainingFigures, training_lines
 
 
 class TrainSummary(TrainingFigures):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from argus.training.task import Task
+from argus.training.loop import Task
 
 if TYPE_CHECKING:
     import torch

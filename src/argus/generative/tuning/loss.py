@@ -22,7 +22,7 @@ from argus.generative.settings import Scoring
 from argus.generative.training.task import seq2seq_task
 from argus.generative.tuning.examples import RankExample
 from argus.generative.tuning.lists import ScoredKey
-from argus.training.task import Task
+from argus.training.loop import Task
 
 if TYPE_CHECKING:
     import torch

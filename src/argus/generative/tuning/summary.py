@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing_extensions import TypedDict
 
 from argus.generative.tuning.lists import RankList
-from argus.training.summary import TrainingFigures, training_lines
+from argus.training.settings import TrainingFigures, training_lines
 
 
 class ListCounts(TypedDict):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from argus.llm.adapters import AdapterNote, need_peft, without_peft_warnings
 from argus.llm.weights import NOTE
 from argus.scenarios.distill.settings import TrainConfig
-from argus.training.folders import replacing_folder
+from argus.training.loop import replacing_folder
 
 if TYPE_CHECKING:
     from peft import PeftModel

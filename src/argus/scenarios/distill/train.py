@@ -10,8 +10,7 @@ from argus.data.provenance import content_hash
 from argus.scenarios.distill.examples import Example
 from argus.scenarios.distill.settings import TrainConfig
 from argus.training import loop
-from argus.training.loop import Trained
-from argus.training.task import Fixed, Task
+from argus.training.loop import Fixed, Task, Trained
 
 if TYPE_CHECKING:
     import torch
