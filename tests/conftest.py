@@ -104,7 +104,7 @@ def read_once() -> Iterator[Callable[..., SentenceTransformerEncoder]]:
         yield kept
 
 
-EMBED_ANEW = {"encoders", "engine", "health", "jobs"}
+EMBED_ANEW = {"contract", "encoders", "engine", "health", "jobs"}
 """Rooms whose tests are about the embedding itself, or about what it takes."""
 
 

@@ -79,17 +79,23 @@ def _timeless(value: Any) -> Any:
     return ADDRESS.sub("ADDRESS", str(value))
 
 
-def differences(expected: Any, got: Any, place: str = "") -> Iterator[str]:
-    """Yield the places at which two values differ, with both."""
+def differences(
+    expected: Any, got: Any, place: str = "", *, by_shape: bool = False
+) -> Iterator[str]:
+    """Yield the places at which two values differ, with both. by_shape: in keys and lengths."""
     if isinstance(expected, dict) and isinstance(got, dict):
         for key in sorted({*expected, *got}):
             if key not in expected or key not in got:
                 yield f"{place}/{key}: {'new' if key in got else 'gone'}"
             else:
-                yield from differences(expected[key], got[key], f"{place}/{key}")
+                inner = f"{place}/{key}"
+                yield from differences(expected[key], got[key], inner, by_shape=by_shape)
     elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
         for row, (one, other) in enumerate(zip(expected, got, strict=True)):
-            yield from differences(one, other, f"{place}/{row}")
+            yield from differences(one, other, f"{place}/{row}", by_shape=by_shape)
+    elif by_shape:
+        if isinstance(expected, (dict, list)) or isinstance(got, (dict, list)):
+            yield f"{place}: another shape"
     elif isinstance(expected, (int, float)) and isinstance(got, float):
         if not math.isclose(expected, got, rel_tol=CLOSE, abs_tol=CLOSE):
             yield f"{place}: {expected} was, {got} is"

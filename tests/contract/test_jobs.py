@@ -35,6 +35,9 @@ LEFT_OUT = {
     "argus init": "it writes a file of settings, which tests of init read",
 }
 """Commands without a golden, and why."""
+TRAINED = ("probe", "generative train", "generative tune", "generative search", "scenarios distill")
+"""Commands whose figures are of weights: on another processor the last bits part them. Their
+goldens are compared by keys and numbers of rows."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +51,7 @@ def examples(
     endpoint = Endpoint()
     endpoint.behave = answer
     with serving(endpoint) as url, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("argus.encoders.precision.CANDIDATES", ())  # no format is timed
         patch.setenv("OPENAI_API_KEY", SECRET)
         patch.setenv("ARGUS_KEYS", f"OPENAI_API_KEY={url}")
         yield Examples(home, source, url)
@@ -85,7 +89,8 @@ def test_what_it_comes_to_is_what_it_was(name: str, examples: Examples) -> None:
     if os.environ.get("ARGUS_GOLDENS") == "write":
         GOLDEN.mkdir(exist_ok=True)
         golden.write_text(json.dumps(got, ensure_ascii=False, sort_keys=True) + "\n")
-    assert list(differences(json.loads(golden.read_text()), got)) == []
+    by_shape = any(name.startswith(f"argus {job}") for job in TRAINED)
+    assert list(differences(json.loads(golden.read_text()), got, by_shape=by_shape)) == []
 
 
 OF_FOLDERS = [name for name in EXAMPLES if folder_of(name) and name not in LEFT_OUT]
