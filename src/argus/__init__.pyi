@@ -523,14 +523,6 @@ from .remedies.diagnosis.job import (
 from .remedies.diagnosis.summary import (
     DiagnosisSummary as DiagnosisSummary,
 )
-from .runs.exchange import (
-    LangfuseScore as LangfuseScore,
-    MlflowRun as MlflowRun,
-    from_langfuse as from_langfuse,
-    from_mlflow as from_mlflow,
-    to_langfuse as to_langfuse,
-    to_mlflow as to_mlflow,
-)
 from .runs.folder import (
     runs_in as runs_in,
     runs_of as runs_of,
@@ -551,13 +543,6 @@ from .scenarios.adapt.summary import (
     JudgedNeeds as JudgedNeeds,
     LearntCorrection as LearntCorrection,
     NeedCounts as NeedCounts,
-)
-from .remedies.export.job import (
-    ExportResult as ExportResult,
-    export_remedy as export_remedy,
-)
-from .remedies.export.summary import (
-    ExportSummary as ExportSummary,
 )
 from .remedies.repair.config import (
     ReferenceConfig as ReferenceConfig,

@@ -1,4 +1,4 @@
-"""`argus remedy blend|rollback|list --store` and `remedy export`, as a person types them."""
+"""`argus remedy blend|rollback|list --store`, as a person types them."""
 
 from __future__ import annotations
 
@@ -113,14 +113,3 @@ def test_a_repaired_index_is_written_and_undone(argus, store, tmp_path):
     assert ran.out.startswith(f"removed 7 records of {remedy} from {store}_argus\n")
     ran = argus("remedy", "write", "--index", "index@blend-0", "--store", store)
     assert ran.code == 2 and "blend-0" in ran.err
-
-
-def test_a_remedy_is_handed_out(argus, index, tmp_path):
-    assert argus("remedy", "blend", "--index", index).code == 0
-    [listed] = json.loads(argus("remedy", "list", "--index", index, "--json").out)
-    ran = argus("remedy", "export", listed["id"], "--index", index, "--out", "given", "--vectors")
-    assert ran.code == 0
-    assert ran.out.splitlines()[-1] == "recipe: given/README.md"
-    assert {p.name for p in (tmp_path / "given").glob("*.*")} >= {
-        "README.md", "recipe.json", "views.jsonl", "documents.jsonl",
-    }  # fmt: skip

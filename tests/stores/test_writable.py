@@ -113,7 +113,7 @@ def test_faiss_is_no_place_for_records(tmp_path):
     with open_store(faiss(tmp_path / "store").spec) as store:
         with pytest.raises(InputError, match="holds vectors alone") as error:
             writable(store)
-        assert "argus remedy export" in error.value.fix
+        assert "argus remedy blend --index" in error.value.fix
 
 
 def test_a_table_of_argus_says_how_it_ranks(tmp_path):

@@ -44,7 +44,6 @@ FOLLOWS = {
     "argus remedy receipt": "argus index build",
     "argus remedy list": "argus remedy expand",
     "argus remedy rollback": "argus remedy expand",
-    "argus remedy export": "argus remedy expand",
     "argus remedy write": "argus remedy expand",
     "argus remedy synthesize": "argus index build",
     "argus remedy scenarios": "argus index build",

@@ -289,26 +289,3 @@ def list_(place: RemedyPlace, json: o.AsJson = False, config: o.Config = None) -
     if json:
         return o.print_json(listed)
     show_listed(listed, place.name)
-
-
-@app.command()
-@example("argus remedy export expand-robust-3f2a91c4 --index index/ --out export/")
-@with_blocks
-def export(
-    remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
-    index: Index,
-    out: o.Out,
-    vectors: Annotated[bool, Doc("Write the views' vectors, too."), Option(("--vectors",))] = False,
-    fresh: o.Fresh = False,
-    json: o.AsJson = False,
-    config: o.Config = None,
-) -> None:
-    """Hand a remedy out as files, for a store that Argus does not write to.
-
-    Writes views.jsonl, documents.jsonl and correction.json where there are such, recipe.json, and
-    README.md: the formula, its weights, and how any store serves them.
-    """
-    from argus.remedies.export.job import export_remedy
-
-    result = export_remedy(index, remedy, out=out, with_vectors=vectors, fresh=fresh)
-    o.show(result, as_json=json, then=f"recipe: {result.folder / 'README.md'}")

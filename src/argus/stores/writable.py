@@ -69,8 +69,8 @@ def writable(store: Store) -> WritableStore:
         "a store that holds vectors alone" if store.name.startswith("faiss:") else "this store",
         expected="one that keeps fields beside vectors: Qdrant, Chroma, pgvector, LanceDB, Milvus "
         "or sqlite-vec",
-        fix="Build an index (argus index build), repair it, and hand its views out: "
-        "argus remedy export.",
+        fix="Build an index (argus index build), repair it (argus remedy blend --index), and "
+        "serve that folder.",
         where=store.name,
     )
 

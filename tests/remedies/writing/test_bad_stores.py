@@ -32,7 +32,7 @@ def test_a_read_only_store_is_told_before_embedding(postgres_home, encoder):
 
 def test_faiss_is_refused_with_what_to_do(tmp_path, wiki2, vectors, encoder):
     spec = faiss(tmp_path / "store", wiki2, vectors)
-    with pytest.raises(InputError, match="argus remedy export") as error:
+    with pytest.raises(InputError, match="argus remedy blend --index") as error:
         blend_store(spec, encoder=encoder, out=tmp_path / "out")
     assert error.value.where == spec and not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="holds vectors alone"):

@@ -86,7 +86,7 @@ def _check_cosine(index: ViewIndex) -> None:
         raise InputError(
             f"vectors that are compared by {index.header.similarity}",
             expected="cosine: the records are scaled",
-            fix="Embed the documents with such an encoder, or use argus remedy export.",
+            fix="Embed the documents with such an encoder, or serve the index itself.",
             where=index.path,
         )
 
@@ -97,7 +97,7 @@ def _check_dimension(index: ViewIndex, store: WritableStore) -> None:
         raise InputError(
             f"vectors of {dim} dimensions",
             expected=f"{index.dim}, as {index.path} has",
-            fix="Name the store of the same documents and encoder, or use argus remedy export.",
+            fix="Name the store of the same documents and encoder, or serve the index itself.",
             where=store.name,
         )
 

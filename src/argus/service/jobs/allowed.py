@@ -8,7 +8,7 @@ STARTABLE = (
     "demo", "audit", "exposure", "reach", "diagnose", "traffic audit", "traffic judge", "evaluate",
     "compare", "gate", "history", "report", "explain", "repair", "index build", "index add",
     "index delete", "index compact", "remedy blend", "remedy expand", "remedy synthesize",
-    "remedy scenarios", "remedy adapt", "remedy rollback", "remedy list", "remedy export",
+    "remedy scenarios", "remedy adapt", "remedy rollback", "remedy list",
     "remedy queries", "remedy write", "authority lint", "authority audit", "authority score",
     "authority generate", "authority gap", "authority harm", "authority propose",
     "authority accept", "authority learn", "suite", "reproduce", "scenarios needs",
