@@ -54,14 +54,3 @@ def test_a_workflow_runs_twice_and_passes_against_itself(number, tmp_path, share
                 assert run(line, tmp_path) == 0, line
     assert (tmp_path / "junit.xml").is_file() and (tmp_path / "baseline/summary.json").is_file()
     assert "Argus gate: pass" in (tmp_path / "summary.md").read_text()
-
-
-def test_the_python_of_the_page_runs(tmp_path):
-    from tests.runs.test_record import expose
-
-    expose(tmp_path / "report", lost=["elm-mill"])
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
-    names = {}
-    with contextlib.chdir(tmp_path):
-        exec(compile(code, str(PAGE), "exec"), names)
-    assert len(names["rows"]) == 80 and names["scores"]["metrics"]
