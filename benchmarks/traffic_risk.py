@@ -23,7 +23,7 @@ from argus.encoders import EncoderConfig, load_encoder
 from argus.evaluation.judged import read_judged
 from argus.indexes import search
 from argus.indexes.lexical import LexicalIndex
-from argus.measures.discrimination import discrimination
+from argus.measures.intervals import discrimination
 from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures
 from argus.traffic.judging.questions import ServedQuestion
 from argus.traffic.judging.sample import draw_sample

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.measures.discrimination import discrimination
+from argus.measures.intervals import discrimination
 
 
 def test_perfect_reversed_and_tied_scores():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from argus.measures.rank_correlation import Cells, spearman, weighted_rho
+from argus.measures.intervals import Cells, spearman, weighted_rho
 from tests.support.draws import examples
 
 pairs = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2)), min_size=3, max_size=25)

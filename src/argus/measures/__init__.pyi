@@ -2,12 +2,6 @@ from .association import (
     Association as Association,
     rps_association as rps_association,
 )
-from .comparison import (
-    Change as Change,
-    compare as compare,
-    harmed_queries as harmed_queries,
-    top_k_changes as top_k_changes,
-)
 from .implicitness import (
     content_words as content_words,
     is_implicit as is_implicit,
@@ -19,6 +13,10 @@ from .measures import (
     measure_name as measure_name,
 )
 from .significance import (
+    Change as Change,
+    compare as compare,
+    harmed_queries as harmed_queries,
+    top_k_changes as top_k_changes,
     PairedDifference as PairedDifference,
     paired_difference as paired_difference,
 )

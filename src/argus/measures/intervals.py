@@ -1,11 +1,29 @@
-"""Intervals for proportions and means of bounded values."""
+"""Estimate with an interval: proportions, the area under a ROC curve, rank correlation."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypedDict
+
+RESAMPLES = 1_000
+"""Draws for the interval of a rank correlation, and of an area whose values are in clusters."""
+FEWEST_OF_A_GROUP = 5
+"""Of either group, below which no area is given."""
+LEAST_PAIRS = 3
+PERFECT = 1e-12
+"""How far rounding may keep a perfect order from rho = 1."""
+LEAST_KEPT = 0.95
+"""Share of the resamples in which both sides must vary for an interval to be given."""
+BLOCK_VALUES = 1 << 18
+"""Numbers of one array that are resampled at once: 2 MB, which a core's cache holds."""
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 def wilson(
@@ -40,3 +58,218 @@ def newcombe(
     down = math.hypot(first - low[0], high[1] - second)
     up = math.hypot(high[0] - first, second - low[1])
     return max(-1.0, difference - down), min(1.0, difference + up)
+
+
+class Discrimination(TypedDict):
+    """The probability that one of the first group has the higher score; ties count a half.
+
+    auc: the probability, from 0 to 1.
+    n: items of both groups.
+    """
+
+    auc: float
+    low: float
+    high: float
+    n: int
+
+
+def discrimination(
+    scores: npt.ArrayLike,
+    is_of_group: npt.ArrayLike,
+    *,
+    clusters: Sequence[str] | None = None,
+    confidence: float = 0.95,
+) -> Discrimination | None:
+    """Return the AUC of `scores` for a group, with the interval of DeLong et al. (1988).
+
+    scores: (n,), finite; is_of_group: (n,) bool. clusters: (n,), whose values belong together, such
+    as a question with several documents; the interval then draws clusters, not values (bootstrap
+    percentiles). None where either group has fewer than FEWEST_OF_A_GROUP.
+    """
+    from scipy.stats import norm, rankdata
+
+    values, group = np.asarray(scores, np.float64), np.asarray(is_of_group, bool)
+    if values.shape != group.shape or not np.isfinite(values).all():
+        raise ValueError(f"{values.shape} scores, {group.shape} labels: needs as many, finite.")
+    first, second = values[group], values[~group]
+    if min(len(first), len(second)) < FEWEST_OF_A_GROUP:
+        return None
+    ranks = rankdata(np.concatenate([first, second]))
+    above = (ranks[: len(first)] - rankdata(first)) / len(second)  # of each of the first
+    below = 1 - (ranks[len(first) :] - rankdata(second)) / len(first)  # of each of the second
+    auc = float(above.mean())
+    error = np.sqrt(above.var(ddof=1) / len(first) + below.var(ddof=1) / len(second))
+    reach = float(norm.ppf(0.5 + confidence / 2) * error)
+    low, high = max(0.0, auc - reach), min(1.0, auc + reach)
+    if clusters is not None:
+        low, high = _of_clusters(values, group, clusters, confidence)
+    return {
+        "auc": round(auc, 4), "low": round(low, 4), "high": round(high, 4), "n": len(values)
+    }  # fmt: skip
+
+
+def _of_clusters(
+    values: npt.NDArray[np.float64],
+    group: npt.NDArray[np.bool_],
+    clusters: Sequence[str],
+    confidence: float,
+) -> tuple[float, float]:
+    """Return the interval of the AUC where whole clusters are drawn; draws of one group go."""
+    from scipy.stats import rankdata
+
+    names, of = np.unique(np.asarray(clusters), return_inverse=True)
+    members = [np.flatnonzero(of == i) for i in range(len(names))]
+    rng, areas = np.random.default_rng(0), []
+    for _ in range(RESAMPLES):
+        rows = np.concatenate([members[i] for i in rng.integers(len(names), size=len(names))])
+        first = int(group[rows].sum())
+        if 0 < first < len(rows):
+            above = rankdata(values[rows])[group[rows]].sum() - first * (first + 1) / 2
+            areas.append(above / (first * (len(rows) - first)))
+    ends = np.quantile(areas, [0.5 - confidence / 2, 0.5 + confidence / 2])
+    return float(ends[0]), float(ends[1])
+
+
+@dataclass(frozen=True, slots=True)
+class RankCorrelation:
+    """Spearman's rho of n pairs. No field is ever NaN."""
+
+    n: int
+    rho: float | None
+    """Ties share their mean rank; None where it is not defined."""
+    p_value: float | None
+    """Two-sided, of the hypothesis that the two do not go together: by Student's t with n - 2
+    degrees of freedom (scipy's); exact where the orders agree or differ in all pairs."""
+    low: float | None
+    """Lower end of the 95% percentile bootstrap interval over pairs; None where there is none."""
+    high: float | None
+    why_not: str
+    """Why there is no rho, or no interval; "" where there are both."""
+
+
+def spearman(
+    x: npt.ArrayLike, y: npt.ArrayLike, *, seed: int, resamples: int = RESAMPLES
+) -> RankCorrelation:
+    """Correlate the ranks of `x` and `y`, both (n,); pairs with a NaN are left out.
+
+    Pairs are ordered by their values before resampling: their order in the input changes nothing.
+    Raises ValueError when the lengths differ.
+    """
+    first, second = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if first.ndim != 1 or first.shape != second.shape:
+        raise ValueError(f"shapes {first.shape} and {second.shape}: needs two of the same length.")
+    defined = ~(np.isnan(first) | np.isnan(second))
+    first, second = first[defined], second[defined]
+    n = len(first)
+    if n < LEAST_PAIRS:
+        pairs = f"{n} pair{'' if n == 1 else 's'}"
+        return RankCorrelation(n, None, None, None, None, f"only {pairs}; needs {LEAST_PAIRS}")
+    if first.min() == first.max() or second.min() == second.max():
+        return RankCorrelation(n, None, None, None, None, "one of the two never varies")
+    from scipy.stats import spearmanr
+
+    order = np.lexsort((second, first))
+    cells, counts = Cells.of(first[order], second[order])
+    rho = float(weighted_rho(cells, counts[None].astype(np.float64))[0])
+    by_t = float(spearmanr(first[order], second[order]).pvalue)
+    p_value = _least_p(counts) if abs(rho) > 1 - PERFECT else by_t
+    low, high, why_not = _resampled(cells, counts, seed=seed, resamples=resamples)
+    return RankCorrelation(n, rho, p_value, low, high, why_not)
+
+
+def _least_p(counts: Ints) -> float:
+    """Return the share of all pairings that are in perfect order, or in its reverse.
+
+    counts: (m,) how often each different pair is there, where rho is 1 or -1 (Student's t is then
+    infinite). The reverse is one of the pairings only where the ties mirror each other.
+    """
+    from scipy.special import gammaln
+
+    ways = 2.0 if (counts == counts[::-1]).all() else 1.0
+    return float(min(1.0, ways * np.exp(gammaln(counts + 1).sum() - gammaln(counts.sum() + 1))))
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The m different pairs, sorted: by the first value, then by the second.
+
+    A resample is told by how often it has each of them, and its mid-ranks by the cumulated counts
+    of the sorted values: nothing is sorted again.
+    """
+
+    x_starts: Ints
+    """(g,) where each different first value begins."""
+    x_group: Ints
+    """(m,) which of the first values a pair has, from 0."""
+    y_order: Ints
+    """(m,) the pairs by their second value."""
+    y_starts: Ints
+    """(h,) where each different second value begins in that order."""
+
+    @classmethod
+    def of(cls, x: Floats, y: Floats) -> tuple[Cells, Ints]:
+        """Return the cells of sorted pairs, x and y: (n,), and how many pairs each has: (m,)."""
+        starts = np.flatnonzero(np.r_[True, (x[1:] != x[:-1]) | (y[1:] != y[:-1])])
+        x, y, counts = x[starts], y[starts], np.diff(np.r_[starts, len(x)])
+        x_new = np.r_[True, x[1:] != x[:-1]]
+        y_order = np.argsort(y, kind="stable")
+        y_new = np.r_[True, y[y_order][1:] != y[y_order][:-1]]
+        x_group = np.cumsum(x_new) - 1
+        return cls(np.flatnonzero(x_new), x_group, y_order, np.flatnonzero(y_new)), counts
+
+
+def weighted_rho(cells: Cells, counts: Floats) -> Floats:
+    """Return rho of every row of `counts`, which says how often each pair is there.
+
+    counts: (b, m), whole numbers; all rows have the same sum. Returns (b,), NaN where either side
+    is constant.
+    """
+    x_weights = np.add.reduceat(counts, cells.x_starts, axis=1)  # (b, g)
+    by_y = counts[:, cells.y_order]  # (b, m)
+    y_weights = np.add.reduceat(by_y, cells.y_starts, axis=1)  # (b, h)
+    by_y *= _centred_ranks(x_weights)[:, cells.x_group[cells.y_order]]
+    x_sums = np.add.reduceat(by_y, cells.y_starts, axis=1)  # (b, h)
+    together = np.einsum("ij,ij->i", x_sums, _centred_ranks(y_weights))  # (b,)
+    spread = np.sqrt(_squares(x_weights)) * np.sqrt(_squares(y_weights))
+    rho = np.full(len(counts), np.nan)
+    np.divide(together, spread, out=rho, where=spread > 0)
+    clipped: Floats = np.clip(rho, -1.0, 1.0)
+    return clipped
+
+
+def _centred_ranks(weights: Floats) -> Floats:
+    """Mean rank of each value minus that of all, (n + 1) / 2; weights: (b, g), by sorted value."""
+    ranks = np.cumsum(weights, axis=1)  # (b, g)
+    ranks -= ranks[:, -1:].copy() / 2
+    ranks -= weights / 2
+    return ranks
+
+
+def _squares(weights: Floats) -> Floats:
+    """Sum of squares of the centred ranks, (n³ - Σ w³) / 12, exact and 0 of one value: (b,)."""
+    cubes = np.einsum("ij,ij,ij->i", weights, weights, weights)
+    squares: Floats = (weights.sum(axis=1) ** 3 - cubes) / 12
+    return squares
+
+
+def _resampled(
+    cells: Cells, counts: Ints, *, seed: int, resamples: int
+) -> tuple[float | None, float | None, str]:
+    """Resample the pairs; counts: (m,) how many pairs each cell has."""
+    rng = np.random.default_rng(seed)
+    n, m = int(counts.sum()), len(counts)
+    cell = np.repeat(np.arange(m), counts)  # (n,)
+    size = max(1, BLOCK_VALUES // n)
+    blocks = []
+    for start in range(0, resamples, size):
+        rows = min(size, resamples - start)
+        drawn = cell[rng.integers(n, size=(rows, n))] + np.arange(rows)[:, None] * m  # (rows, n)
+        drawn_counts = np.bincount(drawn.ravel(), minlength=rows * m).reshape(rows, m)
+        blocks.append(weighted_rho(cells, drawn_counts.astype(np.float64)))
+    rhos = np.concatenate(blocks) if blocks else np.empty(0)
+    usable = rhos[~np.isnan(rhos)]
+    if not len(usable) or len(usable) < LEAST_KEPT * resamples:
+        why = f"both vary in only {len(usable)} of {resamples} resamples"
+        return None, None, f"no interval: {why}"
+    low, high = np.quantile(usable, [0.025, 0.975])
+    return float(low), float(high), ""

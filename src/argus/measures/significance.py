@@ -1,4 +1,4 @@
-"""Is a mean difference over queries more than chance? Paired test and bootstrap interval.
+"""Compare two systems on the same queries: paired test, bootstrap interval, harmed queries.
 
 The interval is the bootstrap's percentile interval, widened for few observations (Hesterberg, 2015,
 "expanded percentile"), where only queries that changed count as observations: the others say the
@@ -10,8 +10,9 @@ bias and acceleration come from those few alone, and 95% intervals left out a tr
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ from typing_extensions import TypedDict
 from argus.data.records import record_of
 from argus.measures.resamples import LEAST_RESAMPLES as LEAST_RESAMPLES
 from argus.measures.resamples import RESAMPLES as RESAMPLES
+
+if TYPE_CHECKING:
+    from argus.measures.measures import Evaluation
 
 FEWEST_CHANGED = 6
 """Changed queries from which there is an interval. Five that all improve have p = 2/2⁵ = 0.06: no
@@ -243,3 +247,50 @@ def _too_few(changed: int, queries: int) -> str:
     if not changed:
         return "no query changed"
     return f"only {changed} of {queries} quer{'y' if queries == 1 else 'ies'} changed"
+
+
+def compare(
+    before: Evaluation, after: Evaluation, *, seed: int, resamples: int = RESAMPLES
+) -> dict[str, PairedDifference]:
+    """Return measure -> paired difference; both must have scored the same queries and measures."""
+    return {
+        measure: paired_difference(
+            {query: values[measure] for query, values in before.per_query.items()},
+            {query: values[measure] for query, values in after.per_query.items()},
+            seed=seed,
+            resamples=resamples,
+        )
+        for measure in before.aggregate
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One query on which two systems differ by one measure."""
+
+    query_id: str
+    before: float
+    after: float
+
+    @property
+    def difference(self) -> float:
+        """After minus before: negative is harm."""
+        return self.after - self.before
+
+
+def harmed_queries(before: Evaluation, after: Evaluation, measure: str) -> list[Change]:
+    """Return the queries whose `measure` fell, worst first, equals by id."""
+    changes = [
+        Change(query, values[measure], after.per_query[query][measure])
+        for query, values in before.per_query.items()
+    ]
+    fell = [change for change in changes if change.difference < -UNCHANGED]
+    return sorted(fell, key=lambda change: (change.difference, change.query_id))
+
+
+def top_k_changes(
+    before: Sequence[str], after: Sequence[str], *, k: int
+) -> tuple[list[str], list[str]]:
+    """Return the documents that enter and those that leave the top k, each in rank order."""
+    old, new = set(before[:k]), set(after[:k])
+    return [d for d in after[:k] if d not in old], [d for d in before[:k] if d not in new]

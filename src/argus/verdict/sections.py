@@ -8,7 +8,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from argus.measures.coverage import Coverage
-from argus.measures.discrimination import Discrimination
+from argus.measures.intervals import Discrimination
 
 
 class Reached(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from argus.measures.discrimination import Discrimination, discrimination
+from argus.measures.intervals import Discrimination, discrimination
 from argus.verdict.reading import Results
 from argus.verdict.summary import Validity
 

@@ -18,8 +18,7 @@ import pyarrow as pa
 from argus.data.types import Document
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.parents import ParentFold
-from argus.measures.discrimination import discrimination
-from argus.measures.intervals import wilson
+from argus.measures.intervals import discrimination, wilson
 from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.drawing import Drawn, NeedPlace
 from argus.scenarios.needs.risk_summary import JudgedRisk, NeedRisk

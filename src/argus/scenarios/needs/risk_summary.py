@@ -8,7 +8,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.jobs.recorded_model import Answers, spent
-from argus.measures.discrimination import Discrimination
+from argus.measures.intervals import Discrimination
 
 
 class JudgedRisk(TypedDict):

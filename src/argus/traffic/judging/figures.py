@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.data.types import State, StateCounts
-from argus.measures.discrimination import Discrimination, discrimination
+from argus.measures.intervals import Discrimination, discrimination
 from argus.measures.rater_agreement import nominal_alpha
 from argus.traffic.judging.asking import one_grade
 from argus.traffic.judging.config import JudgingConfig

@@ -9,7 +9,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.data.types import StateCounts
-from argus.measures.discrimination import Discrimination
+from argus.measures.intervals import Discrimination
 
 FAILURE, HITS, NDCG = "failure rate", "hits@k", "nDCG@k"
 """What is estimated. hits@k is one less the failure rate."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argus.generative.failures.tables.records import Grid, NotApplicable, Tables, Value
 from argus.generative.failures.tables.rows import Rows, not_applicable
 from argus.generative.failures.tables.shape import spread
-from argus.measures.rank_correlation import spearman
+from argus.measures.intervals import spearman
 
 INDICATORS = (
     "frequency_top", "frequency_all", "rarest_top", "unigram_share", "ngram_words", "overlap",
