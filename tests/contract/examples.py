@@ -85,7 +85,8 @@ class Examples:
         process.join(180)
         if process.exitcode is None:
             process.kill()
-        assert process.exitcode == -signal.SIGKILL, (name, process.exitcode)
+        # a training that writes by the clock may end with fewer files than the one that was counted
+        assert process.exitcode in (-signal.SIGKILL, 0), (name, process.exitcode)
         return folder
 
 

@@ -69,7 +69,8 @@ def _value(path: Path) -> Any:
 
 def _timeless(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _timeless(v) for k, v in value.items() if k not in OF_A_RUN}
+        own = {k: v for k, v in value.items() if k not in OF_A_RUN}
+        return {ADDRESS.sub("ADDRESS", str(k)): _timeless(v) for k, v in own.items()}
     if isinstance(value, (list, tuple)):
         return [_timeless(v) for v in value]
     if isinstance(value, float):
