@@ -57,7 +57,7 @@ SLICES = "reach_slices"
 
 
 class Cause(StrEnum):
-    """What keeps a record from being found."""
+    """Reason why a record is not found."""
 
     BROKEN = "broken vector"
     EQUAL = "equal vectors"  # as many records as a list holds are as near as the record itself
@@ -164,7 +164,7 @@ class UnreachedRecord(TypedDict):
 
 
 class ReachSummary(slices.Sliced):
-    """What a store brings back of itself.
+    """Figures of the records that a store brings back for their own vectors.
 
     read: records that were read; `store.records` is what it said before.
     hidden: records that the filter does not match.
@@ -197,7 +197,7 @@ class ReachSummary(slices.Sliced):
 
 @dataclass(frozen=True, repr=False)
 class ReachResult(Result):
-    """What a store brings back of itself; everything in it is also in `folder`."""
+    """Result of `reach`; everything in it is also in `folder`."""
 
     TABLES = ("table",)
     folder: Path
@@ -313,7 +313,7 @@ class Asked(NamedTuple):
 
 @dataclass
 class Survey:
-    """What the first reading told. Counts are of records."""
+    """Counts of records, and vectors to examine, from the first reading."""
 
     for_recall: list[Asked] = field(default_factory=list)  # each that was asked as likely
     unreached: list[Asked] = field(default_factory=list)  # at most EXPLAINED

@@ -7,7 +7,7 @@ from pathlib import Path
 from argus.errors import ArgusError
 
 MOST_BYTES = 1 << 28
-"""Of a file that is held in memory as a whole."""
+"""Largest file, in bytes, that is held in memory as a whole."""
 
 
 def read_own(path: Path) -> str:

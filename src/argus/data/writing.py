@@ -1,4 +1,4 @@
-"""What stands at a place before it is written to, and what a disk says that takes no more."""
+"""Check a place before it is written to, and name the errors of a disk that takes no more."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ import platform
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -136,25 +137,31 @@ MARKS = {HealthState.GOOD: "ok", HealthState.NOTE: "note", HealthState.BAD: "BAD
 
 
 @dataclass(frozen=True, repr=False)
-class HealthResult(Result):
-    """Every check of a set-up."""
+class Checked(Result):
+    """Result of a job that tries the parts of a set-up."""
 
     checks: tuple[HealthCheck, ...]
 
     @property
     def bad(self) -> int:
         """Number of parts to mend."""
-        return count(self.checks, HealthState.BAD)
+        return sum(check.state is HealthState.BAD for check in self.checks)
 
     @property
     def exit_code(self) -> int:
         """0 where nothing has to be mended, else 2."""
         return 2 if self.bad else 0
 
+
+@dataclass(frozen=True, repr=False)
+class HealthResult(Checked):
+    """Every check of a set-up."""
+
     @property
     def summary(self) -> HealthSummary:
         """The checks as JSON."""
-        good, notes = (count(self.checks, s) for s in (HealthState.GOOD, HealthState.NOTE))
+        n = Counter(check.state for check in self.checks)
+        good, notes = n[HealthState.GOOD], n[HealthState.NOTE]
         checks = [check.record() for check in self.checks]
         return {"checks": checks, "good": good, "notes": notes, "bad": self.bad}
 
@@ -163,11 +170,6 @@ class HealthResult(Result):
         for check in self.checks:
             yield from check.lines()
         yield f"{self.bad} to mend" if self.bad else "nothing to mend"
-
-
-def count(checks: Sequence[HealthCheck], state: HealthState) -> int:
-    """Return how many checks ended in a state."""
-    return sum(check.state is state for check in checks)
 
 
 def check_up(
@@ -186,9 +188,8 @@ def check_up(
     the result, never an error.
     """
     config = as_config(encoder or EncoderConfig())
-    trial = Trial(
-        parts or ProjectParts(), columns or FieldNames(), asking or AskingConfig(), config
-    )
+    columns, asking = columns or FieldNames(), asking or AskingConfig()
+    trial = Trial(parts or ProjectParts(), columns, asking, config)
     checks = [*check_machine(Path(folder)), *check_extras(), *trial.checks()]
     if model is not None:
         checks.append(check_language_model(model))
@@ -387,9 +388,8 @@ class Trial:
             return HealthCheck("questions", good, text)
         text += f"; {len(lacking):,} of {len(relevant):,} relevant documents are not in the corpus"
         state = bad if len(lacking) == len(relevant) else HealthState.NOTE
-        return HealthCheck(
-            "questions", state, text, f"The first is {lacking[0]!r}: see --id-field."
-        )
+        mend = f"The first is {lacking[0]!r}: see --id-field."
+        return HealthCheck("questions", state, text, mend)
 
 
 def check_language_model(config: ChatConfig | LocalConfig) -> HealthCheck:

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 RESAMPLES = 1_000
 """Draws for the interval of a rank correlation, and of an area whose values are in clusters."""
 FEWEST_OF_A_GROUP = 5
-"""Of either group, below which no area is given."""
+"""Fewest members of either group for which an area is given."""
 LEAST_PAIRS = 3
 PERFECT = 1e-12
 """How far rounding may keep a perfect order from rho = 1."""

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.health.job import CheckRecord, HealthCheck, HealthState, count
-from argus.jobs.result import Result
+from argus.health.job import Checked, CheckRecord
 
 
 class ProjectSummary(TypedDict):
@@ -22,23 +21,12 @@ class ProjectSummary(TypedDict):
 
 
 @dataclass(frozen=True, repr=False)
-class ProjectResult(Result):
-    """A project that was begun."""
+class ProjectResult(Checked):
+    """A project that was begun; its file is written whatever the checks say."""
 
     file: Path
-    checks: tuple[HealthCheck, ...]
     next: str
     """The command to go on with."""
-
-    @property
-    def bad(self) -> int:
-        """How many parts did not work when they were tried."""
-        return count(self.checks, HealthState.BAD)
-
-    @property
-    def exit_code(self) -> int:
-        """0 where all that was tried works, else 2; the file is written in either case."""
-        return 2 if self.bad else 0
 
     @property
     def summary(self) -> ProjectSummary:

@@ -54,9 +54,9 @@ def start_project(
     checks = tuple(trial.checks()) if config.check else ()
     config.to.parent.mkdir(parents=True, exist_ok=True)
     write_whole(config.to, text)
-    result = ProjectResult(config.to, checks, "")
+    result = ProjectResult(checks, config.to, "")
     following = command("doctor" if result.bad else "exposure", "--config", config.to)
-    return ProjectResult(config.to, checks, following)
+    return ProjectResult(checks, config.to, following)
 
 
 def check_place(config: ProjectConfig) -> None:

@@ -42,7 +42,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a round writes: places among the candidates, best first, and which of them go on."""
+    """Output of a round: places among the candidates, best first, and which of them go on."""
 
     places: IntArray
     goes_on: npt.NDArray[np.bool_]
