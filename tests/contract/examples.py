@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import httpx
 
 from argus.cli.main import main
+from tests.support.console import forget_chroma
 from tests.support.example_runs import EXAMPLES, FOLLOWS, arguments, prepare
 
 
@@ -119,21 +121,14 @@ def _until_killed(folder: str, words: list[str], at: int) -> None:
 def invoke(words: list[str]) -> tuple[int, str, str]:
     """Run a command as `argus` runs it, in this process; return its exit code and both outputs."""
     out, err, code = io.StringIO(), io.StringIO(), 0
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), _words(words):
+    forget_chroma()
+    argv = patch.object(sys, "argv", ["argus", *words])
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), argv:
         try:
             main()
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
     return code, out.getvalue(), err.getvalue()
-
-
-@contextlib.contextmanager
-def _words(words: list[str]) -> Iterator[None]:
-    kept, sys.argv = sys.argv, ["argus", *words]
-    try:
-        yield
-    finally:
-        sys.argv = kept
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ def _as_script(argv: list[str]) -> Iterator[None]:
 
     So is what Chroma has open: it takes `store` of another working directory for the same.
     """
-    _forget_chroma()
+    forget_chroma()
     before, path, arguments = set(sys.modules), list(sys.path), sys.argv
     sys.path.insert(0, str(Path.cwd()))
     sys.argv = argv
@@ -91,14 +91,15 @@ def _as_script(argv: list[str]) -> Iterator[None]:
         yield
     finally:
         sys.path[:], sys.argv = path, arguments
-        _forget_chroma()
+        forget_chroma()
         for name in set(sys.modules) - before:
             file = getattr(sys.modules[name], "__file__", None) or ""
             if Path(file).parent == Path.cwd():
                 del sys.modules[name]
 
 
-def _forget_chroma() -> None:
+def forget_chroma() -> None:
+    """Close Chroma's clients: by a relative path it finds those of another working directory."""
     if chroma := sys.modules.get("chromadb.api.shared_system_client"):
         chroma.SharedSystemClient.clear_system_cache()
 

@@ -29,7 +29,7 @@ R = TypeVar("R")
 AHEAD = 2
 """Blocks per worker that are out at once: one that it works on, one that waits."""
 MAX_DEATHS = 3
-"""Times that workers may die without a block being done in between."""
+"""Times that workers may die of one block, or before any is done."""
 
 
 class LocalEngine:
@@ -74,27 +74,34 @@ def _spread(
 ) -> Iterator[tuple[int, Any]]:
     """Yield the results of blocks that processes do; start them again where one of them dies."""
     todo: dict[int, bytes] = {}  # blocks taken that are not done
+    suspects: list[int] = []  # those that were out when a worker died: each is done alone
     deaths = 0
     while True:
-        pool = _pool(workers, folder)
+        pool = ProcessPoolExecutor(workers, get_context("spawn"), _begin, (folder,))
+        out: dict[Future[Any], int] = {}
         try:
-            out = {pool.submit(_do, payload): number for number, payload in todo.items()}
             while True:
-                for number, block in islice(blocks, AHEAD * workers - len(out)):
-                    todo[number] = dumps(block)
-                    out[pool.submit(_do, todo[number])] = number
+                if not suspects:
+                    for number, block in islice(blocks, AHEAD * workers - len(out)):
+                        todo[number] = dumps(block)
+                        out[pool.submit(_do, todo[number])] = number
+                elif not out:
+                    out[pool.submit(_do, todo[suspects[0]])] = suspects[0]
                 if not out:
                     return
                 for future in wait(out, return_when=FIRST_COMPLETED).done:
                     number = out.pop(future)
-                    result = _result(future)
-                    deaths = 0
+                    done, value = future.result()
+                    if not done:
+                        raise value
+                    suspects, deaths = suspects[1:], 0
                     del todo[number]
-                    yield number, result
+                    yield number, Packed(value).unpack()
         except BrokenProcessPool as error:
-            deaths += 1
+            deaths += bool(suspects)
             if deaths == MAX_DEATHS:
-                raise died(what, list(todo)) from error
+                raise died(what, suspects[:1]) from error
+            suspects = suspects or list(todo)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -108,18 +115,6 @@ def died(what: str, numbers: list[int], how: str = "") -> ArgusError:
         "the same command again. Finished blocks are kept. (A script that uses Argus must start "
         "its work below `if __name__ == '__main__':`.)"
     )
-
-
-def _pool(workers: int, folder: str) -> ProcessPoolExecutor:
-    context = get_context("spawn")
-    return ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(folder,))
-
-
-def _result(future: Future[Any]) -> Any:
-    done, value = future.result()
-    if not done:
-        raise value
-    return Packed(value).unpack()
 
 
 _step: Callable[[Any], Any] | Exception | None = None

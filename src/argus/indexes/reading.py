@@ -28,7 +28,6 @@ from argus.indexes.recipes import Recipe
 from argus.indexes.remedy_views import (
     ORIGINAL,
     RemedyViews,
-    check_recipes,
     grouped,
     recipes_of,
     served,
@@ -159,10 +158,19 @@ class StoredViews:
     @of_one_state
     def check_recipes(self) -> None:
         """Raise InputError where the table was put back from before a remedy that is said here."""
-        if any(recipe.added > self.version for recipe in self.header.recipes):
-            with storage(self.path, "opening the index"):  # others may have written since
-                latest = open_views(self.path).version
-            check_recipes(self.header.recipes, latest, self.path)
+        if not any(recipe.added > self.version for recipe in self.header.recipes):
+            return
+        with storage(self.path, "opening the index"):  # others may have written since
+            latest = open_views(self.path).version
+        if ahead := next((r for r in self.header.recipes if r.added > latest), None):
+            raise InputError(
+                f"says of remedy {ahead.remedy} what came with state {ahead.added}; the table of "
+                f"views ends with {latest}",
+                expected="both of one time",
+                fix=f"Put {FILE} and views.lance back from one copy, or take the remedy out "
+                f"(argus remedy rollback --index {self.path} {ahead.remedy}) and run it again.",
+                where=self.path / FILE,
+            )
 
     @of_one_state
     def remedies(self) -> list[RemedyViews]:

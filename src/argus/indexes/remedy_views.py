@@ -11,10 +11,9 @@ from typing import Any
 from argus.data.records import record_of
 from argus.data.types import View
 from argus.errors import InputError
-from argus.indexes.header import FILE
 from argus.indexes.recipes import Recipe
 from argus.indexes.summary import RemedyInIndex
-from argus.indexes.table import NAME, quoted
+from argus.indexes.table import quoted
 
 ORIGINAL = "original"
 """`as_of` this: the index without any remedy's views. Also the kind of a document's own text."""
@@ -102,20 +101,6 @@ def recipes_of(
     remedy = find_remedy(as_of.removeprefix(BEFORE), there, where)
     own = remedy.id if as_of.startswith(BEFORE) else None
     return [r for r in recipes if r.added <= remedy.added and r.remedy != own]
-
-
-def check_recipes(recipes: Sequence[Recipe], version: int, where: Path) -> None:
-    """Raise InputError where a recipe came with a later state than the table's latest."""
-    ahead = next((r for r in recipes if r.added > version), None)
-    if ahead is not None:
-        raise InputError(
-            f"says of remedy {ahead.remedy} what came with state {ahead.added}; the table of views "
-            f"ends with {version}",
-            expected="both of one time",
-            fix=f"Put {FILE} and {NAME}.lance back from one copy, or take the remedy out (argus "
-            f"remedy rollback --index {where} {ahead.remedy}) and run it again.",
-            where=where / FILE,
-        )
 
 
 def check_remedy_id(remedy: str) -> None:

@@ -135,6 +135,7 @@ class ViewIndex(StoredViews):
             except Exception:
                 if rows.error is not None:
                     raise rows.error from None
+                self._check_is_the_same()
                 raise
         return rows.rows
 
@@ -149,7 +150,10 @@ class ViewIndex(StoredViews):
                     raise unknown_documents(unknown)
             checked = check_vectors(vectors, len(views), self.dim, unit=self.header.unit)
             yield record_batch(views, checked, remedy=remedy, added=added, dim=self.dim)
-        if read_header(self.path).made != self.header.made:  # before the commit
+        self._check_is_the_same()  # before the commit
+
+    def _check_is_the_same(self) -> None:
+        if read_header(self.path).made != self.header.made:
             raise replaced(self.path)
 
     def delete_documents(self, ids: Iterable[str]) -> int:
