@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from argus.corpora.names import StoreCorpus
+from argus.corpora import StoreCorpus
 from argus.corpora.opening import read_corpus
 from argus.data.corpus import read_queries
 from argus.data.qrels import read_qrels

@@ -153,7 +153,7 @@ from .authority.uncertain import (
 from .authority.wrappers import (
     AuthorityRetriever as AuthorityRetriever,
 )
-from .corpora.names import (
+from .corpora import (
     StoreCorpus as StoreCorpus,
 )
 from .data.frames import (

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from argus.corpora.payloads import Payloads
+from argus.corpora import StoreCorpus
+from argus.corpora.opening import read_corpus, record_document
 from argus.data.fields import FieldNames
 from argus.errors import InputError
+from tests.support.stored_corpora import ListStore
 
 STORE = "qdrant:here/docs"
 
 
 def read(payload, **fields):
-    return Payloads(FieldNames(**fields), STORE).document("7", payload)
+    return record_document("7", payload, FieldNames(**fields), STORE)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +70,10 @@ def test_what_is_no_text_is_refused():
 
 def test_records_without_texts_are_refused_with_their_fields():
     payloads = [{"tenant": 1, "blob": {"raw": "x"}}, {"tenant": 2, "url": "u"}]
+    corpus = StoreCorpus(ListStore(["a", "b"], np.eye(2), payloads))
     with pytest.raises(InputError) as error:
-        Payloads(FieldNames(), STORE).refuse_textless(payloads)
-    assert error.value.where == STORE
+        read_corpus(corpus)
+    assert error.value.where == "mine:docs"
     assert "tenant, blob.raw, url" in error.value.got and "--text-field" in error.value.fix
-    Payloads(FieldNames(text="blob.raw"), STORE).refuse_textless(payloads)
+    documents = read_corpus(corpus, FieldNames(text="blob.raw"))
+    assert [document.text for document in documents] == ["x", ""]

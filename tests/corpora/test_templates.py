@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argus.corpora.agreement import COMPARED, find_template, spread
-from argus.corpora.templates import USUAL, parse_template
+from argus.corpora.agreement import COMPARED, USUAL, find_template, parse_template, spread
 from argus.data.types import Document, filled
 from argus.errors import InputError
 

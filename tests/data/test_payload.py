@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.corpora.payloads import Payloads
+from argus.corpora.opening import record_document
 from argus.data import Document, FieldNames
 from argus.data.corpus import documents_in
 from argus.data.payload import parent_ids, payload_values
@@ -25,8 +25,10 @@ def read(request, tmp_path: Path):
         return documents_in(path, FieldNames())
 
     def from_store(*records):
-        read = Payloads(FieldNames(), "qdrant:here/docs")
-        return [read.document(str(i), {"text": "t", **one}) for i, one in enumerate(records, 1)]
+        return [
+            record_document(str(i), {"text": "t", **one}, FieldNames(), "qdrant:here/docs")
+            for i, one in enumerate(records, 1)
+        ]
 
     return from_file if request.param == "file" else from_store
 

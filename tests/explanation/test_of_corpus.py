@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from argus.corpora.names import StoreCorpus
+from argus.corpora import StoreCorpus
 from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.scoring import scoring_of
 from argus.errors import InputError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argus.corpora.names import StoreCorpus
+from argus.corpora import StoreCorpus
 from argus.explanation.run import shown
 
 

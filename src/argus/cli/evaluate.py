@@ -8,7 +8,7 @@ from typing import Annotated
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.evaluation.config import EvaluateConfig
 from argus.retrievers.config import NAMES, AskingConfig

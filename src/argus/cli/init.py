@@ -11,7 +11,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.corpora.names import StoreCorpus, named
+from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.health.config import ProjectParts

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from argus.corpora.names import CorpusName, NamedCorpus, StoreCorpus, named
+from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.data.fields import FieldNames, QrelsFields
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.settings import notes_of

@@ -19,7 +19,7 @@ from argus.cli.outputs import Output as Output
 from argus.cli.remarks import holds_all_characters
 from argus.commands import carry as carry
 from argus.commands import command as command
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.fields import QrelsName
 from argus.devices import Device as Device
 from argus.errors import InputError
@@ -65,7 +65,7 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         return
     print_lines(result.headline())
     if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
-        from argus.corpora.remarks import remarks
+        from argus.corpora.opening import remarks
 
         print_lines(remarks(result.summary["stored_vectors"]))
     report: Path | None = getattr(result, "report", None)

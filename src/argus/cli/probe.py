@@ -8,7 +8,7 @@ from typing import Annotated
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import Group, example
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.encoders.config import EncoderConfig
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.audit.config import POOLING, Pooling

@@ -23,7 +23,7 @@ from argus.cli.remedy_place import (
     show_rollback,
     store_encoder,
 )
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.errors import InputError

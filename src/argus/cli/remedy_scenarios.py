@@ -17,7 +17,7 @@ from argus.cli.remedy import print_estimate, show_remedy
 from argus.cli.remedy_queries import queries
 from argus.cli.remedy_receipt import receipt
 from argus.cli.remedy_write import write
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
 from argus.errors import InputError

@@ -1,5 +1,60 @@
-"""What a corpus is: rows in a file, a knowledge base, a vector store, documents of a program."""
+"""Name a corpus: rows in a file, a knowledge base, a vector store, or documents of a program."""
 
-import lazy_loader
+from __future__ import annotations
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from argus.data.frames import Frame
+from argus.data.types import Document
+from argus.errors import unnamed
+from argus.stores.config import StoreConfig
+from argus.stores.spec import is_store, parse_store
+
+if TYPE_CHECKING:
+    from argus.stores.protocol import Store
+
+
+@dataclass(frozen=True, repr=False)
+class StoreCorpus:
+    """A vector store as a corpus: its records are the documents, with the vectors that it holds.
+
+    store: `KIND:PLACE/COLLECTION`, or one that is opened; opening: settings beside the name.
+    """
+
+    store: str | Store
+    opening: StoreConfig = field(default_factory=StoreConfig)
+
+    def __str__(self) -> str:
+        """Return its name, without user and password."""
+        return str(parse_store(self.store)) if isinstance(self.store, str) else self.store.name
+
+    def __repr__(self) -> str:
+        return f"StoreCorpus({self})"
+
+
+NamedCorpus = Path | str | StoreCorpus
+"""A file, a folder, a knowledge base or a store, by name; a store with its settings."""
+Corpus = NamedCorpus | Sequence[Document] | Frame
+"""The same, or documents of a program, or a data frame with a row for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusName:
+    """In a setting's type: it names a corpus, which may be a store."""
+
+
+def named(corpus: NamedCorpus) -> Path | StoreCorpus:
+    """Return the store that a text names, or else a path; InputError for an empty text."""
+    if isinstance(corpus, StoreCorpus):
+        return corpus
+    if corpus == "":
+        raise unnamed("the name of a corpus is empty")
+    text = str(corpus)
+    if not is_store(text):
+        return Path(corpus)
+    # a Path makes one slash of two
+    return StoreCorpus(re.sub(r"^([\w-]+:\w+):/(?!/)", r"\1://", text))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from argus.corpora.names import CorpusName, NamedCorpus
+from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import By, FieldNames, ParentField
 from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples

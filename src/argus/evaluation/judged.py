@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from argus.corpora.names import Corpus
-from argus.corpora.opening import open_corpus
-from argus.corpora.stored import Origin
+from argus.corpora import Corpus
+from argus.corpora.opening import Origin, open_corpus
 from argus.data.corpus import read_queries
 from argus.data.excluded import Excluded, read_excluded, spare, without_excluded
 from argus.data.fields import FieldNames

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from argus.corpora.names import CorpusName, NamedCorpus
+from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
 from argus.indexes.weighing import Weight
 from argus.remedies.diagnosis.config import TAU

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.corpora.names import NamedCorpus, named
+from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
 from argus.data.artifacts import MANIFEST
 from argus.data.fields import FieldNames

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeVar, cast
 
 from argus.authority.edges import read_authority
 from argus.authority.relation import Authority
-from argus.corpora.names import NamedCorpus, named
+from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from argus.corpora.names import CorpusName, NamedCorpus
+from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import ParentField, QrelsName
 from argus.retrievers.config import NAMES, PANEL
 from argus.settings import Doc, Option, check_settings

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import TypedDict
 
 from argus.cores import available_cores
-from argus.corpora.names import StoreCorpus, named
+from argus.corpora import StoreCorpus, named
 from argus.corpora.opening import open_corpus
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames

@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from argus.corpora.names import Corpus
-from argus.corpora.opening import CorpusSource, open_corpus
-from argus.corpora.stored import StoredCorpus
+from argus.corpora import Corpus
+from argus.corpora.opening import CorpusSource, StoredCorpus, open_corpus
 from argus.data.arguments import listed
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames

@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from argus.corpora.agreement import find_template
-from argus.corpora.templates import described
+from argus.corpora.agreement import describe_template, find_template
 from argus.data.arrays import UNREADABLE, damage
 from argus.data.manifest import StoredVectorsFacts
 from argus.data.parts import file_hash
@@ -79,7 +78,7 @@ def own_vectors(file: Path, documents: Sequence[Document], encoder: Encoder) -> 
         "file": str(file),
         "normalised": normalised,
         "foreign": foreign,
-        "template": described(agreement.template),
+        "template": describe_template(agreement.template),
         "compared": len(agreement.cosines),
     }
     template = named if foreign else agreement.template

@@ -9,11 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from argus.corpora import Corpus
 from argus.corpora.agreement import Embeds
-from argus.corpora.names import Corpus
-from argus.corpora.opening import CorpusSource, open_corpus
-from argus.corpora.remarks import OfStore
-from argus.corpora.stored import Origin, StoredCorpus
+from argus.corpora.opening import CorpusSource, OfStore, Origin, StoredCorpus, open_corpus
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.manifest import EncoderFacts, ManifestSection, corpora_in

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.corpora.opening import CorpusSource, corpus_file
-from argus.corpora.stored import Origin
+from argus.corpora.opening import CorpusSource, Origin, corpus_file
 from argus.data.corpus import (
     ID_FIELDS,
     TEXT_FIELDS,

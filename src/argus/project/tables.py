@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.commands import takes
-from argus.corpora.names import StoreCorpus, named
+from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames, QrelsFields
 from argus.encoders.config import EncoderConfig
 from argus.health.config import ProjectParts

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from argus.corpora.stored import Origin
+from argus.corpora.opening import Origin
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import one_writer
 from argus.data.parquet import read_table

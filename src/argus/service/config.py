@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated
 
-from argus.corpora.names import CorpusName, NamedCorpus
+from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Gt, Le, Option, check_settings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from argus.authority.jobs.config import AuthoritySource
 from argus.commands import invocation_of
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.manifest import MANIFEST, ManifestSection

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.inputs import OpenedAuthority, open_authority
-from argus.corpora.names import Corpus
+from argus.corpora import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer

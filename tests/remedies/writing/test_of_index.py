@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from argus.corpora.names import StoreCorpus
+from argus.corpora import StoreCorpus
 from argus.data.types import Document, Query
 from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from argus.corpora.names import StoreCorpus
+from argus.corpora import StoreCorpus
 from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.blend import Blend

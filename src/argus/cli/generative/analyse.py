@@ -13,7 +13,7 @@ from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import print_estimate
-from argus.corpora.names import CorpusName, NamedCorpus
+from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.jobs.settings import FailureConfig, Workers

@@ -11,7 +11,7 @@ from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.search import snippet
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.errors import InputError
 from argus.generative.jobs.settings import NgramSearchConfig

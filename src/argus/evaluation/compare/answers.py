@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from argus.corpora.names import Corpus, NamedCorpus
+from argus.corpora import Corpus, NamedCorpus
 from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries

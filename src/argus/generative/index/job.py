@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.corpora.names import Corpus
+from argus.corpora import Corpus
 from argus.data.artifacts import MANIFEST, ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer

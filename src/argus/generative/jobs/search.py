@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import check_limit

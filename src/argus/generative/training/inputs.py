@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.corpora.names import Corpus
-from argus.corpora.stored import Origin
+from argus.corpora import Corpus
+from argus.corpora.opening import Origin
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_judgements

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.corpora.opening import open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames

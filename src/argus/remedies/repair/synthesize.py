@@ -12,7 +12,7 @@ from typing import Literal
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import Encoder, EncoderConfig

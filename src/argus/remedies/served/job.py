@@ -16,7 +16,7 @@ from typing import Any, NotRequired
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.corpora.names import Corpus
+from argus.corpora import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer

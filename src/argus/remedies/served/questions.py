@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from argus.corpora.names import Corpus
-from argus.corpora.stored import Origin
+from argus.corpora import Corpus
+from argus.corpora.opening import Origin
 from argus.data.fields import FieldNames
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Qrels, Query, Run

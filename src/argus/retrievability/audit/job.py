@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.corpora.names import Corpus
+from argus.corpora import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import one_writer
 from argus.devices import check_device

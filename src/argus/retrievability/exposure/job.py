@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from argus.corpora.names import Corpus
+from argus.corpora import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import FILES, write_beir
 from argus.data.corpus import read_queries

@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from argus.corpora.names import Corpus
-from argus.corpora.opening import open_corpus
-from argus.corpora.stored import Origin, StoredCorpus
+from argus.corpora import Corpus
+from argus.corpora.opening import Origin, StoredCorpus, open_corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import check_limit
 from argus.data.locks import one_writer

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from argus.corpora.names import Corpus
-from argus.corpora.stored import Origin
+from argus.corpora import Corpus
+from argus.corpora.opening import Origin
 from argus.data.about import EXPANSIONS
 from argus.data.artifacts import ArtifactFolder
 from argus.data.excluded import Excluded

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from argus.corpora.names import Corpus
+from argus.corpora import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.excluded import Excluded, spare, without_excluded
 from argus.data.fields import FieldNames

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.locks import one_writer
 from argus.data.provenance import content_hash, utc_now

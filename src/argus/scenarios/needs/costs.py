@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from argus.corpora.names import Corpus
+from argus.corpora import Corpus
 from argus.data.fields import FieldNames
 from argus.llm import Estimate, estimate
 from argus.llm.ledger import ledger_to_read

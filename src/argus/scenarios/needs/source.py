@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.corpora.names import Corpus
-from argus.corpora.stored import Origin
+from argus.corpora import Corpus
+from argus.corpora.opening import Origin
 from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.encoders import Encoder, EncoderConfig

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.locks import one_writer
 from argus.data.provenance import content_hash, utc_now

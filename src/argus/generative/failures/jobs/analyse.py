@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from argus.cores import available_cores
-from argus.corpora.names import NamedCorpus, named
+from argus.corpora import NamedCorpus, named
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from argus.corpora.names import NamedCorpus
+from argus.corpora import NamedCorpus
 from argus.corpora.opening import read_corpus
 from argus.data.fields import FieldNames
 from argus.data.json_list import Item, JsonList
