@@ -10,8 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from argus.cli.authority_generate import generate
-from argus.cli.authority_score import score
+from argus.cli.authority import generate, score
 from argus.errors import ArgusError, InputError
 from tests.support.tasks import FINSUPERQA, lines
 

@@ -215,16 +215,6 @@ def test_no_bound_of_a_file_is_passed_over(header, lines, said, text, argus, tmp
     assert ran.code == 2 and f"{config}, field " in ran.err and said in ran.err
 
 
-def test_two_names_of_one_setting_are_refused_and_an_inner_table_wins(
-    text, argus, tmp_path
-) -> None:
-    both = text(tmp_path / "both.toml", "[evaluate]\nlambda = 0.1\nweight = 0.2\n")
-    ran = argus("evaluate", "--index", "i", "--config", both)
-    assert ran.code == 2 and "'lambda' and 'weight' are one setting" in ran.err.replace(
-        "'weight' and 'lambda'", "'lambda' and 'weight'"
-    )
-
-
 def test_a_second_config_is_refused(text, argus, tmp_path) -> None:
     first = text(tmp_path / "a.toml", "[gate]\nmax-low-rps-share = 0\n")
     second = text(tmp_path / "b.toml", "[gate]\nmin-ndcg = 0.1\n")
@@ -237,7 +227,7 @@ def test_a_second_config_is_refused(text, argus, tmp_path) -> None:
     [
         "index build --corpus c.jsonl --out",
         "gate",
-        "history out --html",
+        "gate out --junit",
         "exposure --store",
         "exposure --corpus",
         "search x --index",

@@ -60,7 +60,6 @@ def run(
     measure: Measure,
     engine: Engine | None,
     name: Annotated[str, Doc("Of the run.")] = "x",
-    config: o.Config = None,
 ) -> None:
     calls.append((measure, engine, name))
 
@@ -142,7 +141,7 @@ def test_a_command_may_leave_settings_out():
     @with_blocks
     def part(*, measure: Annotated[Measure, Without("weight", "inner")]) -> None: ...
 
-    assert list(vars(part)["__signature__"].parameters) == ["k", "file"]
+    assert list(vars(part)["__signature__"].parameters) == ["k", "file", "config"]
 
 
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on():

@@ -10,8 +10,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from argus.cli.compare import compare
-from argus.cli.evaluate import evaluate
-from argus.cli.gate import gate
+from argus.cli.measure import evaluate, gate
 from argus.data.runs import write_run
 from argus.errors import InputError
 from argus.indexes.header import IndexHeader, write_header

@@ -6,7 +6,6 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.model_options import LanguageModel
 from argus.errors import InputError
@@ -18,7 +17,7 @@ seen = []
 
 @app.command()
 @with_blocks
-def asking(asked: LanguageModel, config: o.Config = None) -> None:
+def asking(asked: LanguageModel) -> None:
     seen.append(asked.config())
 
 

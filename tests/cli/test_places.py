@@ -12,9 +12,10 @@ from importlib.resources import files
 
 import pytest
 
-from argus.cli import authority_propose
+from argus.cli import authority
 
 ARGUS = (sys.executable, "-m", "argus")
+GATE = ("gate", "out", "--max-never-retrieved-share", "1")
 ROWS = "".join(
     json.dumps({"_id": f"d{n}", "title": f"Harbour {n}", "text": f"Boat {n} lies in harbour {n}."})
     + "\n"
@@ -49,21 +50,18 @@ def test_a_file_that_another_option_names_is_no_place_to_write(place, argus):
 
 def test_a_report_takes_neither_anothers_place_nor_that_of_results(place, argus):
     assert argus(*EXPOSURE).code == 0
-    gate = ("gate", "out", "--max-never-retrieved-share", "1")
     summary = (place / "out/summary.json").read_bytes()
     for option in ("--markdown", "--junit"):
-        ran = argus(*gate, option, "out/summary.json")
+        ran = argus(*GATE, option, "out/summary.json")
         assert ran.code == 2 and "summary.json holds results of Argus" in ran.err
-    ran = argus("history", "out", "--html", "out/summary.json")
-    assert ran.code == 2 and "holds results of Argus" in ran.err
-    ran = argus(*gate, "--markdown", "x", "--junit", "x")
+    ran = argus(*GATE, "--markdown", "x", "--junit", "x")
     assert ran.code == 2 and "is what --markdown names, too" in ran.err
     assert (place / "out/summary.json").read_bytes() == summary and not (place / "x").exists()
     os.mkfifo(place / "pipe")
-    ran = argus(*gate, "--markdown", "pipe")
+    ran = argus(*GATE, "--markdown", "pipe")
     assert ran.code == 2 and "is a device or a pipe" in ran.err
-    assert argus(*gate, "--markdown", "x", "--junit", "y.xml").code == 0
-    assert argus(*gate, "--markdown", "x", "--junit", "y.xml").code == 0
+    assert argus(*GATE, "--markdown", "x", "--junit", "y.xml").code == 0
+    assert argus(*GATE, "--markdown", "x", "--junit", "y.xml").code == 0
 
 
 def test_probes_are_not_written_over_a_collection_of_somebody_elses(place, argus):
@@ -182,12 +180,12 @@ def test_no_page_takes_the_place_of_a_part_of_results(place, argus):
     parts += [*folder.glob("embeddings/vectors.*"), *folder.glob("history/*/run.json")]
     for part in parts:
         before = part.read_bytes()
-        ran = argus("history", str(folder), "--html", str(part))
+        ran = argus(*GATE, "--junit", str(part))
         assert ran.code == 2 and "holds results of Argus" in ran.err, (part, ran)
         assert part.read_bytes() == before
     assert len(parts) > 6
-    assert argus("history", str(folder), "--html", "page.html").code == 0
-    assert argus("history", str(folder), "--html", "page.html").code == 0
+    assert argus(*GATE, "--junit", "page.xml").code == 0
+    assert argus(*GATE, "--junit", "page.xml").code == 0
 
 
 MINE = [
@@ -201,7 +199,6 @@ MINE = [
 @pytest.mark.parametrize(
     "words",
     [
-        "history out --html mine",
         "gate out --max-never-retrieved-share 1 --junit mine",
         "gate out --max-never-retrieved-share 1 --markdown mine",
         "authority propose --records records.jsonl --to mine",
@@ -218,7 +215,7 @@ def test_a_file_of_somebody_elses_is_not_written_over(words, mine, place, argus)
 
 def test_weights_that_ship_bear_the_marks_of_their_option():
     shipped = files("argus") / "authority/learning/weights.json"
-    assert vars(authority_propose.learn)["outputs"]["to"].wrote(shipped)
+    assert vars(authority.learn)["outputs"]["to"].wrote(shipped)
 
 
 def test_what_argus_wrote_is_written_again(place, argus):

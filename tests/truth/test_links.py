@@ -10,7 +10,6 @@ ENCODER = ("--precision", "float32")
 COMMANDS = {
     "exposure": ("exposure", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
     "report": ("report", "place"),
-    "history": ("history", "place", "--html", "place/history.html"),
     "index build": ("index", "build", "--corpus", "c.jsonl", "--out", "place", *ENCODER),
     "index add": ("index", "add", "--corpus", "more.jsonl", "--index", "place"),
     "generative build": (
@@ -110,13 +109,14 @@ def test_a_file_of_the_users_is_not_overwritten(argus, place, tmp_path, command,
 
 
 def test_an_output_that_is_a_link_of_the_users_is_replaced(argus, place, tmp_path):
-    place("history")
-    assert argus("history", "place", "--html", "mine.html").code == 0
-    mine = (tmp_path / "mine.html").stat().st_mtime_ns
-    (tmp_path / "h.html").symlink_to("mine.html")
-    assert argus("history", "place", "--html", "h.html").code == 0
-    assert (tmp_path / "mine.html").stat().st_mtime_ns == mine
-    assert not (tmp_path / "h.html").is_symlink()
+    place("report")
+    gate = ("gate", "place", "--max-never-retrieved-share", "1", "--junit")
+    assert argus(*gate, "mine.xml").code == 0
+    mine = (tmp_path / "mine.xml").stat().st_mtime_ns
+    (tmp_path / "link.xml").symlink_to("mine.xml")
+    assert argus(*gate, "link.xml").code == 0
+    assert (tmp_path / "mine.xml").stat().st_mtime_ns == mine
+    assert not (tmp_path / "link.xml").is_symlink()
 
 
 @pytest.mark.parametrize("name", ["summary.json", "manifest.json", ".argus", "report.html"])

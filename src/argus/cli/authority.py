@@ -2,28 +2,490 @@
 
 from __future__ import annotations
 
-from argus.cli import (
-    authority_audit,
-    authority_gap,
-    authority_generate,
-    authority_harm,
-    authority_lint,
-    authority_propose,
-    authority_score,
-    authority_search,
-    authority_stream,
-)
-from argus.cli.groups import Group
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from argus.authority.benchmarks.config import NamedBenchmark, OtherQueries, ScoreConfig
+from argus.authority.harm.config import HarmSettings
+from argus.authority.jobs.config import AuthoritySource, LintBounds, Records, VariantConfig
+from argus.authority.learning.config import AcceptConfig, ProposeConfig
+from argus.authority.serving import ANCHORS, CHAINS, PLACES, Chains, Places
+from argus.cli import options as o
+from argus.cli.config_options import job, with_blocks
+from argus.cli.groups import Group, example
+from argus.cli.model_options import Judge, LanguageModel
+from argus.cli.search import snippet
+from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
+from argus.errors import InputError
+from argus.retrievers.config import NAMES, AskingConfig
+from argus.retrievers.config import PANEL as RETRIEVER
+from argus.settings import TOP_K, Doc, Ge, Option
+from argus.tasks.released import benchmark_of
+
+if TYPE_CHECKING:
+    from argus.authority.jobs.summary import SearchHit, VariantAnswer
+
 
 app = Group("Never serve a superseded document as current.")
-app.command()(authority_lint.lint)
-app.command()(authority_audit.audit)
-app.command()(authority_search.search)
-app.command()(authority_score.score)
-app.command()(authority_stream.stream)
-app.command()(authority_generate.generate)
-app.command()(authority_gap.gap)
-app.command()(authority_harm.harm)
-app.command()(authority_propose.propose)
-app.command()(authority_propose.accept)
-app.command()(authority_propose.learn)
+
+
+@app.command()
+@job(
+    "argus.authority.jobs.lint:lint",
+    "argus authority lint run.trec --records records.jsonl --rules rules.yaml --max-violations 0.9",
+)
+def lint(
+    *,
+    run: Annotated[
+        Path | None, typer.Argument(help="TREC run file (.gz too) or JSON; or --retriever.")
+    ] = None,
+    source: AuthoritySource,
+    k: Annotated[int, Ge(1), Doc("Results per query that are checked.")] = TOP_K,
+    queries: Annotated[
+        Path | None,
+        Doc("Rows of _id and anchor: what each query is about; with --retriever, its text."),
+    ] = None,
+    retriever: Annotated[
+        str | None,
+        Doc(f"What is asked the --queries, in place of a run: {NAMES}."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
+    encoder: Annotated[str | None, Doc("For the queries of a store.")] = None,
+    before: Annotated[
+        Path | None,
+        Doc("The run before superseded documents were removed."),
+    ] = None,
+    bounds: LintBounds,
+    out: Annotated[
+        Path | None, Doc("Folder for table and report; default: none."), o.OUTPUT
+    ] = None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Check RUN, or a retriever's answers, for superseded documents and missing controlling ones.
+
+    A superseded document may stand beside one of its superseders (Theorem 4); --max-stale-hits 0
+    forbids that, too. Exit code 0 within the bounds, 1 outside, 2 when nothing could be measured.
+    """
+
+
+@app.command()
+@job(
+    "argus.authority.jobs.audit:audit_authority",
+    "argus authority audit --records records.jsonl --rules rules.yaml --out authority/",
+)
+def audit(
+    *,
+    source: AuthoritySource,
+    retriever: o.Retriever = None,
+    asking: AskingConfig,
+    encoder: EncoderConfig,
+    out: o.Out = o.OUT,
+    k: Annotated[int, Ge(1), Doc("Results in which it must be.")] = TOP_K,
+    store: o.Store = None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Ask with every superseded document's own title and text for what controls it now.
+
+    No queries needed. Writes authority.parquet and .csv, summary.json, manifest.json, report.html.
+    """
+
+
+@app.command()
+@example('argus authority search "Which rule holds?" --records records.jsonl --rules rules.yaml')
+@with_blocks
+def search(
+    *,
+    query: Annotated[str, typer.Argument(help="The question; with --run, the id of one in it.")],
+    source: AuthoritySource,
+    k: o.K = TOP_K,
+    anchors: Annotated[int, Ge(1), Doc("Retrieved documents that are looked at.")] = ANCHORS,
+    index: Annotated[
+        str | None,
+        Doc("Search this index (PATH or PATH@STATE) for anchors."),
+        o.INDEX,
+    ] = None,
+    encoder: Annotated[
+        str | None,
+        Doc("Search the records by these vectors; default: BM25. Or for the queries of a store."),
+    ] = None,
+    hybrid: Annotated[
+        str | None,
+        Doc("Fuse vectors and BM25: rrf (best for anchors), min-max (0.8 to 0.2) or dbsf."),
+    ] = None,
+    places: Annotated[
+        Places,
+        Doc("What supersedes: in its anchor's place (anchor), or first."),
+    ] = PLACES,
+    chains: Annotated[
+        Chains,
+        Doc("Of anchors of one scope: all chains, or the first's alone."),
+    ] = CHAINS,
+    named: Annotated[
+        bool,
+        Doc("Look up what the question names (a CVE id, a case) first."),
+    ] = False,
+    run: Annotated[
+        Path | None,
+        Doc("Anchors are QUERY's results in this run (TREC or JSON)."),
+    ] = None,
+    retriever: Annotated[
+        str | None,
+        Doc(f"Anchors are what this brings back: {NAMES}."),
+        Option(panel=RETRIEVER),
+    ] = None,
+    asking: AskingConfig,
+    variant: VariantConfig,
+    store: Annotated[
+        Path | None,
+        Doc("Folder that keeps the records' vectors between calls."),
+        o.OUTPUT,
+    ] = None,
+    json: o.AsJson = False,
+) -> None:
+    """Answer QUERY from what is in force; every replacement shows the chain that led to it."""
+    from argus.authority.jobs.search import search_authority
+
+    answer = search_authority(
+        query, source, k=k, anchors=anchors, index=index, encoder=encoder, hybrid=hybrid,
+        places=places, chains=chains, named=named, store=store, run=run,
+        retriever=retriever, asking=asking, variant=variant,
+    )  # fmt: skip
+    if json:
+        o.print_json(answer)
+        return
+    if undated := answer["relation"]["undated"]:
+        typer.echo(f"{undated:,} records have no time: taken to be in force", err=True)
+    if n := len(answer["without_record"]):
+        typer.echo(f"{n:,} of the documents found have no record: taken to be in force", err=True)
+    if not answer["results"]:
+        typer.echo(
+            "nothing found that is in force: no text shares a word with the question? "
+            "--named looks up ids, --encoder compares meanings"
+        )
+    if variant.alpha is not None or variant.scope is not None:
+        o.print_lines(variant_lines(cast("VariantAnswer", answer)))
+    for hit in answer["results"]:
+        scope = answer["scopes"].get(hit["anchor"])
+        print_hit(hit, scope["phi"] if scope else 1.0)
+
+
+def variant_lines(answer: VariantAnswer) -> Iterator[str]:
+    """Yield what a safe frontier or a latent scope rests on."""
+    if answer["alpha"] is not None:
+        yield f"not superseded with a probability of {answer['alpha']:g} or more:"
+    if undecided := answer["undecided"]:
+        shown = ", ".join(undecided[:5])
+        yield f"{len(undecided):,} records are too near to it to be sure: {shown}"
+    if chances := answer["scope_posterior"]:
+        likely = ", ".join(f"{c['key']}={c['value']} {c['probability']:.2f}" for c in chances[:5])
+        yield f"scopes by {answer['scope']}: {likely}"
+
+
+def print_hit(hit: SearchHit, phi: float) -> None:
+    """Print a result, and the chain from what was found to it; phi: of the scope of the latter."""
+    when = f"  ({hit['type']}{', ' + hit['time'] if hit['time'] else ''})" if hit["type"] else ""
+    chance = f"  p {hit['probability']:.2f}" if "probability" in hit else ""
+    o.say(f"{hit['rank']:>3}  {hit['score']:.4f}  {hit['id']}{when}{chance}")
+    if hit["chain"]:
+        shared = f"; other chains share its scope, φ {phi:.2f}" if phi < 1 else ""
+        o.say(f"     in place of {hit['anchor']} (found at {hit['anchor_rank']}{shared}):")
+        for link in hit["chain"]:
+            since = link["time"] or link["published"]
+            day = f", {since}" if since else ""
+            sure = f", confidence {link['confidence']:g}" if link["confidence"] < 1 else ""
+            o.say(
+                f"       {link['superseded']} superseded by {link['superseder']} "
+                f"({link['rule']}{day}{sure})"
+            )
+    o.say(f"     {snippet(' '.join((hit['title'], hit['text'])))}")
+
+
+NONE = "none"
+"""Name of the encoder that is none."""
+
+
+@app.command()
+@example(
+    "argus authority score --benchmark finsuperqa --encoder none --system latest-bm25 --out scores/"
+)
+@with_blocks
+def score(
+    *,
+    benchmark: NamedBenchmark,
+    out: o.Out = o.OUT,
+    queries: OtherQueries = None,
+    rules: Annotated[
+        str | None,
+        Doc("RULES.yaml that the pipelines know, instead of the benchmark's own."),
+    ] = None,
+    retriever: Annotated[
+        str | None,
+        Doc("FILE.py or FILE.py:NAME, a class with retrieve(query, corpus, k) -> list of doc_id."),
+    ] = None,
+    measure: ScoreConfig,
+    cross_encoder: Annotated[
+        str | None,
+        Doc("Folder or name of a model that re-ranks."),
+    ] = None,
+    encoder: EncoderConfig,
+    store: o.Store = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Score the built-in systems, or a retriever of your own, on a benchmark.
+
+    Writes authority_questions.parquet and .csv, summary.json, manifest.json and report.html. A
+    question on which the retriever fails is counted apart, never as a zero; exit code 2 when all
+    fail. --encoder none leaves out the systems that need one.
+    """
+    from argus.authority.benchmarks.job import score_systems
+
+    result = score_systems(
+        benchmark_of(benchmark),
+        out=out,
+        config=measure,
+        queries=queries,
+        rules=rules,
+        retriever=retriever,
+        encoder=None if encoder.model == NONE else encoder,
+        cross_encoder=cross_encoder,
+        store=store,
+        fresh=fresh,
+    )
+    o.show(result, as_json=json)
+
+
+@app.command()
+@example(
+    "argus authority stream changes.jsonl --run run.trec --records records.jsonl --rules rules.yaml"
+)
+@with_blocks
+def stream(
+    *,
+    changes: Annotated[
+        Path,
+        typer.Argument(help="Rows of records to insert; `op`: delete or correct changes others."),
+    ],
+    source: AuthoritySource,
+    run: Annotated[Path, Doc("The cached answers: TREC run file (.gz too) or JSON.")],
+    k: o.K = 10,
+    json: o.AsJson = False,
+) -> None:
+    """Make CHANGES in their order, and name the cached answers that no longer hold.
+
+    An answer is stale when a change supersedes, deletes or corrects what it rests on; it is named
+    once. At the end stands what controls each of them now.
+    """
+    from argus.authority.jobs.stream import stream_authority
+
+    summary = stream_authority(changes, source, run, k=k)
+    if json:
+        o.print_json(summary)
+        return
+    for change in summary["changes"]:
+        effects = [
+            f"{what}: {', '.join(ids)}"
+            for what, ids in (
+                ("superseded", change["superseded"]),
+                ("in force again", change["reactivated"]),
+                ("stale answers", change["stale"]),
+            )
+            if ids
+        ]
+        o.say(f"{change['op']} {change['record']}: {'; '.join(effects) or 'nothing changes'}")
+    for answer in summary["stale"]:
+        o.say(f"  {answer['query_id']}: now {', '.join(answer['controlling']) or 'nothing'}")
+    n = len(summary["stale"])
+    typer.echo(f"{n:,} of {summary['cached']:,} cached answers went stale")
+
+
+@app.command()
+@example("argus authority generate finsuperqa --out finsuperqa/")
+@with_blocks
+def generate(
+    name: Annotated[str, typer.Argument(help="finsuperqa, cvepatchqa or legalprecedentqa.")],
+    out: Annotated[Path, Doc("Folder for the benchmark."), o.OUTPUT],
+    contaminated: Annotated[
+        bool,
+        Doc("Some distractors get the scope that is asked about."),
+    ] = False,
+    hint: Annotated[
+        bool,
+        Doc("Questions name the product or a party (not finsuperqa)."),
+    ] = False,
+    seed: o.Seed = 0,
+) -> None:
+    """Make a benchmark: corpus, questions, supersessions, judgements and rules.
+
+    The same seed gives the same files, to the byte. `argus authority score --benchmark OUT` reads
+    them; the corpus alone is a BEIR corpus.
+    """
+    from argus.authority.benchmarks.job import generate_benchmark
+
+    made = generate_benchmark(name, out=out, seed=seed, contaminated=contaminated, hint=hint)
+    typer.echo(
+        f"{made.name}: {len(made.questions):,} questions over {len(made.records):,} documents, "
+        f"{len(made.edges):,} supersessions, seed {seed}"
+    )
+    typer.echo(f"benchmark: {out}")
+
+
+@app.command()
+@example("argus authority gap --benchmark cvepatchqa")
+@with_blocks
+def gap(
+    *,
+    benchmark: NamedBenchmark,
+    queries: OtherQueries = None,
+    seed: o.Seed = 0,
+    json: o.AsJson = False,
+) -> None:
+    """Measure the vocabulary gap: words that questions share with each side (CAR, Table 4).
+
+    Each question is held against the superseded document that it is about, and against what
+    controls that: by Jaccard of their words, with and without stop words, and by BM25. The gap is
+    positive where the superseded one is nearer.
+    """
+    from argus.authority.benchmarks.gap import gap_lines, vocabulary_gap
+
+    summary = vocabulary_gap(benchmark_of(benchmark), queries=queries, seed=seed)
+    if json:
+        o.print_json(summary)
+        return
+    o.print_lines(gap_lines(summary))
+
+
+@app.command()
+@example(
+    "argus authority harm --benchmark cvepatchqa --model NAME --base-url http://127.0.0.1:8000/v1 "
+    "--first 4"
+)
+@with_blocks
+def harm(
+    *,
+    benchmark: NamedBenchmark,
+    model: LanguageModel,
+    judge: Judge,
+    measure: HarmSettings,
+    queries: OtherQueries = None,
+    encoder: Annotated[str | None, Doc("Of dense systems; default: all-MiniLM-L6-v2.")] = None,
+    out: o.Out = o.OUT,
+    store: o.Store = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Answer questions from superseded and from controlling documents, and judge the answers.
+
+    Each answer is correct, confidently wrong or uncertain (CAR, Table 12). --system also answers
+    from what a system of argus authority score serves. Answers are kept in OUT/answers.sqlite: a
+    run that was stopped goes on, and nothing is paid for twice. Writes authority_harm.parquet and
+    .csv, summary.json, manifest.json and report.html.
+    """
+    from argus.authority.harm.job import measure_harm
+
+    answering = model.config()
+    if answering is None:
+        raise InputError(
+            "no --model",
+            expected="the model that answers",
+            fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
+            where="--model",
+        )
+    result = measure_harm(
+        benchmark_of(benchmark),
+        config=measure.by(answering, judge.config(model)),
+        out=out,
+        queries=queries,
+        encoder=None if encoder == NONE else encoder or DEFAULT_MODEL,
+        store=store,
+        fresh=fresh,
+    )
+    o.show(result, as_json=json)
+
+
+@app.command()
+@job(
+    "argus.authority.learning.job:propose_supersessions",
+    "argus authority propose --records records.jsonl --to proposals.csv",
+)
+def propose(
+    *,
+    records: Records,
+    out: Annotated[
+        Path,
+        Doc("CSV file for the proposals, to be reviewed."),
+        Option(("--to",)),
+        o.Output(marks=("decision,confidence,superseder,superseded,",)),
+    ],
+    rules: Annotated[
+        str | None, Doc("RULES.yaml, or a domain that ships, which reads the records.")
+    ] = None,
+    config: ProposeConfig,
+    clue_weights: Annotated[
+        Path | None, Doc("As argus authority learn wrote it; default: those that ship.")
+    ] = None,
+    known: Annotated[
+        Path | None, Doc("Edges of supersessions that are known, and not proposed again.")
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        Doc("All true supersessions: every candidate is decided by them, and measured."),
+    ] = None,
+) -> None:
+    """Propose which record supersedes which, from texts, titles and dates, with a confidence.
+
+    Clues are words of supersession beside a name ("overruled X", "deprecated, use X"), citations,
+    one title in two versions, and near-duplicates with a later date. Write accept or reject into
+    the column `decision`, then run argus authority accept.
+    """
+
+
+@app.command()
+@job(
+    "argus.authority.learning.job:accept_proposals",
+    "argus authority accept reviewed.csv --to edges.jsonl",
+)
+def accept(
+    *,
+    file: Annotated[Path, typer.Argument(help="Reviewed proposals.", metavar="PROPOSALS")],
+    out: Annotated[
+        Path,
+        Doc("JSONL file for the edges."),
+        Option(("--to",)),
+        o.Output(marks=('"superseder": ', '"superseded": ', '"rule": ', '"evidence": ')),
+    ],
+    config: AcceptConfig,
+) -> None:
+    """Write the accepted ones of PROPOSALS as edges with their evidence, for --edges.
+
+    What was accepted is certain. Undecided proposals that are taken keep their confidence, which
+    --theta and argus authority search --alpha go by. Edges that make a cycle are refused.
+    """
+
+
+@app.command()
+@job(
+    "argus.authority.learning.job:learn_supersessions",
+    "argus authority learn reviewed.csv --to weights.json",
+)
+def learn(
+    *,
+    files: Annotated[
+        list[Path], typer.Argument(help="Reviewed proposals, files of them.", metavar="PROPOSALS")
+    ],
+    out: Annotated[
+        Path,
+        Doc("JSON file for the model."),
+        Option(("--to",)),
+        o.Output(marks=('"weights": {', '"bias": ')),
+    ],
+) -> None:
+    """Learn of reviewed PROPOSALS how sure each clue makes: the --clue-weights of propose.
+
+    A logistic regression whose weights start from those of a person, calibrated by Platt's method
+    on pairs that took no part in the weights.
+    """

@@ -95,7 +95,6 @@ def compare(
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Name the documents and entities that a change gains and loses.
 

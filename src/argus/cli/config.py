@@ -20,16 +20,6 @@ from argus.errors import InputError, Location
 
 CONFIG = "config"
 """The option that names the file; in a file it would be passed over."""
-OLD_KEYS = {
-    "accumulate": ("accumulation",),
-    "batch": ("batch-size",),
-    "documents": ("full-documents",),
-    "format": ("formats",),
-    "lambda": ("weight", "weights"),
-    "timeout": ("timeout-s",),
-    "tokens": ("body-tokens",),
-}
-"""Keys under which options were set before they were made of configs; read as ever."""
 
 
 def read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -132,7 +122,6 @@ def _options(command: Any) -> Iterable[str]:
 
 def _spellings(parameter: Any) -> list[str]:
     names = [parameter.name or "", *(option.lstrip("-") for option in parameter.opts)]
-    names += (old for name in list(names) for old in OLD_KEYS.get(name, ()))
     return [name.strip("_").replace("_", "-") for name in names]
 
 

@@ -1,4 +1,8 @@
-"""Configs as options: a command takes a config, and every setting of it becomes an option."""
+"""Commands made of their signatures: a config gives an option for each of its settings.
+
+A command that does nothing but run a job is declared by it (`job`): what it takes goes to the
+parameters of the job that have the same names.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,17 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from enum import Enum
+from importlib import import_module
+from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import typer
 
+from argus.cli import options as o
+from argus.cli.config import read_config
 from argus.cli.exits import INTERRUPTED
+from argus.cli.groups import example
 from argus.cli.inputs import check_asking, check_inputs, inputs_of, with_columns, with_stores
 from argus.cli.outputs import Output, check_characters, check_outputs, stopped
 from argus.commands import Options, note
@@ -92,6 +101,56 @@ UNSET: Any = object()
 """An option that was not given: the config's default holds."""
 
 
+FILE = inspect.Parameter(
+    "config",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        Path | None,
+        typer.Option(
+            "--config", help="TOML file with these options.", callback=read_config, is_eager=True
+        ),
+    ],
+)
+"""Taken by every command; the callback reads it."""
+
+
+def job(
+    home: str, line: str, then: Callable[[Any, Mapping[str, Any]], object] | None = None
+) -> Callable[[Callable[..., object]], Callable[..., None]]:
+    """Declare a command by the job that it runs; the function's body is never run.
+
+    home: module and function, imported when it runs. line: the example for the help. then: from
+    the job's result and what was given to the command that comes next. An option that was not given
+    is left to the job's default.
+    """
+
+    def declared(command: Callable[..., object]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def run(*, json: bool, **values: Any) -> None:
+            module, _, name = home.partition(":")
+            run_job: Callable[..., Any] = getattr(import_module(module), name)
+            takes = inspect.signature(run_job).parameters
+            given = {
+                name: value
+                for name, value in values.items()
+                if value is not None or takes[name].default is inspect.Parameter.empty
+            }
+            result = run_job(**given)
+            o.show(result, as_json=json, then=f"Next: {then(result, given)}" if then else "")
+            if code := getattr(result, "exit_code", 0):
+                raise typer.Exit(code)
+
+        as_json = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=False)
+        signature = inspect.signature(command)
+        whole = signature.replace(parameters=[*signature.parameters.values(), as_json])
+        vars(run)["__signature__"] = whole
+        run.__annotations__ = {**command.__annotations__, "json": o.AsJson}
+        return example(line)(with_blocks(run))
+
+    return declared
+
+
 def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     """Let a command take configs: every setting of one becomes an option of the command.
 
@@ -103,7 +162,8 @@ def with_blocks(command: Callable[..., R]) -> Callable[..., R]:
     declared = dict(hints)
     for block in blocks.values():
         declared |= get_type_hints(block.config, include_extras=True)
-    inputs, outputs = inputs_of(declared), notes_of(declared, Output)
+    inputs, written = inputs_of(declared), notes_of(declared, Output)
+    outputs = {own[name].key if name in own else name: at for name, at in written.items()}
     stores = Block(StoreConfig) if any(note.names_corpus for note in inputs.values()) else None
     shared = stores is not None and not options.add(stores, command.__name__)
     judged = notes_of(declared, QrelsName)
@@ -207,6 +267,7 @@ def _options_of(command: Callable[..., Any]) -> _Options:
             _add_own(options, name, parameter)
         else:
             options.add(blocks[name], command.__name__)
+    options.parameters[FILE.name] = FILE
     return options
 
 

@@ -62,7 +62,6 @@ def explain(
     ] = None,
     device: o.Device = None,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Say why DOC_ID does not come back for QUERY: every cause checked, the likeliest first.
 

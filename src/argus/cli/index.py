@@ -53,7 +53,6 @@ def build(
     limit: o.Limit = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Index every document of a corpus through its own text.
 
@@ -91,7 +90,6 @@ def add(
     columns: FieldNames,
     limit: o.Limit = None,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Add the documents of a corpus to an index: all of them, or none when one is there already."""
     from argus.indexes.job import add_documents
@@ -117,7 +115,6 @@ def delete(
     ids: Annotated[list[str] | None, typer.Argument(help="Document ids.")] = None,
     ids_file: Annotated[Path | None, Doc("File with one document id per line.")] = None,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Delete documents with all their views: all of them, or none when an id is unknown."""
     from argus.data.rows import read_ids
@@ -137,7 +134,6 @@ def compact(
         Doc("Keep nothing for those who have it open: nobody reads it."),
     ] = False,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Free the space of what was deleted or rolled back. Every state that there is stays.
 

@@ -31,7 +31,7 @@ class Input:
 
 
 def _check_corpus(corpus: NamedCorpus, columns: FieldNames | None) -> None:
-    from argus.corpora.opening import open_corpus
+    from argus.corpora import open_corpus
 
     source = open_corpus(corpus)
     if isinstance(corpus, StoreCorpus) and isinstance(corpus.store, str):

@@ -2,19 +2,174 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import Group, example
-from argus.cli.kb_sources import Sources
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
-from argus.kb.config import OF_SOURCES, KbConfig
-from argus.settings import Doc
+from argus.errors import InputError
+from argus.kb.config import DUMP, OF_SOURCES, KbConfig, Links, unset_settings
+from argus.settings import Doc, Option, Setting, settings_of
+
+if TYPE_CHECKING:
+    from argus.kb.source import Dumps, Source
+
+
+OTHER = "Other sources"
+COMMAND = "argus kb build"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sources:
+    """Options that name the one source, and those that only one kind of source knows.
+
+    language, links, split_bytes: as in `KbConfig`, which declares them; None where they are not
+    given, since a source that has no use for them refuses them.
+    """
+
+    wikipedia: Annotated[
+        str | None,
+        Doc("pages-articles.xml[.bz2|.gz]; s3://, gs://."),
+        Option(panel=DUMP),
+    ] = None
+    wikidata: Annotated[
+        str | None,
+        Doc("latest-all.json[.bz2|.gz]; s3://, gs://."),
+        Option(panel=DUMP),
+    ] = None
+    triples: Annotated[
+        Path | None,
+        Doc("TSV or N-Triples (.nt)."),
+        Option(panel=OTHER),
+    ] = None
+    labels: Annotated[
+        Path | None,
+        Doc("id<TAB>label, or .nt."),
+        Option(panel=OTHER),
+    ] = None
+    abstracts: Annotated[
+        Path | None,
+        Doc("id<TAB>text, or .nt."),
+        Option(panel=OTHER),
+    ] = None
+    entities: Annotated[
+        Path | None,
+        Doc("JSONL, CSV, TSV or Parquet of id, label, paragraph; aliases, relations."),
+        Option(panel=OTHER),
+    ] = None
+    pages: Annotated[
+        Path | None,
+        Doc("Folder of HTML or Markdown files with links."),
+        Option(panel=OTHER),
+    ] = None
+    language: str | None = None
+    links: Links | None = None
+    split_bytes: int | None = None
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return its own options, and those of the config that not every source has a use for."""
+        return (*settings_of(cls), *unset_settings())
+
+    @classmethod
+    def from_options(cls, *, split_bytes: int | None = None, **options: Any) -> Sources:
+        """Return what was given; split_bytes: in MiB."""
+        split = None if split_bytes is None else split_bytes << 20
+        return cls(split_bytes=split, **options)  # each as its field says
+
+    def settle(self, config: KbConfig) -> KbConfig:
+        """Return the config with what was given here."""
+        return replace(
+            config,
+            language=self.language or config.language,
+            links=self.links or config.links,
+            split_bytes=self.split_bytes or config.split_bytes,
+        )
+
+    def source(self, config: KbConfig, columns: FieldNames, out: Path) -> Dumps | Source:
+        """Return the one source that was given.
+
+        Raises InputError for none or several, for pages that `out` lies among, and for an option
+        that the source has no use for.
+        """
+        from argus.kb.source import Dumps
+        from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
+
+        self._check_one()
+        self._check_used(columns)
+        if self.triples:
+            return TripleFiles(
+                triples=self.triples, labels=self.labels, abstracts=self.abstracts,
+                language=config.language, memory_bytes=config.memory_bytes,
+            )  # fmt: skip
+        if self.entities:
+            return EntityRows(self.entities, fields=columns)
+        if self.pages:
+            _check_apart(self.pages, out)
+            return PageFolder(self.pages)
+        return Dumps(wikipedia=self.wikipedia, wikidata=self.wikidata)
+
+    def _check_one(self) -> None:
+        sources = {
+            "--wikipedia, --wikidata": self.wikipedia or self.wikidata,
+            "--triples": self.triples,
+            "--entities": self.entities,
+            "--pages": self.pages,
+        }
+        named = [name for name, value in sources.items() if value]
+        if len(named) > 1:
+            raise InputError(
+                " and ".join(named),
+                expected="one source; only --wikipedia and --wikidata go together",
+                fix="Make one knowledge base of each; --kb may be given several times.",
+                where=COMMAND,
+            )
+        if (self.labels or self.abstracts) and not self.triples:
+            raise InputError(
+                "--labels or --abstracts without --triples",
+                expected="the triples that relate what they describe",
+                fix="Give --triples, or id, label and paragraph in one file as --entities.",
+                where=COMMAND,
+            )
+
+    def _check_used(self, columns: FieldNames) -> None:
+        rows, dumps = bool(self.entities), bool(self.wikipedia or self.wikidata)
+        of_rows = "columns of --entities"
+        of_texts = "the language of --wikipedia, --wikidata and --triples"
+        uses = [
+            ("--id-field", columns.id, rows, of_rows),
+            ("--title-field", columns.title, rows, of_rows),
+            ("--text-field", columns.text, rows, of_rows),
+            ("--coerce-ids", columns.coerce_ids or None, rows, "ids of --entities"),
+            ("--links", self.links, bool(self.wikipedia), "the hyperlinks of --wikipedia"),
+            ("--lang", self.language, dumps or bool(self.triples), of_texts),
+            ("--split-mib", self.split_bytes, dumps, "how --wikipedia and --wikidata are read"),
+        ]
+        for name, value, is_used, what in uses:
+            if value is not None and not is_used:
+                raise InputError(
+                    f"{name} with a source that has no use for it",
+                    expected=f"it with what it is for: {what}",
+                    fix=f"Leave out {name}, or give the source that it is for.",
+                    where=COMMAND,
+                )
+
+
+def _check_apart(pages: Path, out: Path) -> None:
+    if out.resolve().is_relative_to(pages.resolve()):
+        raise InputError(
+            "it is inside the folder of pages",
+            expected="another place: what is written would be read as pages the next time",
+            fix="Give an --out outside of --pages.",
+            where=out,
+        )
+
 
 app = Group("Make knowledge bases: entities, first paragraphs, relations, aliases.")
 
@@ -35,7 +190,6 @@ def build(
     engine: EngineConfig | None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Make a knowledge base that every command takes as --corpus or --kb.
 

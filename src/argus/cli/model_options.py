@@ -11,7 +11,7 @@ from argus.endpoint import API_KEY_ENV
 from argus.errors import InputError
 from argus.llm.config import ChatConfig
 from argus.llm.local_config import LocalConfig
-from argus.settings import Setting, settings_of
+from argus.settings import Option, Setting, checked_of, settings_of
 
 LOCAL = "local:"
 """Begins the name of a model that runs on this machine."""
@@ -100,6 +100,15 @@ class LanguageModel:
         return [options[name] for name in names]
 
 
+class NamedModel(LanguageModel):
+    """The same, for commands that need no more of it than the model: its config, or None."""
+
+    @classmethod
+    def from_options(cls, **options: Any) -> ChatConfig | LocalConfig | None:
+        """Return the model to ask, as `config` does."""
+        return cls(**options).config()
+
+
 def needs_model(options: list[str], option: str = "--model") -> InputError:
     """Return the error for options that mean nothing without a language model."""
     names = ", ".join(options)
@@ -109,3 +118,100 @@ def needs_model(options: list[str], option: str = "--model") -> InputError:
         fix=f"Name the model, or leave {names} out: without one, none is asked.",
         where=options[0],
     )
+
+
+OWN = ("model", "base_url", "api_key_env", "temperature", "input_price", "output_price")
+TEXTS = {
+    "model": "Another model, as for --model.",
+    "base_url": "Another endpoint.",
+    "api_key_env": "Variable that holds its key; default: none for another endpoint.",
+    "temperature": "Default 0; several votes differ by more than chance only above it.",
+}
+
+
+class Judge:
+    """Options that say who judges; by default whoever answers. They go by ChatConfig's fields."""
+
+    def __init__(self, **options: Any) -> None:
+        self.options = {name: value for name, value in options.items() if value is not None}
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return settings of ChatConfig as those of a judge, none of them set unless given."""
+        return tuple(
+            replace(
+                s, text=TEXTS.get(s.name, s.text), default=None, optional=True,
+                option=Option((f"--judge-{s.name.replace('_', '-')}",), panel="Judge"),
+            )
+            for s in checked_of(ChatConfig)
+            if s.name in OWN
+        )  # fmt: skip
+
+    def config(self, answerer: LanguageModel) -> ChatConfig | LocalConfig | None:
+        """Return who judges, None for whoever answers.
+
+        A key is never sent to another endpoint than its own. Raises InputError for a budget that
+        could not be kept for want of the judge's prices, and for options that do not fit.
+        """
+        own = self.options
+        if not own.keys() & {"model", "base_url", "temperature"}:
+            self._refuse_idle_options()
+            return None
+        self._check_prices(answerer)
+        block = self._options(answerer)
+        config = block.config()
+        assert config is not None and block.model is not None
+        if isinstance(config, LocalConfig):
+            if temperature := own.get("temperature"):
+                raise InputError(
+                    f"--judge-temperature {temperature:g} with a {LOCAL} model",
+                    expected="an endpoint with it: decoding is greedy on this machine",
+                    fix="Leave it out.",
+                    where="--judge-temperature",
+                )
+            return config
+        if "api_key_env" in own:
+            key = os.environ.get(own["api_key_env"])
+            config = replace(config, api_key=key, api_key_env=own["api_key_env"])
+        elif "base_url" in own:
+            config = replace(config, api_key=None)
+        return replace(config, temperature=own.get("temperature", config.temperature))
+
+    def _options(self, answerer: LanguageModel) -> LanguageModel:
+        """Return the options of the answering model with what the judge has of its own."""
+        own, model = self.options, self.options.get("model") or answerer.model or ""
+        if model.startswith(LOCAL):
+            common = {
+                name: answerer.options.get(name) for name in ("max_tokens_override", "retry_failed")
+            }
+            adapter = None if "model" in own else answerer.options.get("adapter")
+            return LanguageModel(
+                model=model, adapter=adapter, base_url=own.get("base_url"), **common
+            )
+        mine = {n: v for n, v in own.items() if n not in ("temperature", "api_key_env")}
+        return answerer.but(**mine | {"model": model, "adapter": None})
+
+    def _check_prices(self, answerer: LanguageModel) -> None:
+        home = {name: answerer.options.get(name) for name in ("model", "base_url")}
+        same = home == {name: self.options.get(name, value) for name, value in home.items()}
+        priced = {"input_price", "output_price"} <= self.options.keys()
+        if "input_price" not in answerer.options or same or priced:
+            return
+        if self.options.get("model", "").startswith(LOCAL):
+            return
+        raise InputError(
+            "prices of the answering model alone",
+            expected="those of the judge, too, since it is another one",
+            fix="Give --judge-input-price and --judge-output-price.",
+            where="--judge-input-price",
+        )
+
+    def _refuse_idle_options(self) -> None:
+        idle = [s.where for s in self.declared_settings() if s.name in self.options]
+        if idle:
+            raise InputError(
+                f"{', '.join(idle)} without another judge",
+                expected="--judge-model or --judge-base-url with it",
+                fix="Name the judge, or leave it out: the answering model judges.",
+                where=idle[0],
+            )

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 
-from argus.cli.config import read_config
 from argus.cli.inputs import CORPUS as CORPUS
 from argus.cli.inputs import INDEX as INDEX
 from argus.cli.outputs import ALONE as ALONE
@@ -65,7 +64,7 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         return
     print_lines(result.headline())
     if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
-        from argus.corpora.opening import remarks
+        from argus.corpora import remarks
 
         print_lines(remarks(result.summary["stored_vectors"]))
     report: Path | None = getattr(result, "report", None)
@@ -117,6 +116,7 @@ MaybeCorpus = Annotated[
     Option(("--corpus",)),
     CORPUS,
 ]
+OUT = Path("argus-out")
 Out = Annotated[Path, Doc("Folder for the results."), Option(("--out",)), OUTPUT]
 Store = Annotated[
     Path | None,
@@ -133,13 +133,6 @@ Fresh = Annotated[
     bool, Doc("Delete what OUT holds first, or go on with it."), Option(("--fresh/--resume",))
 ]
 AsJson = Annotated[bool, Doc("Print the summary as JSON."), Option(("--json",))]
-Config = Annotated[
-    Path | None,
-    typer.Option(
-        "--config", help="TOML file with these options.", callback=read_config, is_eager=True
-    ),
-]
-
 NeedProfiles = Annotated[
     Path | None,
     Doc("Profiles of documents (argus remedy scenarios), whose information needs are used."),

@@ -23,7 +23,7 @@ def reach(
     store: Annotated[
         str, typer.Argument(help="KIND:PLACE/COLLECTION, such as qdrant:http://HOST:6333/docs.")
     ],
-    out: o.Out = Path("argus-out"),
+    out: o.Out = o.OUT,
     measure: ReachConfig,
     opening: StoreConfig,
     where: Where = (),
@@ -33,7 +33,6 @@ def reach(
     encoder: Annotated[str | None, Doc("What embeds --queries for this store.")] = None,
     fresh: o.Fresh = False,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Ask a store for its own records by their own vectors; name those that do not come back.
 

@@ -1,9 +1,9 @@
-"""`argus remedy`: repair an index, and undo a repair."""
+"""`argus remedy` and `argus repair`: repair an index, or what a store serves, and undo it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,17 +13,8 @@ from argus.cli import options as o
 from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import Group, example
 from argus.cli.model_options import LanguageModel, needs_model
-from argus.cli.remedy_place import (
-    NOT_OF_STORES,
-    RECEIPTS,
-    RemedyPlace,
-    RepairedPlace,
-    refuse,
-    show_listed,
-    show_rollback,
-    store_encoder,
-)
 from argus.corpora import NamedCorpus
+from argus.data.fields import CoerceIds
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.errors import InputError
@@ -34,13 +25,145 @@ from argus.remedies.config import ExpandConfig
 from argus.remedies.diagnosis.config import TAU
 from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig, SynthesizeSettings
 from argus.remedies.serving import blended, serving_lines
+from argus.repair.config import RepairConfig
+from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.settings import TOP_K, Doc, Ge, Option, check_settings
+from argus.stores.config import PANEL, StoreConfig, refuse_unread
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
     from argus.remedies.repair.receipt import RemedyResult
+    from argus.remedies.repair.summary import ListedRemedy
+    from argus.remedies.writing.summary import StoreRollback
+
 
 app = Group("Repair an index, with a receipt, and undo a repair.")
+NOT_OF_STORES = ("model", "device", "trust_remote_code", "batch_size", "concurrency")
+"""Settings of an encoder that are not asked for beside a store: named otherwise, or seldom."""
+
+
+RECEIPTS = Path("argus-out")
+"""Where the receipt of what was written into a store goes, unless it is said."""
+
+
+def collection_of(options: Mapping[str, object]) -> str | None:
+    """Return where a remedy's records are kept, for what Ctrl-C says."""
+    from argus.stores.spec import parse_store
+
+    store = options["store"]
+    return None if store is None else str(parse_store(str(store)))
+
+
+_Index = Annotated[
+    Path | None,
+    Doc("Folder from argus index build; or else --store."),
+    Option(("--index",)),
+    o.INDEX,
+]
+Into = Annotated[
+    str | None,
+    Doc("Collection of the store for a remedy's records; default: COLLECTION_argus."),
+    Option(panel=PANEL),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemedyPlace:
+    """An index, or a store with the collection that holds its remedies' records."""
+
+    index: _Index = None
+    store: Annotated[
+        str | None,
+        Doc("In place of an index: KIND:PLACE/COLLECTION of the documents."),
+        Option(("--store",), panel=PANEL),
+    ] = None
+    into: Into = None
+    opening: StoreConfig = field(default_factory=StoreConfig)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if (self.index is None) == (self.store is None):
+            raise InputError(
+                "neither --index nor --store" if self.index is None else "--index and --store",
+                expected="one of them",
+                fix="Name an index (argus index build), or a store such as "
+                "qdrant:http://HOST:6333/docs.",
+                where="--index",
+            )
+        if self.store is None:
+            refuse_unread(self.opening)
+            refuse({"--into": self.into}, "a store (--store)")
+
+    @property
+    def folder(self) -> Path:
+        """The index."""
+        assert self.index is not None
+        return self.index
+
+    @property
+    def name(self) -> str:
+        """What messages call it, without user and password."""
+        if self.store is None:
+            return str(self.index)
+        from argus.stores.spec import parse_store
+
+        return str(parse_store(self.store))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairedPlace(RemedyPlace):
+    """One that is changed."""
+
+    index: Annotated[_Index, o.OUTPUT] = None
+    into: Annotated[Into, o.Output(collection_of)] = None
+
+
+def refuse(options: dict[str, object], of: str) -> None:
+    """Raise InputError for what is said of something that the command was not given."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(
+                "is said of what is not there", expected=f"it beside {of}", fix="Leave it out.",
+                where=name,
+            )  # fmt: skip
+
+
+def store_encoder(
+    name: str | None, device: str | None, embedding: EncoderConfig | None
+) -> EncoderConfig:
+    """Return what embeds for a store; InputError where it is not named."""
+    if name is None:
+        raise InputError(
+            "a store without its encoder",
+            expected="the model that made its vectors",
+            fix="Name it with --encoder, such as all-MiniLM-L6-v2.",
+            where="--encoder",
+        )
+    return replace(embedding or EncoderConfig(), model=name, device=device)
+
+
+def show_rollback(note: StoreRollback) -> None:
+    """Print what was taken out of a store."""
+    typer.echo(
+        f"removed {note['records_removed']:,} records of {note['remedy']} from {note['collection']}"
+    )
+    if note["collection_removed"]:
+        typer.echo("the collection was Argus's own and is empty: it is gone as well")
+
+
+def show_listed(listed: list[ListedRemedy], where: object) -> None:
+    """Print the remedies of an index or a store."""
+    if not listed:
+        typer.echo(f"no remedy in {where}")
+        return
+    shown = [("id", "kind", "when (UTC)", "views", "documents")]
+    for r in listed:
+        counts = (f"{r['views']:,}", f"{r['documents']:,}")
+        shown.append((r["id"], r["kind"] or "?", r["at"] or "?", *counts))
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
+        typer.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+
 
 Index = Annotated[Path, Doc("Folder from argus index build."), Option(("--index",)), o.INDEX]
 Repaired = Annotated[Index, o.OUTPUT]
@@ -107,7 +230,6 @@ def blend(
     *,
     embedding: Annotated[EncoderConfig | None, Without(*NOT_OF_STORES)],
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Mix sentences, a hub correction and BM25 into the search of an index.
 
@@ -153,7 +275,6 @@ def expand(
     proof: Proof,
     expansion: ExpandConfig,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Add views that join documents at risk with what a knowledge base says of their entities.
 
@@ -185,7 +306,6 @@ def synthesize(
     *,
     settings: SynthesizeSettings,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Add one text per document at risk, with short descriptions after first mentions.
 
@@ -251,7 +371,6 @@ def rollback(
     remedy: Annotated[str, typer.Argument(help="Id of the remedy, as its receipt names it.")],
     place: RepairedPlace,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Remove exactly what a remedy added to an index, or its records from a store."""
     if place.store is not None:
@@ -276,7 +395,7 @@ def rollback(
 @app.command("list")
 @example("argus remedy list --index index/")
 @with_blocks
-def list_(place: RemedyPlace, json: o.AsJson = False, config: o.Config = None) -> None:
+def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
     """Show the remedies in an index, oldest first; or those in a store, by id."""
     if place.store is not None:
         from argus.remedies.writing.rollback import list_in_store
@@ -289,3 +408,93 @@ def list_(place: RemedyPlace, json: o.AsJson = False, config: o.Config = None) -
     if json:
         return o.print_json(listed)
     show_listed(listed, place.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearntFrom:
+    """Options that say where needs come from: one of --profiles, --needs and --from."""
+
+    profiles: o.NeedProfiles = None
+    needs: Annotated[
+        Path | None,
+        Doc("Queries that say what documents are needed for; with --needs-qrels."),
+    ] = None
+    needs_qrels: Annotated[
+        Path | None, Doc("Which documents each of --needs is for, as judgements.")
+    ] = None
+    learn_from: Annotated[
+        Unlabelled | None,
+        Doc(
+            "titles, or sentences held out of documents, where nobody wrote needs. It did not "
+            "carry over to questions where that was measured."
+        ),
+        Option(("--from",)),
+    ] = None
+    coerce_ids: CoerceIds = False
+
+
+@app.command()
+@example("argus remedy adapt --index index/ --profiles profiles/")
+@with_blocks
+def adapt(
+    index: Repaired,
+    source: LearntFrom,
+    settings: AdaptConfig,
+    proof: Annotated[Proof, Without("k")],
+    encoder: o.IndexEncoder = None,
+    device: o.Device = None,
+    json: o.AsJson = False,
+) -> None:
+    """Learn a correction of all queries from what some documents are needed for.
+
+    A repair that reaches beyond the documents that it was learnt from: no view is added, every
+    query is moved a little, q' = unit(q + α·U Wᵀ q). Needs that are held out stop the learning and
+    decide how far queries are moved; where they do not improve beyond chance, nothing is
+    prescribed. `argus remedy rollback` takes it out again.
+    """
+    from argus.scenarios.adapt.job import adapt_index
+
+    result = adapt_index(
+        index, profiles=source.profiles, needs=source.needs, needs_qrels=source.needs_qrels,
+        learn_from=source.learn_from, config=settings, encoder=encoder, device=device,
+        queries=proof.queries, qrels=proof.qrels, corpus=proof.corpus, out=proof.out,
+        coerce_ids=source.coerce_ids,
+    )  # fmt: skip
+    if result.summary["prescribed"]:
+        show_remedy(result, json)
+    else:
+        o.show(result, as_json=json)
+
+
+@example("argus repair --index index/ --queries queries.jsonl --qrels qrels.tsv")
+@with_blocks
+def repair(
+    *,
+    index: Repaired,
+    judging: Judging,
+    chunks: ChunkedCorpus,
+    profiles: o.NeedProfiles = None,
+    reference: ReferenceConfig | None,
+    model: LanguageModel,
+    measure: RepairConfig,
+    encoder: o.IndexEncoder = None,
+    device: o.Device = None,
+    json: o.AsJson = False,
+) -> None:
+    """Try the remedies there are on a copy of an index, and keep what is proven to help.
+
+    Judged questions judge, cross-validated: none both chooses and tells. Without them, information
+    needs that are held out do: of --profiles, or written by --model for a sample of the documents.
+    Without either the blend is added, and said to be the default. What harms is never kept.
+    """
+    from argus.repair.job import repair_index
+    from argus.scenarios.profiles.config import ProfileSettings
+
+    writer = model.config()
+    result = repair_index(
+        index, queries=judging.queries, qrels=judging.qrels, profiles=profiles,
+        chunks=chunks, reference=reference,
+        writer=None if writer is None else ProfileSettings().by(writer),
+        config=measure, encoder=encoder, device=device, out=judging.out,
+    )  # fmt: skip
+    o.show(result, as_json=json)

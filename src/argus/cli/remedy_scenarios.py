@@ -14,9 +14,7 @@ from argus.cli.groups import example
 from argus.cli.model_options import LanguageModel
 from argus.cli.remedy import app as app
 from argus.cli.remedy import print_estimate, show_remedy
-from argus.cli.remedy_queries import queries
-from argus.cli.remedy_receipt import receipt
-from argus.cli.remedy_write import write
+from argus.cli.remedy_stores import queries as queries
 from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.engine.config import EngineConfig
@@ -32,9 +30,6 @@ if TYPE_CHECKING:
     from argus.scenarios.profiles.config import ProfileConfig
     from argus.scenarios.profiles.job import ProfileResult
 
-app.command()(queries)
-app.command()(receipt)
-app.command()(write)
 HOME = "scenarios"
 """Folder of an index for the profiles of its documents."""
 
@@ -73,7 +68,7 @@ class Source:
     @property
     def home(self) -> Path:
         """Where profiles and answers go."""
-        return self.out or (self.index / HOME if self.index else Path("argus-out"))
+        return self.out or (self.index / HOME if self.index else o.OUT)
 
     def documents(self) -> NamedCorpus | list[Document]:
         """Return what to profile; InputError where nothing is named."""
@@ -122,7 +117,6 @@ def scenarios(
     device: o.Device = None,
     estimate: o.Estimate = False,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Write what each document would be needed for, and index it (SPIKE).
 

@@ -45,7 +45,6 @@ def search(
     encoder: o.IndexEncoder = None,
     device: o.Device = None,
     json: o.AsJson = False,
-    config: o.Config = None,
 ) -> None:
     """Show the documents that answer QUERY best, each with its own text."""
     from argus.indexes.answering import search_index

@@ -32,7 +32,7 @@ def serve(
     mcp: Annotated[
         bool, Doc("Serve tools for agents on standard input and output in place of the page.")
     ] = False,
-    config: o.Config = None,
+    config: Path | None = None,
 ) -> None:
     """Open a page and a service over FOLDERS: see the verdict, ask why not, repair, undo.
 

@@ -1,10 +1,107 @@
-"""`argus traffic`: what people really ask, how often it fails, and what nobody meets."""
+"""`argus traffic`: a log of real questions, what came for them, and how often that fails."""
 
 from __future__ import annotations
 
-from argus.cli import traffic_audit, traffic_judge
-from argus.cli.groups import Group
+from pathlib import Path
+from typing import Annotated
 
-app = Group("What people really ask: argus traffic LOG is argus traffic audit LOG.", first="audit")
-app.command()(traffic_audit.audit)
-app.command()(traffic_judge.judge)
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import Without, job, with_blocks
+from argus.cli.groups import Group, example
+from argus.cli.model_options import NamedModel
+from argus.data.fields import FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.retrievers.config import AskingConfig
+from argus.settings import Doc, Option
+from argus.traffic.config import LogConfig, TrafficConfig
+from argus.traffic.judging.config import JudgingConfig
+
+app = Group("What people really ask, and how often it fails.", first="audit")
+
+
+@app.command()
+@example("argus traffic audit log.jsonl --corpus docs.jsonl --out traffic/")
+@with_blocks
+def audit(
+    *,
+    log: Annotated[
+        Path,
+        typer.Argument(
+            help="Log, or folder of logs: JSONL, CSV, spans (OpenInference, OpenTelemetry), "
+            "OpenSearch UBI, Ragas, DeepEval."
+        ),
+    ],
+    out: o.Out = o.OUT,
+    measure: TrafficConfig,
+    reading: LogConfig,
+    retriever: o.Retriever = None,
+    asking: AskingConfig,
+    corpus: o.MaybeCorpus = None,
+    encoder: EncoderConfig,
+    columns: FieldNames,
+    limit: o.Limit = None,
+    dry_run: Annotated[
+        bool, Doc("Show how the first questions are read, and stop."), Option(("--dry-run",))
+    ] = False,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Tell what people really ask, what came for it, and what nobody meets; no judgements needed.
+
+    It shows first how it reads three questions of the log, field by field. What came is taken from
+    the log, or from --retriever; without one nothing is asked.
+    Mails, numbers of telephones, cards and accounts, and tokens are replaced before anything is
+    kept. Writes questions.parquet, documents, unmet, over_time and served_by_part (.parquet and
+    .csv), with --by traffic_slices, summary.json, manifest.json and report.html.
+    """
+    from argus.traffic.job import audit_traffic
+    from argus.traffic.reading import read_traffic
+
+    read = read_traffic(log, reading).preview()
+    if dry_run:
+        return o.print_lines(read)
+    for line in read:
+        o.say(line, to_stderr=True)
+    result = audit_traffic(
+        log, out=out, config=measure, reading=reading, corpus=corpus, fields=columns, limit=limit,
+        retriever=retriever, asking=asking, encoder=encoder, fresh=fresh,
+    )  # fmt: skip
+    o.show(result, as_json=json)
+
+
+@app.command()
+@job(
+    "argus.traffic.judging.job:judge_traffic",
+    "argus traffic judge queries.jsonl --run run.trec --corpus docs.jsonl --out judged/",
+)
+def judge(
+    *,
+    traffic: Annotated[
+        Path,
+        typer.Argument(help="Folder of argus traffic, or a table of questions and what came back."),
+    ],
+    corpus: o.Corpus,
+    out: o.Out = o.OUT,
+    run: Annotated[
+        Path | None, Doc("What came back, where the table does not say: TREC or JSON.")
+    ] = None,
+    config: JudgingConfig,
+    answers: Annotated[
+        list[Path] | None,
+        Doc("Filled copies of the table, one per person; default: OUT/to_judge.tsv."),
+        Option(),
+    ] = None,
+    model: Annotated[NamedModel, Without("budget")],
+    fields: FieldNames,
+    fresh: o.Fresh = False,
+) -> None:
+    """Estimate failure rate, hits@k and nDCG@k of a log from few judgements, with intervals.
+
+    The first run draws questions at random and writes OUT/to_judge.tsv. Fill in its grades
+    and run the same command again; or name a --model, which grades what people left open, in
+    columns of its own (model_grade, model_name). A larger --budget goes on. From 30 judged
+    questions on, the order by risk becomes a probability of each question. Writes judging.parquet
+    and .csv, summary.json, manifest.json and report.html.
+    """

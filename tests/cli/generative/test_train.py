@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from argus.cli.generative.train import Learning
+from argus.cli.generative import Learning
 from argus.generative.training.config import learning
 from argus.training import loop
 

@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from argus.cli.model_options import LanguageModel
-from argus.cli.scenarios.qa import Judge
+from argus.cli.model_options import Judge, LanguageModel
 from argus.errors import InputError
 from argus.llm import LocalConfig
 from tests.support.qa import DOCUMENTS, asking, honest, is_judging

@@ -94,13 +94,6 @@ def test_a_job_without_runs_is_refused(two):  # noqa: F811
         argus.history([two], job="audit")
 
 
-def test_the_page_of_trends_shows_every_figure_and_who_changed(two, tmp_path):  # noqa: F811
-    page = argus.history([two], page_at=tmp_path / "trends.html").page
-    text = page.read_text(encoding="utf-8")
-    assert text.count("<svg ") == 2 and "alder-mill" in text and "ever retrieved" in text
-    assert "<script" not in text and len(text) < 100_000
-
-
 def test_runs_that_are_all_damaged_are_named(two):  # noqa: F811
     for run in (two / "history").glob("*/run.json"):
         run.write_text("{")

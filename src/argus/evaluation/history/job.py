@@ -1,4 +1,4 @@
-"""The runs of some folders: what changed between the last two of each job, and all trends."""
+"""The runs of some folders: what changed between the last two of each job."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.data.artifacts import write_whole
 from argus.errors import InputError
 from argus.evaluation.history.compare import compare_runs
-from argus.evaluation.history.page import page
 from argus.evaluation.history.summary import HistorySummary, RunChange, RunLine
 from argus.jobs.result import Result
 from argus.runs import JobRun, runs_in
@@ -19,10 +17,9 @@ from argus.runs.run import RUN
 
 @dataclass(frozen=True, repr=False)
 class HistoryResult(Result):
-    """What changed from run to run; `page` shows it, where one was asked for."""
+    """What changed from run to run."""
 
     summary: HistorySummary
-    page: Path | None
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -36,8 +33,6 @@ class HistoryResult(Result):
             yield from _lines(change)
         if not self.summary["changes"]:
             yield "no job has two runs that can be compared yet: run one again with the same --out"
-        if self.page is not None:
-            yield f"trends: {self.page}"
 
 
 def history(
@@ -46,13 +41,12 @@ def history(
     job: str | None = None,
     before: int | None = None,
     after: int | None = None,
-    page_at: Path | str | None = None,
 ) -> HistoryResult:
     """Return the runs of folders of results, and what changed between two of each job.
 
     folders: of results, or of runs (their `history`). Runs of several are one list, by folder and
     number. job: this alone. before, after: the numbers of the runs that are compared, of the first
-    folder that has them; default: the last two. page_at: an HTML file of trends to write. Raises
+    folder that has them; default: the last two. Raises
     InputError for a folder without a run, and for numbers that are no runs of one job.
     """
     runs = [run for folder in folders for run in _runs(Path(folder))]
@@ -66,11 +60,7 @@ def history(
     changes = [compare_runs(*pair) for pair in pairs]
     damaged = [str(place) for folder in folders for place in damaged_in(Path(folder))]
     summary: HistorySummary = {"runs": run_lines(runs), "changes": changes, "damaged": damaged}
-    path = None if page_at is None else Path(page_at)
-    if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page(summary))
-    return HistoryResult(summary, path)
+    return HistoryResult(summary)
 
 
 def _runs(folder: Path) -> list[JobRun]:

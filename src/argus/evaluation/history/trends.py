@@ -1,4 +1,4 @@
-"""The page of trends: a line per figure over the runs of its job, and what changed last."""
+"""Trends: a line per figure over the runs of its job."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from markupsafe import Markup
 from typing_extensions import TypedDict
 
-from argus.evaluation.history.summary import HistorySummary, RunLine
-from argus.reports import render
+from argus.evaluation.history.summary import RunLine
 from argus.reports.figures import BAND_COLOURS, Figure, framed
 from argus.reports.svg import svg
 
 LEAST = 0.1
 """Of the range that an axis shows."""
-TEMPLATE = "evaluation/history/page.html.j2"
 
 
 class Trend(TypedDict):
@@ -23,11 +21,6 @@ class Trend(TypedDict):
     heading: str
     runs: int
     svg: Markup
-
-
-def page(summary: HistorySummary) -> str:
-    """Return the page; it needs nothing from outside and no script."""
-    return render(TEMPLATE, summary=summary, trends=trends(summary["runs"]))
 
 
 def trends(runs: Sequence[RunLine]) -> list[Trend]:

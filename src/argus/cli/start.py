@@ -1,23 +1,27 @@
-"""`argus init`: three questions, a connection that is tried, and argus.toml."""
+"""`argus init`, `doctor` and `demo`: the first things to run."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import with_blocks
+from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
+from argus.cli.model_options import LanguageModel
 from argus.corpora import StoreCorpus, named
 from argus.data.fields import FieldNames
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig
 from argus.health.config import ProjectParts
+from argus.llm.config import PANEL
 from argus.project.config import ProjectConfig
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import http_file, is_index
+from argus.settings import Doc, Option
 from argus.stores.spec import asks_store
 
 DOCUMENTS = (
@@ -87,3 +91,71 @@ def _names_retriever(name: str) -> bool:
 
 def _path(text: str) -> Path | None:
     return Path(text.strip()) if text.strip() else None
+
+
+@example("argus doctor --corpus docs.jsonl")
+@with_blocks
+def doctor(
+    *,
+    parts: ProjectParts,
+    columns: FieldNames,
+    asking: AskingConfig,
+    encoder: EncoderConfig,
+    llm: Annotated[
+        str | None,
+        Doc("A language model that is asked one short prompt: its name at an endpoint, or local:."),
+        Option(panel=PANEL),
+    ] = None,
+    llm_base_url: Annotated[
+        str | None, Doc("Its endpoint; default: as for --base-url."), Option(panel=PANEL)
+    ] = None,
+    json: o.AsJson = False,
+) -> None:
+    """Try machine, extras, model, documents, retriever, questions: exit 0, or 2 and what to mend.
+
+    Nothing is written. What is not named is not tried, the encoder excepted; an extra that is not
+    installed is a note. With --config argus.toml it tries what `argus init` wrote down.
+    """
+    from argus.health.job import check_up
+
+    key = None if llm is None else encoder.api_key_env
+    language = LanguageModel(model=llm, base_url=llm_base_url, api_key_env=key)
+    result = check_up(
+        parts, columns=columns, asking=asking, encoder=encoder, model=language.config()
+    )
+    o.show(result, as_json=json)
+    raise typer.Exit(result.exit_code)
+
+
+@example("argus demo --limit 300 --out argus-demo/")
+@with_blocks
+def demo(
+    *,
+    out: o.Out = Path("argus-demo"),
+    encoder: Annotated[
+        EncoderConfig, Without("base_url", "api_key_env", "batch_size", "concurrency")
+    ],
+    limit: o.Limit = None,
+    seed: o.Seed = 0,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Audit a retriever on the documentation of this Python's standard library, and repair it.
+
+    Thousands of real entities, 150 judged questions, nothing downloaded: audit, exposure, probe,
+    deprecations, diagnosis, repair, evaluation before and after, receipt, scenarios. OUT is also an
+    index, and OUT/corpus a BEIR folder, to try every other command on.
+    """
+    from argus.demo.job import demo as run
+    from argus.retrievability.audit.config import AuditConfig
+
+    result = run(
+        out=out,
+        encoder=encoder,
+        audit_config=AuditConfig(seed=seed, device=encoder.device),
+        limit=limit,
+        fresh=fresh,
+    )
+    o.show(result, as_json=json)
+    if not json:
+        o.print_lines([f"to work in: {o.command('serve', out)}"])

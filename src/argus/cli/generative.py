@@ -1,0 +1,368 @@
+"""`argus generative`: n-gram retrieval (SEAL, MINDER), and why it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from argus.cli import options as o
+from argus.cli.config_options import Without, job, with_blocks
+from argus.cli.groups import Group, example
+from argus.cli.model_options import LanguageModel
+from argus.cli.remedy import print_estimate
+from argus.cli.search import snippet
+from argus.corpora import CorpusName, NamedCorpus
+from argus.data.fields import FieldNames
+from argus.errors import ArgusError, InputError
+from argus.generative.failures.jobs.settings import FailureConfig, Workers
+from argus.generative.index.settings import NgramBuildConfig
+from argus.generative.jobs.settings import NgramSearchConfig
+from argus.generative.training.config import GenerativeTrainConfig
+from argus.generative.training.config import learning as learning_of
+from argus.generative.training.settings import LearningConfig
+from argus.generative.tuning.settings import GenerativeTuneConfig
+from argus.settings import Doc, Ge, Option, Setting, settings_of
+
+if TYPE_CHECKING:
+    from argus.generative.jobs.summary import AnswerRecord
+
+
+app = Group("Retrieve by n-grams that a language model writes (SEAL, MINDER).")
+
+
+def _training(_result: Any, given: Mapping[str, Any]) -> str:
+    return o.command(
+        "generative", "train", "--index", given["out"], "--corpus", given["corpus"],
+        *o.carry("generative train"),
+    )  # fmt: skip
+
+
+def _searching(result: Any, given: Mapping[str, Any]) -> str:
+    return o.command(
+        "generative", "search", given["index"], "--model", result.model, "--query", "WORDS"
+    )
+
+
+@app.command()
+@job(
+    "argus.generative.index.job:build_ngrams",
+    "argus generative build --corpus docs.jsonl --tokenizer bpe:500 --out ngrams/",
+    _training,
+)
+def build(
+    *,
+    corpus: o.Corpus,
+    out: o.IndexOut,
+    config: NgramBuildConfig,
+    pseudo_queries: Annotated[
+        Path | None,
+        Doc('JSONL of {"_id", "queries"}, or expansions.jsonl: the third view of MINDER.'),
+    ] = None,
+    fields: Annotated[FieldNames, Without("template")],
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Index every n-gram of a corpus: title, text and pseudo-queries of each passage.
+
+    Writes the index to OUT/ngrams, summary.json and manifest.json. Memory-mapped when it is used.
+    """
+
+
+PseudoQueries = Annotated[Path | None, Doc('JSONL of {"_id", "queries"}: MINDER\'s third view.')]
+
+
+class Learning:
+    """Options of the training; what is left out has the default of the model's kind."""
+
+    NAMES = (
+        "max_minutes", "epochs", "patience", "evaluate_every", "batch_size", "accumulation",
+        "learning_rate", "label_smoothing", "dtype",
+    )  # fmt: skip
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return settings of LearningConfig, unset unless given where kinds of models differ."""
+        settings = {s.name: s for s in settings_of(LearningConfig)}
+        unset = (replace(settings[name], default=None, optional=True) for name in cls.NAMES[:-1])
+        return *unset, settings["dtype"]
+
+    def config(self, model: str, seed: int) -> LearningConfig:
+        """Return how a model of this name learns."""
+        return learning_of(model, seed=seed, **self.options)
+
+
+@app.command()
+@example(
+    "argus generative train --index ngrams/ --corpus docs.jsonl --d-model 32 --layers 1 "
+    "--epochs 1 --out trained/"
+)
+@with_blocks
+def train(
+    *,
+    index: Annotated[Path, Doc("N-gram index whose tokenizer the model is to use.")],
+    corpus: o.Corpus,
+    questions: Annotated[Path | None, Doc("Questions, BEIR queries.jsonl or TSV.")] = None,
+    qrels: Annotated[Path | None, Doc("Which passages answer the questions.")] = None,
+    pseudo_queries: PseudoQueries = None,
+    out: o.Out = o.OUT,
+    what: Annotated[GenerativeTrainConfig, Without("training")],
+    learning: Learning,
+    device: o.Device = None,
+    columns: Annotated[FieldNames, Without("template")],
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Train a model to write n-grams, titles and pseudo-queries of the passages that answer.
+
+    Learns from judged questions where there are some, and from titles and passages themselves.
+    Writes OUT/model, a model of transformers, with what was held out, losses.parquet, summary.json
+    and manifest.json. A run that was stopped goes on where it was.
+    """
+    from argus.generative.training.job import train_generative
+
+    whole = replace(what, training=learning.config(what.model, what.examples.seed))
+    result = train_generative(
+        corpus, index=index, config=whole, out=out, queries=questions, qrels=qrels,
+        pseudo_queries=pseudo_queries, fields=columns, limit=limit, device=device,
+        fresh=fresh,
+    )  # fmt: skip
+    search = o.command("generative", "search", index, "--model", result.model, "--query", "WORDS")
+    o.show(result, as_json=json, then=f"Next: {search}")
+
+
+@app.command()
+@job(
+    "argus.generative.tuning.job:tune_generative",
+    "argus generative tune ngrams/ --model trained/ --corpus task/ "
+    "--questions q.jsonl --qrels q.tsv --smoothing 0",
+    _searching,
+)
+def tune(
+    index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
+    *,
+    corpus: o.Corpus,
+    queries: Annotated[
+        Path, Doc("What teaches to rank: BEIR queries.jsonl or TSV."), Option(("--questions",))
+    ],
+    qrels: o.Qrels,
+    pseudo_queries: PseudoQueries = None,
+    out: o.Out = o.OUT,
+    config: Annotated[GenerativeTuneConfig, Without("k", "formats", "compact", "batch", "rescore")],
+    device: o.Device = None,
+    fields: Annotated[FieldNames, Without("template")],
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Teach a trained model to rank: LTRGR, on the lists that it ranks for judged questions.
+
+    Passages that answer are to lead others by a margin, in scores made of the n-grams that found
+    them. Writes OUT/model, which search takes as --model, with losses.parquet, summary.json and
+    manifest.json. A run that was stopped goes on where it was.
+    """
+
+
+SHOWN_KEYS = 5
+
+
+@app.command()
+@example(
+    "argus generative search ngrams/ --model trained/model --queries queries.jsonl --k 5 --beams 3"
+)
+@with_blocks
+def search(
+    index: Annotated[Path, typer.Argument(help="Folder that argus generative build wrote.")],
+    *,
+    how: NgramSearchConfig,
+    queries: Annotated[
+        Path | None,
+        Doc("Questions: DPR JSON, dpr_qas, KILT JSONL, BEIR (a file or its folder)."),
+    ] = None,
+    query: Annotated[str | None, Doc("One question, in words.")] = None,
+    out: Annotated[
+        Path | None,
+        Doc(f"Folder for the results; default {o.OUT}, and nowhere for --query."),
+        Option(default=""),
+        o.Output(lambda options: None if options["query"] is not None else o.OUT),
+    ] = None,
+    topics: Annotated[
+        str,
+        Doc("How --queries is read: auto, dpr, dpr_qas, kilt, queries."),
+    ] = "auto",
+    corpus: Annotated[
+        NamedCorpus | None,
+        Doc("What was indexed: shows its exact texts, not those that the tokens make."),
+        o.CORPUS,
+    ] = None,
+    device: Annotated[o.Device, Option(panel="Decoding")] = None,
+    columns: Annotated[FieldNames, Without("template")],
+    limit: Annotated[int | None, Ge(1), Doc("Only the first so many questions.")] = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Rank passages by the n-grams that a language model writes for a question.
+
+    Writes OUT/dpr.json (with the n-grams of each passage), kilt.jsonl and run.trec (run.json where
+    ids hold white space), answers.jsonl, from which a killed search goes on, summary.json,
+    manifest.json and report.html. The run is one that argus evaluate and authority lint take.
+    """
+    from argus.generative.jobs.search import ask, search_ngrams
+
+    _one_of_both(queries, query)
+    if query is not None and out is None:
+        answer = ask(index, query, config=how, corpus=corpus, fields=columns, device=device)
+        o.print_json(answer) if json else print_hits(answer)
+        return
+    from argus.data.topics import TopicFormat
+    from argus.data.types import Query, Topic
+
+    topics_asked = [Topic(Query("query", query))] if query is not None else queries
+    result = search_ngrams(
+        index, topics_asked or [], config=how, out=out or o.OUT,
+        kind=o.one_of(TopicFormat, topics, "--topics"), corpus=corpus, fields=columns,
+        limit=limit, device=device, fresh=fresh,
+    )  # fmt: skip
+    o.show(result, as_json=json)
+
+
+def _one_of_both(queries: Path | None, query: str | None) -> None:
+    if (queries is None) == (query is None):
+        raise InputError(
+            "neither --queries nor --query" if query is None else "--queries and --query",
+            expected="one of them: a file of questions, or one question",
+            fix="Give --queries FILE, or --query 'words'.",
+            where="--queries",
+        )
+
+
+def print_hits(answer: AnswerRecord) -> None:
+    """Print passages, each with the n-grams that speak most for it."""
+    if not answer["results"]:
+        o.say("nothing found")
+    for hit in answer["results"]:
+        title = f"  {hit['title']}" if hit["title"] else ""
+        o.say(f"{hit['rank']:>3}  {hit['score']:.2f}  {hit['id']}{title}")
+        for key in hit["keys"][:SHOWN_KEYS]:
+            times = "once" if key["count"] == 1 else f"{key['count']:,} times"
+            o.say(f"     {key['weight']:>8.2f}  {key['view']:<8} {key['text'].strip()} ({times})")
+        if len(hit["keys"]) > SHOWN_KEYS:
+            rest = hit["keys"][SHOWN_KEYS:]
+            weight = sum(key["weight"] for key in rest)
+            o.say(f"     {weight:>8.2f}  {len(rest):,} more")
+        o.say(f"     {snippet(hit['text'])}")
+
+
+SHOWN_MODES = 5
+HITS = ("hit_1", "hit_k")
+
+
+class Judge(LanguageModel):
+    """Options that say who judges unannotated passages."""
+
+    MODEL = replace(
+        LanguageModel.MODEL,
+        text="Judges passages that hold an answer but are not annotated: a model of an "
+        "OpenAI-compatible endpoint, or local:FOLDER.",
+        option=Option(("--llm",), panel="Language model"),
+    )
+
+
+@app.command()
+@example(
+    "argus generative analyse run.trec --corpus docs.jsonl --queries queries.jsonl "
+    "--qrels qrels.tsv"
+)
+@with_blocks
+def analyse(
+    outputs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Of one or two systems: DPR JSON with keys, a folder of argus generative search, "
+            "KILT JSONL, or a run (with --corpus and --queries).",
+            metavar="OUTPUT [OUTPUT2]",
+            show_default=False,
+        ),
+    ],
+    *,
+    out: o.Out = o.OUT,
+    qrels: Annotated[
+        Path | None,
+        Doc("Judgements, in place of positive_ctxs of the outputs."),
+    ] = None,
+    queries: Annotated[
+        Path | None,
+        Doc("Questions of a run; ids of questions without; answers, before outputs' own."),
+    ] = None,
+    corpus: Annotated[
+        NamedCorpus | None, Doc("Texts of the passages of a run."), CorpusName()
+    ] = None,
+    measure: Annotated[FailureConfig, Without("workers")],
+    threshold: Annotated[
+        list[str] | None,
+        Doc("Of a mode, ID=VALUE (docs/failures.md lists them); may be repeated."),
+    ] = None,
+    device: Annotated[o.Device, Option(panel="Replay")] = None,
+    judge: Judge,
+    estimate: Annotated[
+        bool,
+        Doc("Only say what --llm would be asked and what it would cost."),
+        Option(panel="Language model"),
+        o.ALONE,
+    ] = False,
+    columns: Annotated[FieldNames, Without("template")],
+    workers: Workers = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Say of every question why its passage did not come first.
+
+    Writes failures.parquet (one row of figures per question), failure_diagnosis.parquet (the modes
+    of failure that hold for it, with evidence), failure_tables/ (CSV), summary.json, manifest.json
+    and report.html. What every figure is: docs/autopsy.md. A file that breaks off is analysed up
+    to there; the exit code is then 2.
+    """
+    from argus.generative.failures.jobs.analyse import analyse_failures, estimate_verdicts
+
+    whole = replace(
+        measure, llm=judge.config(), thresholds=_thresholds(threshold or []), workers=workers
+    )
+    if estimate:
+        prompts = estimate_verdicts(
+            outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
+            fields=columns,
+        )  # fmt: skip
+        print_estimate(prompts, json)
+        return
+    result = analyse_failures(
+        outputs, config=whole, out=out, corpus=corpus, queries=queries, qrels=qrels,
+        fields=columns, device=device, fresh=fresh,
+    )  # fmt: skip
+    o.show(result, as_json=json)
+    if result.incomplete:
+        raise ArgusError(
+            f"the report lacks something: {'; '.join(result.incomplete)}. What could be had is "
+            "analysed; mend that and run the same command again."
+        )
+
+
+def _thresholds(texts: list[str]) -> dict[str, float]:
+    values = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        try:
+            values[name.strip()] = float(value)
+        except ValueError as error:
+            raise InputError(
+                f"{text!r}",
+                expected="ID=VALUE, for example dominance=0.6",
+                fix="The ids are in docs/failures.md and in the report.",
+                where="--threshold",
+            ) from error
+    return values

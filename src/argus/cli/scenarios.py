@@ -1,0 +1,324 @@
+"""`argus scenarios`: what documents are needed for: audit, ablation, answers, a study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from argus.cli import options as o
+from argus.cli.config_options import Without, job, with_blocks
+from argus.cli.groups import Group, example
+from argus.cli.model_options import Judge, LanguageModel, NamedModel, needs_model
+from argus.cli.remedy import print_estimate
+from argus.data.fields import CoerceIds, FieldNames
+from argus.encoders.config import EncoderConfig
+from argus.engine.config import EngineConfig
+from argus.errors import InputError
+from argus.retrievers.config import AskingConfig
+from argus.scenarios.ablation.config import AblateConfig
+from argus.scenarios.distill.settings import DistillConfig
+from argus.scenarios.needs.config import NeedsConfig
+from argus.scenarios.profiles.config import ProfileSettings
+from argus.scenarios.qa.config import QASettings
+from argus.scenarios.study.config import PreferenceConfig, StudyConfig
+from argus.settings import Doc, Option, Setting
+
+if TYPE_CHECKING:
+    from argus.scenarios.profiles.config import ProfileConfig
+
+
+app = Group("What documents would be needed for: audit, ablation, answers, a study, distillation.")
+TAKEN = ("--base-url", "--api-key-env", "--concurrency", "--timeout")
+"""Options of the encoder and the retriever, which those of the model must not be called."""
+
+
+class NeedsModel(LanguageModel):
+    """Who writes needs, beside an encoder and a retriever with an address of their own."""
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """See `LanguageModel.declared_settings`: what is taken begins with `--llm-`."""
+        return tuple(
+            replace(s, option=_renamed(s)) if s.spelling[0] in TAKEN else s
+            for s in super().declared_settings()
+        )
+
+
+def _renamed(setting: Setting) -> Option:
+    return replace(setting.option, spelling=(f"--llm-{setting.spelling[0].removeprefix('--')}",))
+
+
+@app.command()
+@example("argus scenarios needs --corpus docs.jsonl --profiles profiles/ --out needs/")
+@with_blocks
+def needs(
+    *,
+    corpus: o.Corpus,
+    profiles: Annotated[
+        Path | None,
+        Doc("Profiles of its documents, or a folder with them; --model writes what is missing."),
+    ] = None,
+    out: o.Out = o.OUT,
+    measure: NeedsConfig,
+    queries: o.MaybeQueries = None,
+    qrels: o.MaybeQrels = None,
+    model: NeedsModel,
+    writing: Annotated[ProfileSettings, Without("form")],
+    estimate: o.Estimate = False,
+    retriever: o.Retriever = None,
+    asking: AskingConfig,
+    encoder: EncoderConfig,
+    store: o.Store = None,
+    columns: FieldNames,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Ask for every document by its own information needs: the risk of documents.
+
+    Twice: in an index of documents alone, and in one with scenarios, where each need is held out:
+    it searches without the scenario that it comes from. Writes need_risk.parquet and .csv (a
+    document's typical rank under its needs, the riskiest first), need_audit, needs, summary.json,
+    manifest.json and report.html. A retriever is asked once, as it is, and of the figures --k alone
+    counts: needs_served and needs_served_queries. With --model the needs of the documents that are
+    drawn are written first; --estimate tells what that costs. --queries and --qrels measure what
+    the risk tells of real questions.
+    """
+    from argus.scenarios.needs.measuring import JudgedFiles
+
+    writer = model.config()
+    written_by = None if writer is None else replace(writing, form=measure.form).by(writer)
+    if estimate:
+        _estimate(written_by, corpus, profiles, out, measure, columns, limit, json)
+        return
+    common: dict[str, Any] = {
+        "out": out, "config": measure, "model": written_by, "judged": JudgedFiles(queries, qrels),
+        "encoder": encoder, "fields": columns, "limit": limit, "fresh": fresh,
+    }  # fmt: skip
+    if retriever is not None:
+        from argus.scenarios.needs.served_job import ask_needs
+
+        served = ask_needs(corpus, profiles, retriever, asking=asking, **common)
+        o.show(served, as_json=json)
+        return
+    from argus.scenarios.needs.job import audit_needs
+
+    o.show(audit_needs(corpus, profiles, store=store, **common), as_json=json)
+
+
+def _estimate(
+    config: ProfileConfig | None,
+    corpus: Any,
+    profiles: Path | None,
+    out: Path,
+    measure: NeedsConfig,
+    columns: FieldNames,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    from argus.scenarios.needs.costs import estimate_needs
+
+    if config is None:
+        raise needs_model(["--estimate"])
+    cost = estimate_needs(
+        corpus, profiles, out=out, config=measure, model=config, fields=columns, limit=limit
+    )
+    print_estimate(cost, as_json)
+
+
+ENDPOINT = ("base_url", "api_key_env", "batch_size", "concurrency")
+"""Settings of an encoder that its own options would name as those of the language model."""
+
+
+@app.command()
+@job(
+    "argus.scenarios.ablation.job:ablate_scenarios",
+    "argus scenarios ablate --corpus docs.jsonl --profiles profiles/ --queries queries.jsonl "
+    "--qrels qrels.tsv",
+)
+def ablate(
+    *,
+    corpus: o.Corpus,
+    profiles: Annotated[Path, Doc("Scenarios (profiles.jsonl, or its folder).")],
+    queries: o.Queries,
+    qrels: o.Qrels,
+    out: o.Out = o.OUT,
+    config: AblateConfig,
+    excluded: o.Excluded = None,
+    expansions: Annotated[
+        Path | None,
+        Doc("Pseudo-queries and summaries (JSONL), instead of --model."),
+    ] = None,
+    model: NamedModel,
+    encoder: Annotated[EncoderConfig, Without(*ENDPOINT)],
+    store: o.Store = None,
+    fields: FieldNames,
+    engine: EngineConfig | None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Search with every component at every λ, and compare each with the documents alone.
+
+    With --expansions or --model also documents expanded with pseudo-queries and with a summary; the
+    model's answers are kept in OUT/answers.sqlite. Writes ablation.parquet and .csv, summary.json,
+    manifest.json and report.html with a heat map.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """Options that say what is asked, and what for."""
+
+    index: Annotated[str, Doc("PATH, PATH@REMEDY: an index with scenarios."), o.INDEX]
+    queries: Annotated[Path, Doc("Questions (JSONL, CSV, TSV, Parquet, BEIR folder).")]
+    answers: Annotated[
+        Path | None,
+        Doc("Reference answers (query_id, answer); default: the queries' answer field."),
+    ] = None
+    qrels: Annotated[
+        Path | None,
+        Doc("Judgements, for the oracle and the rankings' nDCG@10."),
+    ] = None
+    reasoned: Annotated[
+        Path | None,
+        Doc("Reformulated queries (query_id, text) to search with, as BRIGHT's."),
+    ] = None
+    coerce_ids: Annotated[CoerceIds, Option()] = False
+    encoder: o.IndexEncoder = None
+    device: o.Device = None
+
+
+@app.command()
+@example(
+    "argus scenarios qa --index index/ --queries queries.jsonl --model NAME "
+    "--base-url http://127.0.0.1:8000/v1"
+)
+@with_blocks
+def qa(
+    subject: Subject,
+    model: LanguageModel,
+    judge: Judge,
+    measure: QASettings,
+    engine: EngineConfig | None,
+    out: o.Out = o.OUT,
+    estimate: o.Estimate = False,
+    fresh: o.Fresh = False,
+    json: o.AsJson = False,
+) -> None:
+    """Compare answers from documents, from documents with scenarios, and from relevant documents.
+
+    Each answer gets a score from 0 to 100 against a reference answer (SPIKE §4.4). Answers are kept
+    in OUT/answers.sqlite: a run that was stopped goes on, and nothing is paid for twice. Writes
+    scenarios_qa.parquet and .csv, summary.json, manifest.json and report.html.
+    """
+    from argus.scenarios.qa.estimate import estimate_answers
+    from argus.scenarios.qa.job import compare_answers
+    from argus.scenarios.qa.summary import estimate_lines
+
+    answering = model.config()
+    if answering is None:
+        raise InputError(
+            "no --model",
+            expected="the model that answers",
+            fix="Name one of an OpenAI-compatible endpoint, or local:FOLDER.",
+            where="--model",
+        )
+    whole = measure.by(answering, judge.config(model))
+    if estimate:
+        estimates = estimate_answers(
+            subject.index, subject.queries, config=whole, out=out, answers=subject.answers,
+            qrels=subject.qrels, reasoned=subject.reasoned, encoder=subject.encoder,
+            device=subject.device, coerce_ids=subject.coerce_ids,
+        )  # fmt: skip
+        o.print_json(estimates) if json else o.print_lines(estimate_lines(estimates))
+        return
+    result = compare_answers(
+        subject.index, subject.queries, config=whole, out=out, answers=subject.answers,
+        qrels=subject.qrels, reasoned=subject.reasoned, encoder=subject.encoder,
+        device=subject.device, coerce_ids=subject.coerce_ids, fresh=fresh, engine=engine,
+    )  # fmt: skip
+    o.show(result, as_json=json)
+
+
+def _reading(_result: Any, given: Mapping[str, Any]) -> str:
+    return o.command("scenarios", "preferences", "--study", given["out"], "--answers", "FILLED")
+
+
+@app.command()
+@job(
+    "argus.scenarios.study.job:make_study",
+    "argus scenarios study --index index/ --queries queries.jsonl --out study/",
+    _reading,
+)
+def study(
+    *,
+    index: o.IndexState,
+    queries: o.Queries,
+    out: o.Out = o.OUT,
+    config: StudyConfig,
+    coerce_ids: Annotated[CoerceIds, Option()] = False,
+    encoder: o.IndexEncoder = None,
+    device: o.Device = None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Write sheets on which people compare results with scenarios and without (SPIKE §4.3).
+
+    Each person gets OUT/sheets/sheet-N: a page for a browser, and the same as a table. Neither says
+    which side has what; OUT/key.jsonl does, and stays with you. Four criteria: specificity,
+    comprehensibility, usefulness, overall. argus scenarios preferences reads what comes back.
+    """
+
+
+@app.command()
+@job(
+    "argus.scenarios.study.reading:read_preferences",
+    "argus scenarios preferences --study study/ --answers filled/",
+)
+def preferences(
+    *,
+    study: Annotated[Path, Doc("Folder of argus scenarios study, with its key.")],
+    answers: Annotated[
+        list[Path], Doc("Filled sheets, or a folder of them; may be given again."), Option()
+    ],
+    out: Annotated[
+        Path | None,
+        Doc("Folder for the results; default STUDY/preferences."),
+        o.Output(lambda options: Path(options["study"]) / "preferences"),
+    ] = None,
+    config: PreferenceConfig,
+    fresh: o.Fresh = False,
+) -> None:
+    """Tell what the people of a study prefer, and how far they agree.
+
+    Per comparison and criterion: the share that prefers scenarios with its interval, and Fleiss',
+    Cohen's and Krippendorff's measures of agreement. Writes preferences and preference_answers
+    (.parquet and .csv), summary.json, manifest.json and report.html.
+    """
+
+
+@app.command()
+@job(
+    "argus.scenarios.distill.job:distill",
+    "argus scenarios distill --corpus docs.jsonl --profiles profiles/ --base student/ --epochs 3",
+)
+def distill(
+    *,
+    corpus: o.Corpus,
+    profiles: Annotated[
+        Path,
+        Doc("Teacher's profiles: a file, or a folder that holds them."),
+    ],
+    out: o.Out = o.OUT,
+    config: DistillConfig,
+    device: o.Device = None,
+    fields: FieldNames,
+    limit: o.Limit = None,
+    fresh: o.Fresh = False,
+) -> None:
+    """Fine-tune a small language model with LoRA on the scenarios that a large one wrote.
+
+    Writes OUT/adapter (with --merge, OUT/merged, too), losses.parquet, summary.json and
+    manifest.json. The adapter generates with --model local:BASE --adapter OUT/adapter; a merged
+    model with --model local:OUT/merged, or from any endpoint that serves it.
+    """
