@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from argus.cli.remarks import show_remarks
+from argus.cli.streams import show_remarks
 from argus.retrievers import forecast as module
 from argus.retrievers.forecast import duration, forecast
 

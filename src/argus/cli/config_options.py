@@ -20,10 +20,19 @@ import typer
 
 from argus.cli import options as o
 from argus.cli.config import read_config
-from argus.cli.exits import INTERRUPTED
 from argus.cli.groups import example
-from argus.cli.inputs import check_asking, check_inputs, inputs_of, with_columns, with_stores
-from argus.cli.outputs import Output, check_characters, check_outputs, stopped
+from argus.cli.places import (
+    Output,
+    check_asking,
+    check_characters,
+    check_inputs,
+    check_outputs,
+    inputs_of,
+    stopped,
+    with_columns,
+    with_stores,
+)
+from argus.cli.streams import INTERRUPTED
 from argus.commands import Options, note
 from argus.data.fields import QrelsFields, QrelsName
 from argus.errors import InputError

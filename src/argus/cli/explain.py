@@ -11,7 +11,7 @@ import typer
 from argus.cli import options as o
 from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
-from argus.cli.inputs import check_inputs
+from argus.cli.places import check_inputs
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.explanation.config import ExplainConfig, RpsSource, RunConfig

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from argus.cli.words import refuse_empty, refuse_second_config
+from argus.cli.config import refuse_empty, refuse_second_config
 
 C = TypeVar("C", bound=Callable[..., Any])
 

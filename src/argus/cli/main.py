@@ -10,15 +10,17 @@ from typing import NoReturn
 
 import typer
 
-from argus.cli.exits import GONE, INTERRUPTED
 from argus.cli.groups import HELP, Entry, lazy_group
-from argus.cli.remarks import (
+from argus.cli.streams import (
+    GONE,
+    INTERRUPTED,
+    bound_terminal,
     escape_the_unprintable,
     open_the_closed,
+    outlive_standard_error,
     show_remarks,
     takes_output,
 )
-from argus.cli.streams import bound_terminal, outlive_standard_error
 from argus.errors import ArgusError
 from argus.extras import naming_extras
 from argus.hidden import without_known

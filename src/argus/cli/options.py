@@ -10,12 +10,12 @@ from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
 
-from argus.cli.inputs import CORPUS as CORPUS
-from argus.cli.inputs import INDEX as INDEX
-from argus.cli.outputs import ALONE as ALONE
-from argus.cli.outputs import OUTPUT as OUTPUT
-from argus.cli.outputs import Output as Output
-from argus.cli.remarks import holds_all_characters
+from argus.cli.places import ALONE as ALONE
+from argus.cli.places import CORPUS as CORPUS
+from argus.cli.places import INDEX as INDEX
+from argus.cli.places import OUTPUT as OUTPUT
+from argus.cli.places import Output as Output
+from argus.cli.streams import holds_all_characters
 from argus.commands import carry as carry
 from argus.commands import command as command
 from argus.corpora import NamedCorpus
