@@ -21,8 +21,7 @@ from argus.data.runs import ranking
 from argus.data.types import Document, FloatArray
 from argus.encoders import Encoder, EncoderConfig, load_encoder
 from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.gate.config import GateBounds
-from argus.evaluation.gate.job import gate
+from argus.evaluation.gate import GateBounds, gate
 from argus.evaluation.job import evaluate
 from argus.explanation.config import RunConfig
 from argus.explanation.of_retriever import explain_retriever

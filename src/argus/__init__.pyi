@@ -236,25 +236,25 @@ from .evaluation.config import (
     ChunkedCorpus as ChunkedCorpus,
     EvaluateConfig as EvaluateConfig,
 )
-from .evaluation.gate.config import (
+from .evaluation.gate import (
     GateBounds as GateBounds,
 )
-from .evaluation.gate.job import (
+from .evaluation.gate import (
     GateResult as GateResult,
     gate as gate,
 )
-from .evaluation.gate.outcome import (
+from .evaluation.gate import (
     Outcome as Outcome,
     Verdict as Verdict,
 )
-from .evaluation.history.compare import (
+from .evaluation.history import (
     compare_runs as compare_runs,
 )
-from .evaluation.history.job import (
+from .evaluation.history import (
     HistoryResult as HistoryResult,
     history as history,
 )
-from .evaluation.history.summary import (
+from .evaluation.history import (
     FigureChange as FigureChange,
     HistorySummary as HistorySummary,
     ItemChange as ItemChange,

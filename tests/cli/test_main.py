@@ -117,7 +117,7 @@ def test_the_unexpected_is_exit_2_and_a_traceback_on_request(monkeypatch, capsys
     def broken(*_args, **_kwargs):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("argus.evaluation.gate.job.gate", broken)
+    monkeypatch.setattr("argus.evaluation.gate.gate", broken)
     assert run(monkeypatch, "gate", str(tmp_path), "--min-ndcg", "0.5") == 2, "1 is a failed gate"
     told = capsys.readouterr().err
     assert told.startswith("argus: unexpected ZeroDivisionError: division by zero. This is a fault")
@@ -133,6 +133,6 @@ def test_whatever_escapes_is_exit_2_and_steers_no_terminal(monkeypatch, capsys, 
     def broken(*_args, **_kwargs):
         raise error
 
-    monkeypatch.setattr("argus.evaluation.gate.job.gate", broken)
+    monkeypatch.setattr("argus.evaluation.gate.gate", broken)
     assert run(monkeypatch, "gate", str(tmp_path), "--min-ndcg", "0.5") == 2
     assert f"unexpected {type(error).__name__}: a\\u001b[2J. This" in capsys.readouterr().err

@@ -115,8 +115,7 @@ def read_answers(path: Path) -> object:
 
 
 def gate(path: Path) -> object:
-    from argus.evaluation.gate.config import GateBounds
-    from argus.evaluation.gate.job import gate
+    from argus.evaluation.gate import GateBounds, gate
 
     return gate([path.parent], GateBounds(max_never_retrieved_share=0.5)).markdown()
 

@@ -14,7 +14,7 @@ from argus.cli.groups import example
 from argus.corpora import NamedCorpus
 from argus.data.fields import FieldNames
 from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.gate.config import GateBounds
+from argus.evaluation.gate import GateBounds
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import Doc, Option
@@ -108,7 +108,7 @@ def gate(
     and questions, corrected for their number.
     """
     from argus.data.artifacts import write_whole
-    from argus.evaluation.gate.job import gate as run
+    from argus.evaluation.gate import gate as run
 
     result = run(folders, bounds, baseline=against)
     printed = str(markdown) == "-"
@@ -127,7 +127,7 @@ def gate(
     raise typer.Exit(result.exit_code)
 
 
-@job("argus.evaluation.history.job:history", "argus history report/")
+@job("argus.evaluation.history:history", "argus history report/")
 def history(
     folders: Annotated[
         list[Path], typer.Argument(help="Folders of results, or of runs (OUT/history).")

@@ -33,8 +33,9 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(step) for step in (section, *first["loc"]) if step != "")
+        given = "" if isinstance(first["input"], dict) else f"{first['input']!r}"[:80] + ": "
         raise InputError(
-            f"{first['msg'].lower()}, in {len(error.errors())} place(s)",
+            f"{given}{first['msg'].lower()}, in {len(error.errors())} place(s)",
             expected="the file as Argus wrote it",
             fix=WRITTEN,
             where=Location(where, field=place or None),

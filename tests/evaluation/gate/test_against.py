@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 import argus
 from argus.data import ArtifactFolder, Query
 from argus.errors import InputError
-from argus.evaluation.gate.against import Change, holm
-from argus.evaluation.gate.outcome import Outcome, Verdict
-from argus.evaluation.gate.writing import junit, markdown
+from argus.evaluation.gate import Change, GateResult, Outcome, Verdict, holm
 from tests.runs.test_record import LOST, expose
 
 NONE = argus.GateBounds()
@@ -224,7 +222,7 @@ def test_holm_is_never_below_and_never_above_bonferroni(values):
 def test_the_rate_of_false_alarms_is_low():
     import numpy as np
 
-    from argus.evaluation.history.compare import paired
+    from argus.evaluation.history import paired
 
     rng, alarms = np.random.default_rng(1), 0
     for _ in range(60):
@@ -240,7 +238,7 @@ def test_junit_says_failures_errors_and_passes(folders):
         *check(folders, "worse").outcomes, *check(folders, "failing").outcomes,
         *check(folders, "same").outcomes,
     ]  # fmt: skip
-    suite = ET.fromstring(junit(outcomes)).find("testsuite")
+    suite = ET.fromstring(GateResult(outcomes).junit()).find("testsuite")
     verdicts = [o.verdict for o in outcomes]
     assert int(suite.get("tests")) == len(outcomes) == len(suite.findall("testcase"))
     assert int(suite.get("failures")) == verdicts.count(Verdict.FAIL) > 0
@@ -252,21 +250,21 @@ def test_junit_says_failures_errors_and_passes(folders):
 
 def test_junit_holds_whatever_stands_in_a_name():
     odd = Outcome("against", "a\x00\ufffe<&\"'>\ud800", Verdict.FAIL, 0.1, 0.2, "job\x1b: ]]>")
-    (case,) = ET.fromstring(junit([odd]).encode("utf-8")).iter("testcase")
+    (case,) = ET.fromstring(GateResult([odd]).junit().encode("utf-8")).iter("testcase")
     assert "<&" in case.get("classname")
 
 
 def test_no_name_turns_what_a_gate_says():
     odd = Outcome("against", "a\u202eb\nc", Verdict.FAIL, 0.1, 0.2, "job\x1b: x")
-    text = markdown(Verdict.FAIL, [odd])
+    text = GateResult([odd]).markdown()
     assert r"job\\u001b: x (`a\u202eb\u000ac`)" in text
-    assert not {"\u202e", "\x1b"} & set(text + junit([odd]))
+    assert not {"\u202e", "\x1b"} & set(text + GateResult([odd]).junit())
 
 
 def test_markdown_is_a_table(folders):
     result = check(folders, "worse")
-    text = markdown(result.verdict, result.outcomes)
-    assert text.startswith("**Argus gate: fail**") and text == result.markdown()
+    text = result.markdown()
+    assert text.startswith("**Argus gate: fail**")
     assert all(line.count("|") >= 6 for line in text.splitlines()[2:])
 
 

@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from argus.evaluation.gate.config import GateBounds
-from argus.evaluation.gate.job import Verdict, gate
+from argus.evaluation.gate import GateBounds, Verdict, gate
 from argus.reach import reach
 from tests.support.stores import N, lancedb
 
@@ -51,7 +50,7 @@ def test_lost_and_broken_records_count_alike(folder, tmp_path):
     section["reached"]["asked"] = 1
     (tmp_path / "summary.json").write_text(json.dumps({"reach": section}))
     wrong = outcome(tmp_path, max_unreachable_share=1)
-    assert wrong.verdict is Verdict.NOT_MEASURED and "a number from 0 to 1" in wrong.detail
+    assert wrong.verdict is Verdict.NOT_MEASURED and "reached.share" in wrong.detail
 
 
 def test_recall_of_real_queries_comes_first(folder, tmp_path):

@@ -6,8 +6,7 @@ import pytest
 
 from argus.data.types import Query
 from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.gate.config import GateBounds
-from argus.evaluation.gate.job import Verdict, gate
+from argus.evaluation.gate import GateBounds, Verdict, gate
 from argus.evaluation.job import evaluate
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.job import exposure

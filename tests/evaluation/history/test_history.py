@@ -5,7 +5,7 @@ import pytest
 
 import argus
 from argus.errors import InputError
-from argus.evaluation.history.compare import MOST_RESAMPLED, Pairs, paired
+from argus.evaluation.history import MOST_RESAMPLED, Pairs, paired
 from argus.reports.html import write_report
 from tests.runs.test_record import LOST, expose, two  # noqa: F401
 

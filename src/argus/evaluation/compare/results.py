@@ -25,8 +25,7 @@ from argus.evaluation.compare.summary import (
     JobSides,
     ResultFigures,
 )
-from argus.evaluation.history.compare import compare_runs
-from argus.evaluation.history.summary import FigureChange
+from argus.evaluation.history import FigureChange, compare_runs
 from argus.runs import runs_of
 
 R = TypeVar("R")

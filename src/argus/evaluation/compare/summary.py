@@ -7,7 +7,7 @@ from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from argus.evaluation.history.summary import FigureChange
+from argus.evaluation.history import FigureChange
 from argus.measures.significance import DifferenceFigures, with_interval
 from argus.measures.slices import SliceFigures, slice_lines
 

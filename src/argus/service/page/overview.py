@@ -8,8 +8,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from argus.data.parquet import read_where
-from argus.evaluation.history.job import run_lines
-from argus.evaluation.history.trends import Trend, trends
+from argus.evaluation.history import Trend, run_lines, trends
 from argus.runs import runs_in
 from argus.service.page.job_panel import panel
 from argus.service.page.rendering import PageRoute, folder_path, render

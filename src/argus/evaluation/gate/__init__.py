@@ -1,1 +1,0 @@
-"""`argus gate`: figures of results against bounds, an exit code for CI."""

@@ -1,0 +1,458 @@
+"""`argus history`: what changed from run to run, told by a paired test of every figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from markupsafe import Markup
+from typing_extensions import TypedDict
+
+from argus.errors import InputError
+from argus.jobs.result import Result
+from argus.measures.significance import (
+    ALIKE,
+    FEWEST_CHANGED,
+    UNCHANGED,
+    DifferenceFigures,
+    PairedDifference,
+    least_bound,
+    paired_difference,
+)
+from argus.reports.figures import BAND_COLOURS, framed
+from argus.reports.svg import svg
+from argus.runs import JobRun, runs_in
+from argus.runs.figures import TRACKED
+from argus.runs.folder import damaged_in
+from argus.runs.run import RUN
+
+MOST_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves
+NAMED = 20  # items of each direction that are named
+SEED = 0
+LEAST_SPAN = 0.1  # of the range that the axis of a trend shows
+
+
+class ItemChange(TypedDict):
+    """A document, entity or question, and a figure of it in both runs.
+
+    id: id of the document, entity or question.
+    before, after: its figure in this run.
+    """
+
+    id: str
+    before: float
+    after: float
+
+
+class FigureChange(TypedDict):
+    """One figure of two runs, over the items that both measured; `queries` in `test` counts them.
+
+    figure: name of the figure.
+    common: items that both runs measured.
+    only_before, only_after: items that one run alone measured.
+    failed_after: items that were measured before, and failed after; in no mean.
+    test: paired test over the common items; None without any.
+    worse: items that got worse, the most changed first.
+    better: items that got better, the most changed first.
+    verdict: better, worse, or empty where chance may do it.
+    """
+
+    figure: str
+    common: int
+    only_before: int
+    only_after: int
+    failed_after: int
+    test: DifferenceFigures | None
+    worse: list[ItemChange]
+    better: list[ItemChange]
+    verdict: str
+
+
+class RunChange(TypedDict):
+    """Two runs of one job, by their numbers.
+
+    job: job that both runs are of.
+    unit: what an item is: document, entity or question.
+    before, after: number of the run.
+    settings: settings of the figures that differ.
+    same_corpus: whether both runs read one corpus.
+    same_encoder: whether both runs used one encoder.
+    """
+
+    job: str
+    unit: str
+    before: int
+    after: int
+    settings: list[str]
+    same_corpus: bool
+    same_encoder: bool
+    figures: list[FigureChange]
+
+
+class RunLine(TypedDict):
+    """A run in the list of all.
+
+    number: number of the run, from 1.
+    job: job that ran.
+    place: folder of the run.
+    finished: when it ended, ISO 8601, UTC.
+    means: figure to its mean.
+    clock_ran_back: whether it says that it began before the run before it.
+    """
+
+    number: int
+    job: str
+    place: str
+    finished: str
+    argus: str
+    means: dict[str, float]
+    clock_ran_back: bool
+
+
+class HistorySummary(TypedDict):
+    """All runs, in the order in which they were recorded, and what changed last in each job.
+
+    damaged: folders of runs that cannot be read.
+    """
+
+    runs: list[RunLine]
+    changes: list[RunChange]
+    damaged: list[str]
+
+
+@dataclass(frozen=True, repr=False)
+class HistoryResult(Result):
+    """What changed from run to run."""
+
+    summary: HistorySummary
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        for run in self.summary["runs"]:
+            means = ", ".join(f"{name} {value:.4f}" for name, value in run["means"].items())
+            clock = " (the clock ran back)" if run["clock_ran_back"] else ""
+            yield f"{run['number']:>4}  {run['finished'][:16]}  {run['job']}: {means}{clock}"
+        for place in self.summary["damaged"]:
+            yield f"WARNING: {place} cannot be read and is left out"
+        for change in self.summary["changes"]:
+            yield from _lines(change)
+        if not self.summary["changes"]:
+            yield "no job has two runs that can be compared yet: run one again with the same --out"
+
+
+def history(
+    folders: Sequence[Path | str],
+    *,
+    job: str | None = None,
+    before: int | None = None,
+    after: int | None = None,
+) -> HistoryResult:
+    """Return the runs of folders of results, and what changed between two of each job.
+
+    folders: of results, or of runs (their `history`). Runs of several are one list, by folder and
+    number. job: this alone. before, after: the numbers of the runs that are compared, of the first
+    folder that has them; default: the last two. Raises
+    InputError for a folder without a run, and for numbers that are no runs of one job.
+    """
+    runs = [run for folder in folders for run in _runs(Path(folder))]
+    runs = [run for run in runs if job is None or run.job == job]
+    if not runs:
+        raise InputError(
+            f"no run of {job}" if job else "no folder",
+            expected="a job with runs", fix="Leave out --job to see all.", where="argus history",
+        )  # fmt: skip
+    pairs = [(_numbered(runs, before), _numbered(runs, after))] if before or after else _last(runs)
+    changes = [compare_runs(*pair) for pair in pairs]
+    damaged = [str(place) for folder in folders for place in damaged_in(Path(folder))]
+    summary: HistorySummary = {"runs": run_lines(runs), "changes": changes, "damaged": damaged}
+    return HistoryResult(summary)
+
+
+def _runs(folder: Path) -> list[JobRun]:
+    runs = runs_in(folder)
+    if not runs and (damaged := damaged_in(folder)):
+        raise InputError(
+            f"none of its {len(damaged):,} runs can be read: {_listed(damaged)}",
+            expected=f"a {RUN} as Argus recorded it in one of them at least",
+            fix="Put them back from a copy, or remove them; then argus report on the folder of "
+            "results records what lies there.",
+            where=folder,
+        )
+    if not runs:
+        raise InputError(
+            "no run in it" if folder.is_dir() else "no such folder",
+            expected="a folder of results that was written since runs are recorded",
+            fix="Run the job again with the same --out, or argus report on the folder: it records "
+            "what lies there.",
+            where=folder,
+        )
+    return runs
+
+
+def _listed(places: Sequence[Path]) -> str:
+    return ", ".join(place.name for place in places[:5]) + (" ..." if len(places) > 5 else "")
+
+
+def _numbered(runs: Sequence[JobRun], number: int | None) -> JobRun:
+    for run in runs:
+        if run.record["number"] == number:
+            return run
+    raise InputError(
+        f"no run {number}",
+        expected=f"one of {', '.join(str(run.record['number']) for run in runs)}",
+        fix="Give --before and --after together, two runs of one job.",
+        where="--before, --after",
+    )
+
+
+def _last(runs: Sequence[JobRun]) -> Iterator[tuple[JobRun, JobRun]]:
+    """Yield the last two runs of each job that can be compared."""
+    by_job: dict[str, list[JobRun]] = {}
+    for run in runs:
+        by_job.setdefault(run.job, []).append(run)
+    for of_job in by_job.values():
+        if len(of_job) > 1 and _have_common(of_job[-2], of_job[-1]):
+            yield of_job[-2], of_job[-1]
+
+
+def _have_common(before: JobRun, after: JobRun) -> bool:
+    return any(
+        set(values) & set(after.items.get(name, ())) for name, values in before.items.items()
+    )
+
+
+def run_lines(runs: Sequence[JobRun]) -> list[RunLine]:
+    """Return what the list of runs tells of each, in their order."""
+    return [_line(run, runs[i - 1] if i else None) for i, run in enumerate(runs)]
+
+
+def _line(run: JobRun, last: JobRun | None) -> RunLine:
+    record = run.record
+    return {
+        "number": record["number"],
+        "job": run.job,
+        "place": str(run.place),
+        "finished": record["finished"],
+        "argus": record["argus"],
+        "means": record["means"],
+        "clock_ran_back": last is not None and record["finished"] < last.record["finished"],
+    }
+
+
+def _lines(change: RunChange) -> Iterator[str]:
+    """Yield what changed between two runs, and who changed most."""
+    yield f"{change['job']}, run {change['before']} to run {change['after']}:"
+    if change["settings"]:
+        yield f"  not the same figures: {', '.join(change['settings'])}"
+    if not change["same_corpus"]:
+        yield f"  another corpus: told of the {change['unit']} that both have"
+    for figure in change["figures"]:
+        test = figure["test"]
+        if test is None:
+            continue
+        interval = f"no interval: {test['no_interval']}"
+        if test["low"] is not None:
+            interval = f"95% {test['low']:+.4f} to {test['high']:+.4f}, p={test['p_value']:.3g}"
+        yield (
+            f"  {figure['figure']}: {test['mean_before']:.4f} -> {test['mean_after']:.4f} "
+            f"({test['mean_difference']:+.4f}, {interval}) over {figure['common']:,} "
+            f"{change['unit']}: {figure['verdict'] or 'chance may do it'}; {test['improved']:,} "
+            f"better, {test['harmed']:,} worse"
+        )
+        for item in figure["worse"][:3]:
+            yield f"    {item['id']}: {item['before']:.3f} -> {item['after']:.3f}"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """One figure's values on the items of two runs. failed: measured before, and failed after."""
+
+    before: dict[str, float]
+    after: dict[str, float]
+    failed: tuple[str, ...]
+    only_before: int
+    only_after: int
+
+    @classmethod
+    def of(cls, before: Mapping[str, float | None], after: Mapping[str, float | None]) -> Pairs:
+        """Pair what both runs hold."""
+        first = {id_: v for id_, v in before.items() if v is not None}
+        common = [id_ for id_ in first if after.get(id_) is not None]
+        failed = tuple(id_ for id_ in first if id_ in after and after[id_] is None)
+        second = {id_: value for id_ in common if (value := after[id_]) is not None}
+        new = sum(v is not None and first.get(id_) is None for id_, v in after.items())
+        lost = len(first) - len(common) - len(failed)
+        return cls({id_: first[id_] for id_ in common}, second, failed, lost, new)
+
+    def with_failed(self, before: Mapping[str, float | None]) -> Pairs:
+        """Return the same where what failed counts as its worst value, 0."""
+        values = {id_: v for id_ in self.failed if (v := before[id_]) is not None}
+        zeros = dict.fromkeys(values, 0.0)
+        return Pairs(
+            self.before | values, self.after | zeros, (), self.only_before, self.only_after
+        )
+
+
+def differing_settings(before: JobRun, after: JobRun) -> list[str]:
+    """Return the settings, of those that define the figures, in which two runs differ."""
+    first, second = before.record["settings"], after.record["settings"]
+    return [
+        f"{name} {first.get(name)} → {second.get(name)}"
+        for name in TRACKED[before.job].settings
+        if first.get(name) != second.get(name)
+    ]
+
+
+def compare_runs(before: JobRun, after: JobRun) -> RunChange:
+    """Return what changed between two runs of one job, by a paired test of each figure.
+
+    Raises InputError for runs of different jobs, and where they have no item in common.
+    """
+    check_comparable(before, after)
+    figures = [
+        change_of(name, Pairs.of(before.items[name], after.items[name]))
+        for name in before.items
+        if name in after.items
+    ]
+    return {
+        "job": before.job,
+        "unit": TRACKED[before.job].unit,
+        "before": before.record["number"],
+        "after": after.record["number"],
+        "settings": differing_settings(before, after),
+        "same_corpus": before.record["corpus"] == after.record["corpus"],
+        "same_encoder": before.record["encoder"] == after.record["encoder"],
+        "figures": figures,
+    }
+
+
+class NotComparable(InputError):
+    """Two runs that have nothing in common."""
+
+
+def check_comparable(before: JobRun, after: JobRun) -> None:
+    """Raise NotComparable for runs of different jobs, and for runs without a common item."""
+    if before.job != after.job:
+        raise NotComparable(
+            f"a run of {before.job} and one of {after.job}",
+            expected="two runs of the same job",
+            fix="argus history lists the runs of a folder.",
+            where=before.place,
+        )
+    common = [
+        name
+        for name in before.items
+        if name in after.items
+        and any(
+            after.items[name].get(i) is not None
+            for i, v in before.items[name].items()
+            if v is not None
+        )
+    ]
+    if not common:
+        raise NotComparable(
+            f"no {TRACKED[before.job].unit} in common with {after.place}",
+            expected="two runs over the same documents or questions",
+            fix="Take the baseline from a run of the same corpus.",
+            where=before.place,
+        )
+
+
+def change_of(name: str, pairs: Pairs) -> FigureChange:
+    """Return what became of a figure; without common items there are no means."""
+    tested = paired(pairs.before, pairs.after) if pairs.before else None
+    changes = {id_: pairs.after[id_] - v for id_, v in pairs.before.items()}
+    moved = sorted(
+        (i for i, d in changes.items() if abs(d) > UNCHANGED), key=lambda i: (changes[i], i)
+    )
+
+    def named(ids: list[str]) -> list[ItemChange]:
+        return [{"id": i, "before": pairs.before[i], "after": pairs.after[i]} for i in ids]
+
+    return {
+        "figure": name,
+        "common": len(pairs.before),
+        "only_before": pairs.only_before,
+        "only_after": pairs.only_after,
+        "failed_after": len(pairs.failed),
+        "test": None if tested is None else tested.figures(),
+        "worse": named([i for i in moved if changes[i] < 0][:NAMED]),
+        "better": named([i for i in reversed(moved) if changes[i] > 0][:NAMED]),
+        "verdict": "" if tested is None else tested.verdict,
+    }
+
+
+def paired(before: Mapping[str, float], after: Mapping[str, float]) -> PairedDifference:
+    """Return the paired difference; of many items by Student's t, of fewer by resampling."""
+    if len(before) <= MOST_RESAMPLED:
+        return paired_difference(before, after, seed=SEED)
+    ids = sorted(before)
+    first = np.array([before[i] for i in ids])
+    return _by_t(first, np.array([after[i] for i in ids]))
+
+
+def _by_t(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> PairedDifference:
+    """Return the same by Student's t, whose sample is large here."""
+    from scipy.stats import t
+
+    difference = second - first
+    difference[np.abs(difference) <= UNCHANGED] = 0.0
+    n, changed = len(difference), int((difference != 0).sum())
+    mean, error = float(difference.mean()), float(difference.std(ddof=1)) / math.sqrt(n)
+    enough = changed >= FEWEST_CHANGED
+    sure = enough and float(np.ptp(difference)) > UNCHANGED
+    reach = float(t.ppf(0.975, n - 1)) * error
+    p_value = float(2 * t.sf(abs(mean) / error, n - 1)) if sure else least_bound(difference)
+    return PairedDifference(
+        queries=n,
+        mean_before=float(first.mean()),
+        mean_after=float(second.mean()),
+        mean_difference=mean,
+        low=mean - reach if sure else None,
+        high=mean + reach if sure else None,
+        p_value=p_value if enough else 1.0,
+        exact=False,
+        no_interval="" if sure else ALIKE if enough else f"only {changed} of {n} changed",
+        improved=int((difference > 0).sum()),
+        harmed=int((difference < 0).sum()),
+        unchanged=n - changed,
+    )
+
+
+class Trend(TypedDict):
+    """A figure over the runs of its job, drawn. runs: how many have it."""
+
+    heading: str
+    runs: int
+    svg: Markup
+
+
+def trends(runs: Sequence[RunLine]) -> list[Trend]:
+    """Draw the mean of each figure, by job and name. runs: in their order."""
+    figures = sorted({(run["job"], name) for run in runs for name in run["means"]})
+    drawn: list[Trend] = []
+    for job, figure in figures:
+        of_job = [run for run in runs if run["job"] == job and figure in run["means"]]
+        means = [run["means"][figure] for run in of_job]
+        line = {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "x": [f"{run['number']}" for run in of_job],
+            "y": means,
+            "text": [f"run {run['number']}, {run['finished'][:16]}" for run in of_job],
+            "hovertemplate": "%{text}: %{y:.4f}<extra></extra>",
+            "line": {"color": BAND_COLOURS["high"], "width": 2.5},
+            "showlegend": False,
+        }
+        middle = (min(means) + max(means)) / 2  # around it, noise does not look like a change
+        reach = max(LEAST_SPAN, max(means) - min(means)) * 0.6
+        around = [max(0.0, middle - reach), min(1.0, middle + reach)]
+        plot = framed([line], "run", "mean", {"height": 240}, yrange=around)
+        plot["layout"]["xaxis"] |= {"type": "category"}
+        heading = f"{job}: {figure}"
+        drawn.append({"heading": heading, "runs": len(of_job), "svg": svg(plot, figure)})
+    return drawn
