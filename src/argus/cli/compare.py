@@ -13,7 +13,7 @@ from argus.cli import options as o
 from argus.cli.config_options import Block, Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.places import check_inputs
-from argus.corpora.names import CorpusName, NamedCorpus
+from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, QrelsFields, QrelsName
 from argus.encoders.config import EncoderConfig
 from argus.knowledge.source import KnowledgeSource

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from argus.corpora.names import CorpusName, NamedCorpus, StoreCorpus, named
+from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named
 from argus.data.artifacts import MARKER, ArtifactFolder
 from argus.data.fields import FieldNames, QrelsFields
 from argus.errors import InputError
