@@ -26,7 +26,6 @@ COMMANDS = {
 MADE_BY = {
     "exposure": ("exposure", "report"),
     "report": ("exposure", "report"),
-    "history": ("exposure", "history"),
     "index add": ("index build",),
     "generative build": ("generative build",),
 }

@@ -36,10 +36,9 @@ def read_record(kind: type[T], value: object, *, where: Path, section: str = "")
         given = "" if isinstance(first["input"], dict) else f"{first['input']!r}"[:80] + ": "
         raise InputError(
             f"{given}{first['msg'].lower()}, in {len(error.errors())} place(s)",
-            expected="the file as Argus wrote it",
-            fix=WRITTEN,
+            expected="the file as Argus wrote it", fix=WRITTEN,
             where=Location(where, field=place or None),
-        ) from error
+        ) from error  # fmt: skip
     return cast(T, value)
 
 
