@@ -870,7 +870,7 @@ from .suite.layout import (
 from .suite.summary import (
     SuiteSummary as SuiteSummary,
 )
-from .stores.config import (
+from .stores.spec import (
     StoreConfig as StoreConfig,
 )
 from .stores.opening import (

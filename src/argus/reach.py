@@ -40,12 +40,10 @@ from argus.reports import write_report
 from argus.reports.section import Section, table
 from argus.reports.slices import slices_table
 from argus.settings import TOP_K, Doc, Ge, Gt, Lt, Seed, TopK, check_settings
-from argus.stores.config import StoreConfig
-from argus.stores.errors import check_dimension
-from argus.stores.filters import refuse_nothing, shown_rows, typed
 from argus.stores.opening import open_store
 from argus.stores.protocol import Filter, Metric, Records, Store, StoreFacts
-from argus.stores.vectors import whole_rows
+from argus.stores.records import check_dimension, refuse_nothing, shown_rows, typed, whole_rows
+from argus.stores.spec import StoreConfig
 
 Doubles = npt.NDArray[np.float64]
 EXPLAINED = 5_000  # records that do not come back of which vectors are kept, to seek the cause

@@ -14,9 +14,9 @@ from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.extras import MissingPackage
-from argus.stores.config import StoreConfig
 from argus.stores.opening import check_store
 from argus.stores.protocol import Metric
+from argus.stores.spec import StoreConfig
 from tests.corpora.conftest import TEMPLATE, N
 from tests.support.stored_corpora import FILLS, ListStore, faiss, opening
 

@@ -18,9 +18,9 @@ from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
 from argus.retrievers.protocol import note_lines, note_of
-from argus.stores.config import StoreConfig
-from argus.stores.errors import reported
+from argus.stores.client import reported
 from argus.stores.opening import open_store
+from argus.stores.spec import StoreConfig
 from argus.suite.places import state_of_source
 from tests.support.retrievable import DOCUMENTS, Picky, word_index, word_store
 from tests.support.stores import DIM, N, sqlite_vec

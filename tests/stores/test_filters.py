@@ -11,10 +11,10 @@ import psycopg
 import pytest
 
 from argus.errors import InputError
-from argus.stores.config import StoreConfig
-from argus.stores.filters import shown_rows, typed
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records
+from argus.stores.records import shown_rows, typed
+from argus.stores.spec import StoreConfig
 from tests.support.stores import DIM, LOCAL, N, pgvector, vectors
 
 INJECTED = ["1=1 OR tenant", 'tenant" = 1 OR "tenant', "tenant` = 1 OR `tenant", "nothing = 1 --"]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from argus.errors import InputError
-from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Records
+from argus.stores.spec import StoreConfig
 from tests.support.stores import DIM, N, vectors
 
 

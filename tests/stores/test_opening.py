@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.stores.config import StoreConfig
 from argus.stores.opening import TAKEN, open_store
-from argus.stores.spec import KINDS
+from argus.stores.spec import KINDS, StoreConfig
 
 OPTIONS = {
     "vector_field": "--vector-field", "id_field": "--store-id", "metric": "--store-metric",

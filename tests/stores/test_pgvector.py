@@ -9,9 +9,9 @@ import psycopg
 import pytest
 
 from argus.errors import InputError
-from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Records
+from argus.stores.spec import StoreConfig
 from tests.support.stores import DIM, N, pgvector, vectors
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import InputError
-from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric
+from argus.stores.spec import StoreConfig
 from tests.support.stores import DIM, N, lengthy, vectors
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import ArgusError
-from argus.stores.config import StoreConfig
-from argus.stores.errors import reported
+from argus.stores.client import reported
 from argus.stores.opening import open_store
-from argus.stores.spec import parse_store, secrets, shown
+from argus.stores.spec import StoreConfig, parse_store, secrets, shown
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Records
-from argus.stores.spec import is_store, parse_store
+from argus.stores.spec import StoreConfig, parse_store
 from tests.support.stores import DIM, N
 
 
@@ -44,14 +43,6 @@ def test_one_text_is_no_list_of_ids_to_remove(store, filled):
     with pytest.raises(InputError, match="ids are the text '12'; expected a list of ids"):
         store.delete("12")
     assert store.describe().records == before
-
-
-def test_payloads_come_with_the_records(store, filled):
-    if filled.spec.startswith("faiss"):
-        return  # it holds none
-    page = next(iter(store.iterate(5)))
-    texts = {p.get("text") or p.get("document") for p in page.payloads}
-    assert all(text.startswith("text ") for text in texts) and len(texts) == 5
 
 
 def test_a_search_agrees_with_a_plain_one(store, filled):
@@ -144,11 +135,6 @@ def test_a_name_that_is_none_is_told_without_its_password(text, problem):
 def test_parameters_of_postgres_stand_after_the_table_or_before_it(text, place):
     spec = parse_store(f"pgvector:{text}")
     assert (spec.place, spec.collection) == (place, "docs")
-
-
-def test_stores_are_told_from_paths():
-    assert is_store("qdrant:http://127.0.0.1:6333/docs") and is_store("faiss:docs.index")
-    assert not is_store("docs.jsonl") and not is_store("c:/docs") and not is_store("qdrant")
 
 
 @pytest.mark.parametrize("kind", ["qdrant", "milvus"])

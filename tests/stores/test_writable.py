@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from argus.errors import InputError
-from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
-from argus.stores.protocol import Metric, Records
-from argus.stores.writable import FIELDS, WritableStore, writable
+from argus.stores.protocol import Metric, Records, WritableStore, writable
+from argus.stores.records import FIELDS
+from argus.stores.spec import StoreConfig
 from tests.support.stores import DIM, LOCAL, N, faiss, lancedb, pgvector
 
 OWN = {
@@ -98,15 +98,6 @@ def test_only_an_empty_collection_of_argus_is_removed(store):
     store.delete([id_ for page in store.iterate(N) for id_ in page.ids])
     assert store.describe().records == 0 and not store.drop_sibling(store.collection)
     assert store.sibling(store.collection) is not None
-
-
-def test_ids_are_names_or_uuids_of_them(store):
-    id_ = store.record_id("d1#blend-1-0")
-    assert id_ == store.record_id("d1#blend-1-0") != store.record_id("d1#blend-1-1")
-    if store.name.startswith("qdrant"):
-        assert uuid.UUID(id_).version == 5
-    else:
-        assert id_ == "d1#blend-1-0"
 
 
 def test_faiss_is_no_place_for_records(tmp_path):

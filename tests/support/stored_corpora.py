@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from argus.data.types import Document, FloatArray
-from argus.stores.config import StoreConfig
 from argus.stores.protocol import Metric, Records, StoreFacts
+from argus.stores.spec import StoreConfig
 
 
 def qdrant(place: Path, documents: Sequence[Document], vectors: FloatArray) -> str:

@@ -21,7 +21,7 @@ from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import Doc, Option
-from argus.stores.config import StoreConfig
+from argus.stores.spec import StoreConfig
 
 if TYPE_CHECKING:
     from argus.evaluation.compare.job import CompareResult

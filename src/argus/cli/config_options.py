@@ -37,7 +37,7 @@ from argus.commands import Options, note
 from argus.data.fields import QrelsFields, QrelsName
 from argus.errors import InputError
 from argus.settings import Setting, nested, notes_of, setting_of, settings_of
-from argus.stores.config import StoreConfig
+from argus.stores.spec import StoreConfig
 
 R = TypeVar("R")
 

@@ -15,8 +15,7 @@ from argus.data.fields import FieldNames, QrelsFields
 from argus.errors import InputError
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.settings import notes_of
-from argus.stores.config import StoreConfig, refuse_unread
-from argus.stores.spec import is_store
+from argus.stores.spec import StoreConfig, is_store, refuse_unread
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.reach import ReachConfig
 from argus.settings import Doc
-from argus.stores.config import StoreConfig, Where
-from argus.stores.filters import conditions
+from argus.stores.spec import StoreConfig, Where, conditions
 
 
 @example("argus reach sqlite-vec:docs.db/docs --out report/")

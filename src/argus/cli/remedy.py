@@ -28,7 +28,7 @@ from argus.remedies.serving import blended, serving_lines
 from argus.repair.config import RepairConfig
 from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.settings import TOP_K, Doc, Ge, Option, check_settings
-from argus.stores.config import PANEL, StoreConfig, refuse_unread
+from argus.stores.spec import PANEL, StoreConfig, refuse_unread
 
 if TYPE_CHECKING:
     from argus.llm import Estimate

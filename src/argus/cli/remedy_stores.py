@@ -19,7 +19,7 @@ from argus.retrievers.blended.config import QueriesConfig
 from argus.retrievers.config import NAMES, AskingConfig
 from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import Doc, Option, check_settings
-from argus.stores.config import PANEL, StoreConfig
+from argus.stores.spec import PANEL, StoreConfig
 
 if TYPE_CHECKING:
     from argus.indexes.blend import Blend
@@ -136,7 +136,7 @@ def _written(store: str | None, own: str | None) -> str:
         )  # fmt: skip
     from argus.remedies.writing.collection import remedies_in
     from argus.stores.opening import open_store
-    from argus.stores.writable import writable
+    from argus.stores.protocol import writable
 
     with open_store(store) as opened:
         there = list(remedies_in(writable(opened)))

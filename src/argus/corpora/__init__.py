@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from argus.data.frames import Frame
 from argus.data.types import Document
 from argus.errors import unnamed
-from argus.stores.config import StoreConfig
-from argus.stores.spec import is_store, parse_store
+from argus.stores.spec import StoreConfig, is_store, parse_store
 
 if TYPE_CHECKING:
     from argus.stores.protocol import Store

@@ -51,9 +51,8 @@ from argus.errors import InputError
 from argus.progress import progress
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Payload, Store, StoreFacts
+from argus.stores.records import is_of_remedy, whole_rows
 from argus.stores.spec import parse_store
-from argus.stores.vectors import whole_rows
-from argus.stores.writable import is_of_remedy
 
 if TYPE_CHECKING:
     from argus.data.kb_folder import KnowledgeFolder

@@ -15,8 +15,7 @@ from argus.health.config import ProjectParts
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import is_index
 from argus.settings import settings_of
-from argus.stores.config import StoreConfig
-from argus.stores.spec import asks_store, is_store
+from argus.stores.spec import StoreConfig, asks_store, is_store
 
 REPORT, INDEX, BLENDED = "argus-report", "argus-index", "argus-blended"
 """Folders that the commands write."""

@@ -27,11 +27,10 @@ from argus.retrievers.correcting import CORRECTED, correction_of
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import Known, hit_id, ranked
 from argus.retrievers.session import Answer
-from argus.stores.errors import check_dimension
-from argus.stores.filters import conditions, typed
 from argus.stores.opening import open_store
 from argus.stores.protocol import Filter, Hits, Interruptible, Records, Store
-from argus.stores.spec import BLENDED
+from argus.stores.records import check_dimension, typed
+from argus.stores.spec import BLENDED, conditions
 
 PAGE = 1000
 """Records read at a time."""

@@ -10,8 +10,7 @@ from typing import Annotated
 from argus.errors import InputError
 from argus.retrievers.names import http_file
 from argus.settings import Doc, Ge, Gt, Option, check_settings
-from argus.stores.config import StoreConfig, Where, refuse_unread
-from argus.stores.spec import asks_store
+from argus.stores.spec import StoreConfig, Where, asks_store, refuse_unread
 
 PANEL = "Retriever"
 NAMES = (

@@ -1,4 +1,4 @@
-"""FAISS: an index in a file, with a file of ids beside it (https://faiss.ai)."""
+"""Read and write FAISS: an index in a file, with a file of ids beside it (https://faiss.ai)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from argus.data.arguments import listed
 from argus.data.rows import read_lines
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
-from argus.stores.errors import no_folder, reported
+from argus.stores.client import (
+    no_folder,
+    reported,
+)
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import StoreConfig
 
-IDS = ".ids"
-"""Ending of the file of ids, one a line, in the order of the index; else rows are ids."""
+IDS = ".ids"  # ending of the file of ids, one a line, in the order of the index
 
 
 class FaissStore:
@@ -50,14 +53,12 @@ class FaissStore:
                 where=name,
             )
         if ids is not None and self._has_ids:
-            raise InputError(
-                "a file of ids", expected="none: the index holds ids of its own",
-                fix="Take the file away.", where=name,
-            )  # fmt: skip
+            expected, fix = "none: the index holds ids of its own", "Take the file away."
+            raise InputError("a file of ids", expected=expected, fix=fix, where=name)
         self._listed = ids
 
     def describe(self) -> StoreFacts:
-        """Return what is known of it now."""
+        """Return its facts as they are now."""
         import faiss
 
         kind = type(self._vectors).__name__.removeprefix("Index")
@@ -90,19 +91,12 @@ class FaissStore:
             yield Records(ids, vectors, [{}] * n)
 
     def search(
-        self,
-        vectors: FloatArray,
-        k: int,
-        *,
-        matching: Filter | None = None,
-        exact: bool = False,
+        self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
         """Return the k best of each vector; L2 distances have their sign turned."""
         if matching:
-            raise InputError(
-                "a filter", expected="none: FAISS holds no fields", fix="Leave --where out.",
-                where=self.name,
-            )  # fmt: skip
+            expected, fix = "none: FAISS holds no fields", "Leave --where out."
+            raise InputError("a filter", expected=expected, fix=fix, where=self.name)
         with reported(self.name):
             scores, rows = self._index.search(np.ascontiguousarray(vectors, np.float32), k)
         signed = scores if self.describe().metric is Metric.DOT else -scores
@@ -216,18 +210,17 @@ class Lists:
         return np.array([lists.list_size(list_) for list_ in range(self._index.nlist)], np.int64)
 
 
-def open_faiss(place: str, id_file: str | None) -> FaissStore:
-    """Open an index file. id_file: ids, one a line; default: PLACE.ids, where there is one."""
+def open_faiss(place: str, collection: str, config: StoreConfig, key: str | None) -> FaissStore:
+    """Open an index file. Ids stand in `config.id_file`, else in PLACE.ids, if there is one."""
     import faiss
 
     path, name = Path(place), f"faiss:{place}"
     if not path.is_file():
         raise no_folder(place, "faiss.write_index")
-    listed = Path(id_file) if id_file else path.with_name(path.name + IDS)
-    if id_file and not listed.is_file():
-        raise no_folder(id_file, "you: ids, one a line")
-    lines = read_lines(listed) if listed.is_file() else None
-    ids = None if lines is None else [line.rstrip("\r\n") for _, line in lines]
+    id_file = Path(config.id_file) if config.id_file else path.with_name(path.name + IDS)
+    if config.id_file and not id_file.is_file():
+        raise no_folder(config.id_file, "you: ids, one a line")
+    ids = [line.rstrip("\r\n") for _, line in read_lines(id_file)] if id_file.is_file() else None
     with reported(name):
         index = faiss.read_index(place)
     return FaissStore(index, name, ids, path)

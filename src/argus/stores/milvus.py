@@ -1,4 +1,4 @@
-"""Milvus, and Milvus Lite in a file (https://milvus.io/docs)."""
+"""Read and write Milvus, and Milvus Lite in a file (https://milvus.io/docs)."""
 
 from __future__ import annotations
 
@@ -10,47 +10,43 @@ from typing import Any
 
 from argus.data.arguments import listed
 from argus.data.types import FloatArray
-from argus.errors import InputError
-from argus.stores.columns import column_of, native_id, vector_field
-from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
-from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import hide, shown
-from argus.stores.vectors import stacked
-from argus.stores.writable import MARK, Entries, numbers_refused, sibling_name
+from argus.stores.client import (
+    Client,
+    closed_on_error,
+    no_collection,
+    no_folder,
+    reported,
+    stacked,
+)
+from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.spec import StoreConfig, hide, shown
 
 METRICS = {"COSINE": Metric.COSINE, "IP": Metric.DOT, "L2": Metric.L2}
 _FIELD = re.compile(r"[^\W\d]\w*")
 EXACT = ("FLAT", "")
-FLOAT_VECTOR, VARCHAR = 101, 21
-"""Of pymilvus.DataType."""
+FLOAT_VECTOR, VARCHAR = 101, 21  # of pymilvus.DataType
 STRONG = {"consistency_level": "Strong"}
-"""What was written is seen at once, in the collections that Argus makes."""
-LONGEST_ID = 4_096
-"""Of a record of a remedy, in bytes: the id of its parent and some more."""
+"""Reads see the last write at once, in the collections that Argus makes."""
+MAX_ID_BYTES = 4_096  # of a record of a remedy: the id of its parent and some more
 NEVER = 2**31 - 1
 UNPINGED = {"grpc.keepalive_time_ms": NEVER, "grpc.keepalive_permit_without_calls": 0}
 """Of a channel: the server of Milvus Lite hangs up on a client that pings it every ten seconds."""
 
 
-class MilvusStore:
+class MilvusStore(Client):
     """One dense field of a collection. client: opened; closed with the store.
 
-    hidden: what no message shows.
+    hidden: secrets that no message shows.
     """
 
     can_search_exactly = False
 
     def __init__(
-        self,
-        client: Any,
-        collection: str,
-        name: str,
-        field: str | None,
-        hidden: Sequence[str] = (),
+        self, client: Any, collection: str, name: str, field: str | None, hidden: Sequence[str] = ()
     ) -> None:
-        self.name, self._client, self.collection = name, client, collection
-        self._hidden = hidden
-        with reported(name, hidden):
+        super().__init__(name, collection, hidden)
+        self._client = client
+        with self._reported():
             names = client.list_collections()
             if collection not in names:
                 raise no_collection(name, collection, names)
@@ -58,34 +54,28 @@ class MilvusStore:
             client.load_collection(collection)
         self._reads: dict[str, Any] = STRONG if _is_ours(schema) else {}
         fields = schema["fields"]
-        self._columns = [f["name"] for f in fields]
+        self._names = [f["name"] for f in fields]
         self._is_open = bool(schema.get("enable_dynamic_field"))
         self._dims = {
             f["name"]: int(f["params"]["dim"]) for f in fields if int(f["type"]) == FLOAT_VECTOR
         }
-        self.field = vector_field(list(self._dims), field, name)
+        self.field = self._vector_field(list(self._dims), field)
         key = next(f for f in fields if f.get("is_primary"))
-        self._key, self._key_is_text = key["name"], int(key["type"]) == VARCHAR
-        with reported(name, hidden):
+        self._key, self._has_text_ids = key["name"], int(key["type"]) == VARCHAR
+        if not self._is_open:
+            self.columns = [c for c in self._names if c != self._key and c not in self._dims]
+        with self._reported():
             indexes = client.list_indexes(collection, field_name=self.field)
             index = client.describe_index(collection, indexes[0]) if indexes else {}
         self._index = str(index.get("index_type", ""))
-        self._metric = METRICS.get(str(index.get("metric_type", "COSINE")))
-        if self._metric is None:
-            raise InputError(
-                f"ranks by {index.get('metric_type')}", expected=f"one of {', '.join(METRICS)}",
-                fix="Argus cannot recompute that.", where=name,
-            )  # fmt: skip
+        self._metric = self._known_metric(str(index.get("metric_type", "COSINE")), METRICS)
 
     def describe(self) -> StoreFacts:
-        """Return what is known of it now."""
-        assert self._metric is not None
-        with reported(self.name, self._hidden):
-            rows = self._client.query(
-                self.collection, filter="", output_fields=["count(*)"], **self._reads
-            )
+        """Return its facts as they are now."""
+        with self._reported():
+            records = _count(self._client, self.collection, self._reads)
         return StoreFacts(
-            records=int(rows[0]["count(*)"]),
+            records=records,
             dim=self._dims[self.field],
             metric=self._metric,
             vector_field=self.field,
@@ -94,53 +84,34 @@ class MilvusStore:
             is_exact=self._index in EXACT,
         )
 
-    def iterate(self, size: int) -> Iterator[Records]:
-        """Yield all entities."""
-        for rows in self._pages(size, ""):
-            values = [row.get(self.field) for row in rows]
-            vectors, broken = stacked(values, self._dims[self.field])
-            ids, payloads = self._entries(rows)
-            yield Records(ids, vectors, payloads, broken)
-
-    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
-        """Yield all entities that match."""
-        for rows in self._pages(size, self._condition(matching)):
-            yield self._entries(rows)
-
-    def _pages(self, size: int, condition: str) -> Iterator[list[dict[str, Any]]]:
-        with reported(self.name, self._hidden):
+    def _pages(
+        self, size: int, matching: Filter | None, *, with_vectors: bool
+    ) -> Iterator[Records]:
+        """Yield the entities that match."""
+        hidden, dim = {self._key, *self._dims}, self._dims[self.field] if with_vectors else 0
+        with self._reported():
             pages = self._client.query_iterator(
-                self.collection,
-                batch_size=size,
-                filter=condition,
-                output_fields=["*"],
-                **self._reads,
-            )
+                self.collection, batch_size=size, filter=self._condition(matching),
+                output_fields=["*"], **self._reads,
+            )  # fmt: skip
         try:
             while True:
-                with reported(self.name, self._hidden):
+                with self._reported():
                     rows = pages.next()
                 if not rows:
                     return
-                yield rows
+                values = [row.get(self.field) if with_vectors else () for row in rows]
+                vectors, broken = stacked(values, dim)
+                payloads = [{k: v for k, v in row.items() if k not in hidden} for row in rows]
+                yield Records([str(row[self._key]) for row in rows], vectors, payloads, broken)
         finally:
             pages.close()
 
-    def _entries(self, rows: list[dict[str, Any]]) -> Entries:
-        hidden = {self._key, *self._dims}
-        payloads = [{k: v for k, v in row.items() if k not in hidden} for row in rows]
-        return [str(row[self._key]) for row in rows], payloads
-
     def search(
-        self,
-        vectors: FloatArray,
-        k: int,
-        *,
-        matching: Filter | None = None,
-        exact: bool = False,
+        self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
         """Return the k best of each vector; L2 distances have their sign turned."""
-        with reported(self.name, self._hidden):
+        with self._reported():
             answers = self._client.search(
                 self.collection, data=[v.tolist() for v in vectors], limit=k,
                 anns_field=self.field, filter=self._condition(matching), output_fields=[self._key],
@@ -152,17 +123,15 @@ class MilvusStore:
         ]
 
     def _condition(self, matching: Filter | None) -> str:
-        """Return a filter as an expression."""
-        return " and ".join(
-            f"{self._name_of(key)} == {_literal(value)}" for key, value in (matching or {}).items()
-        )
-
-    def _name_of(self, key: str) -> str:
-        """Return a filter's field as an expression has it: a column, or a path into its JSON."""
-        first = key.partition(".")[0]
-        is_free = self._is_open and _FIELD.fullmatch(first) is not None
-        column, path = column_of(key, [*self._columns, *([first] if is_free else [])], self.name)
-        return column + "".join(f"[{_literal(name)}]" for name in path)
+        """Return a filter as an expression; a key names a column, or a path into its JSON."""
+        terms = []
+        for key, value in (matching or {}).items():
+            first = key.partition(".")[0]
+            free = [first] if self._is_open and _FIELD.fullmatch(first) else []
+            column, path = self._column_of(key, [*self._names, *free])
+            place = column + "".join(f"[{_literal(name)}]" for name in path)
+            terms.append(f"{place} == {_literal(value)}")
+        return " and ".join(terms)
 
     def upsert(self, records: Records) -> None:
         """Write entities; those whose key is there take its place."""
@@ -170,59 +139,38 @@ class MilvusStore:
             {self._key: self._native(id_), self.field: vector.tolist(), **payload}
             for id_, vector, payload in records.rows()
         ]
-        with reported(self.name, self._hidden):
+        with self._reported():
             self._client.upsert(self.collection, rows)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove entities."""
-        with reported(self.name, self._hidden):
+        with self._reported():
             self._client.delete(self.collection, ids=[self._native(id_) for id_ in listed(ids)])
 
-    @property
-    def columns(self) -> Sequence[str] | None:
-        """The fields of the schema, where it takes no others."""
-        if self._is_open:
+    def _open(self, collection: str, name: str) -> MilvusStore | None:
+        if collection not in self._client.list_collections():
             return None
-        return [c for c in self._columns if c != self._key and c not in self._dims]
+        return MilvusStore(self._client, collection, name, self.field, self._hidden)
 
-    def record_id(self, name: str) -> str:
-        """Return the name."""
-        if not self._key_is_text:
-            raise numbers_refused(self.name)
-        return name
-
-    def sibling(self, name: str) -> MilvusStore | None:
-        """Open another collection; it has the same field of vectors."""
-        with reported(self.name, self._hidden):
-            if name not in self._client.list_collections():
-                return None
-        place = sibling_name(self.name, name)
-        return MilvusStore(self._client, name, place, self.field, self._hidden)
-
-    def make_sibling(self, name: str) -> MilvusStore:
-        """Make one that takes any field; exact where this one is."""
+    def _make(self, name: str) -> None:
+        """Make a collection that takes any field; exact where this one is."""
         from pymilvus import DataType
 
         kind = "FLAT" if self._index in EXACT else "AUTOINDEX"
-        with reported(self.name, self._hidden):
-            schema = self._client.create_schema(auto_id=False, enable_dynamic_field=True)
-            schema.add_field(self._key, DataType.VARCHAR, is_primary=True, max_length=LONGEST_ID)
-            schema.add_field(self.field, DataType.FLOAT_VECTOR, dim=self._dims[self.field])
-            params = self._client.prepare_index_params()
-            params.add_index(self.field, index_type=kind, metric_type="COSINE")
-            self._client.create_collection(
-                name, schema=schema, index_params=params, properties={"argus": MARK}, **STRONG
-            )
-        store = self.sibling(name)
-        assert store is not None
-        return store
+        schema = self._client.create_schema(auto_id=False, enable_dynamic_field=True)
+        schema.add_field(self._key, DataType.VARCHAR, is_primary=True, max_length=MAX_ID_BYTES)
+        schema.add_field(self.field, DataType.FLOAT_VECTOR, dim=self._dims[self.field])
+        params = self._client.prepare_index_params()
+        params.add_index(self.field, index_type=kind, metric_type="COSINE")
+        self._client.create_collection(
+            name, schema=schema, index_params=params, properties={"argus": MARK}, **STRONG
+        )
 
     def drop_sibling(self, name: str) -> bool:
         """Remove one that Argus made, once it is empty."""
-        with reported(self.name, self._hidden):
+        with self._reported():
             facts = self._client.describe_collection(name)
-            rows = self._client.query(name, filter="", output_fields=["count(*)"], **STRONG)
-            if not _is_ours(facts) or int(rows[0]["count(*)"]):
+            if not _is_ours(facts) or _count(self._client, name, STRONG):
                 return False
             self._client.drop_collection(name)
         return True
@@ -231,15 +179,13 @@ class MilvusStore:
         """Close the client."""
         self._client.close()
 
-    def _native(self, id_: str) -> int | str:
-        return native_id(id_, is_text=self._key_is_text, name=self.name)
 
-
-def open_milvus(place: str, collection: str, field: str | None, key: str | None) -> MilvusStore:
+def open_milvus(place: str, collection: str, config: StoreConfig, key: str | None) -> MilvusStore:
     """Open a collection of a server (http://...), or of a file of Milvus Lite."""
     from pymilvus import MilvusClient
 
     name, hidden = f"milvus:{shown(place)}/{collection}", hide(place, key)
+    # Milvus Lite repeats one warning with each reading
     logging.getLogger("pymilvus.client.iterator.query_iterator").addFilter(_is_news)
     remote = place.startswith(("http://", "https://"))
     if not remote and not Path(place).exists():
@@ -247,17 +193,21 @@ def open_milvus(place: str, collection: str, field: str | None, key: str | None)
     with reported(name, hidden):
         client = MilvusClient(uri=place, token=key or "", grpc_options={} if remote else UNPINGED)
     with closed_on_error(client):
-        return MilvusStore(client, collection, name, field, hidden)
+        return MilvusStore(client, collection, name, config.vector_field, hidden)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Return whether a warning tells something: of Milvus Lite each reading would repeat one."""
     return "mvccTs" not in record.msg
 
 
 def _is_ours(facts: Any) -> bool:
-    """Return whether a collection is one that Argus made; facts: what its client tells of it."""
+    """Return whether Argus made a collection. facts: its client's description of it."""
     return dict(facts.get("properties") or {}).get("argus") == MARK
+
+
+def _count(client: Any, collection: str, reads: dict[str, Any]) -> int:
+    rows = client.query(collection, filter="", output_fields=["count(*)"], **reads)
+    return int(rows[0]["count(*)"])
 
 
 def _literal(value: Any) -> str:

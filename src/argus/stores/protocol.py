@@ -1,23 +1,34 @@
-"""What every vector store can do here, and what is known of one."""
+"""Define a vector store, its records, and the records of remedies in one.
+
+`Store` is read and searched in place. `WritableStore` keeps fields beside vectors, too, so that
+remedies can write records of their own into a collection beside the user's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from argus.data.types import FloatArray
+from argus.errors import InputError
 
 Payload = Mapping[str, Any]  # a store's own fields: any JSON
 Filter = Mapping[str, Any]
 """Field to the value that it must hold, all of them; values are text, numbers or booleans."""
 Hits = list[tuple[str, float]]
 """Ids with the store's own scores, best first."""
+Entries = tuple[Sequence[str], Sequence[Payload]]
+"""Ids and payloads of some records, without their vectors."""
+S = TypeVar("S", bound="WritableStore")
+
+MARK = "made by Argus for the records of remedies"
+"""Marks a collection that Argus made; an empty one may be removed."""
 
 
 class Metric(StrEnum):
-    """By what a store ranks."""
+    """Similarity or distance that a store ranks by."""
 
     COSINE = "cosine"
     DOT = "dot"
@@ -26,18 +37,19 @@ class Metric(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoreFacts:
-    """What a store says of itself. Counts are of records."""
+    """A store's description of itself. Counts are of records.
+
+    vector_field: the one that is searched; "" where a store has one without a name. index: such as
+    "hnsw (m=16, ef_construct=100)", or "exact". is_exact: a plain search compares every vector.
+    """
 
     records: int
     dim: int
     metric: Metric
     vector_field: str
-    """The field that is searched; "" where a store has one without a name."""
     vector_fields: tuple[str, ...]
     index: str
-    """How it searches, such as "hnsw (m=16, ef_construct=100)", or "exact"."""
     is_exact: bool
-    """Whether a plain search compares every vector already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +73,21 @@ class Records:
 class Store(Protocol):
     """One collection, table or index of vectors. Ids are text here, whatever they are there.
 
-    Every method raises ArgusError for what the store refuses or where it cannot be reached.
+    Every method raises ArgusError where the store refuses or cannot be reached.
     """
 
     @property
     def name(self) -> str:
-        """How a person names it, without user and password."""
+        """Its name, without user and password."""
 
     def describe(self) -> StoreFacts:
-        """Return what is known of it now."""
+        """Return its facts as they are now."""
 
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all records, `size` at a time, in constant memory."""
 
     def search(
-        self,
-        vectors: FloatArray,
-        k: int,
-        *,
-        matching: Filter | None = None,
-        exact: bool = False,
+        self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
         """Return the k best of each of (n, dim) vectors, as the store serves them.
 
@@ -89,10 +96,10 @@ class Store(Protocol):
 
     @property
     def can_search_exactly(self) -> bool:
-        """Whether `exact` is the store's own; else it is computed from what is read."""
+        """Whether `exact` is the store's own; else it is computed from records that are read."""
 
     def upsert(self, records: Records) -> None:
-        """Write records, those with known ids in the place of what is there."""
+        """Write records; those with known ids replace the ones there."""
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove records; one that is not there is no error, one text in place of ids is."""
@@ -107,3 +114,60 @@ class Interruptible(Protocol):
 
     def interrupt(self) -> None:
         """Stop the search that is under way; where there is none, do nothing."""
+
+
+@runtime_checkable
+class WritableStore(Store, Protocol):
+    """A store that keeps payloads, and in which collections can be made and removed."""
+
+    @property
+    def collection(self) -> str:
+        """The name of this collection or table in the store."""
+
+    @property
+    def columns(self) -> Sequence[str] | None:
+        """The fields that a record's payload can have; None where it can have any."""
+
+    def record_id(self, name: str) -> str:
+        """Return the id that a record of this name has here: the name, or a UUID made of it.
+
+        Raises InputError where ids are whole numbers.
+        """
+
+    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
+        """Yield all records that a filter matches, `size` at a time, without their vectors."""
+
+    def sibling(self: S, name: str) -> S | None:
+        """Open another collection of the store; None where there is none.
+
+        It shares this one's connection and is closed with it.
+        """
+
+    def make_sibling(self: S, name: str) -> S:
+        """Make an empty collection that says MARK, ranked by cosine.
+
+        It has this one's dimension and fields, and FIELDS; ids are texts where the store has such.
+        """
+
+    def drop_sibling(self, name: str) -> bool:
+        """Remove a collection, if it says MARK and is empty; return whether it was removed."""
+
+
+def writable(store: Store) -> WritableStore:
+    """Return a store as one that takes records of remedies; InputError where it cannot."""
+    if isinstance(store, WritableStore):
+        return store
+    raise InputError(
+        "a store that holds vectors alone" if store.name.startswith("faiss:") else "this store",
+        expected="one that keeps fields beside vectors: Qdrant, Chroma, pgvector, LanceDB, Milvus "
+        "or sqlite-vec",
+        fix="Build an index (argus index build), repair it (argus remedy blend --index), and "
+        "serve that folder.",
+        where=store.name,
+    )
+
+
+def sibling_name(store: str, collection: str) -> str:
+    """Return the name of another collection of a store. store: this one's whole name."""
+    place, slash, _ = store.rpartition("/")
+    return f"{place}{slash}{collection}"

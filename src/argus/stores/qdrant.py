@@ -1,4 +1,4 @@
-"""Qdrant: a server, a folder, or in memory (https://qdrant.tech/documentation)."""
+"""Read and write Qdrant: a server, a folder, or in memory (https://qdrant.tech/documentation)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING, Any
 from argus.data.arguments import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.columns import vector_field
-from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
-from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.spec import hide, shown
-from argus.stores.vectors import stacked
-from argus.stores.writable import MARK, PARENT, REMEDY, Entries, sibling_name, uuid_of
+from argus.stores.client import (
+    Client,
+    closed_on_error,
+    no_collection,
+    no_folder,
+    reported,
+    stacked,
+    uuid_of,
+)
+from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.records import PARENT, REMEDY
+from argus.stores.spec import StoreConfig, hide, shown
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -25,14 +31,14 @@ if TYPE_CHECKING:
 METRICS = {"Cosine": Metric.COSINE, "Dot": Metric.DOT, "Euclid": Metric.L2}
 
 
-class QdrantStore:
+class QdrantStore(Client):
     """One vector field of a collection. client: opened. release: called when the store is closed.
 
-    is_served: by a server; the client's own modes compare every vector. hidden: of messages.
+    is_served: by a server; the client's own modes compare every vector. hidden: secrets that no
+    message shows.
     """
 
     can_search_exactly = True
-    columns: Sequence[str] | None = None
 
     def __init__(
         self,
@@ -45,80 +51,76 @@ class QdrantStore:
         hidden: Sequence[str] = (),
         release: Callable[[], None] | None = None,
     ) -> None:
-        self._release = release or client.close
-        self._client, self.collection, self.name = client, collection, name
-        self._is_served, self._hidden = is_served, hidden
-        with reported(self.name, self._hidden):
+        super().__init__(name, collection, hidden)
+        self._client, self._is_served = client, is_served
+        self.close = release or client.close  # a folder's client stays open for its other users
+        with self._reported():
             if not client.collection_exists(collection):
                 names = [c.name for c in client.get_collections().collections]
                 raise no_collection(name, collection, names)
-        self.field, self._fields = self._vector_fields(field)
+            vectors = client.get_collection(collection).config.params.vectors
+        fields: dict[str, Any] = vectors if isinstance(vectors, dict) else {"": vectors}
+        self._fields = {
+            field: params
+            for field, params in fields.items()
+            if params is not None and params.multivector_config is None
+        }
+        self.field = self._vector_field(list(self._fields), field)
 
     def describe(self) -> StoreFacts:
-        """Return what is known of it now."""
-        with reported(self.name, self._hidden):
+        """Return its facts as they are now."""
+        with self._reported():
             info = self._client.get_collection(self.collection)
         params: Any = self._fields[self.field]
         hnsw: Any = info.config.hnsw_config
-        metric = METRICS.get(params.distance.value)
-        if metric is None:
-            raise InputError(
-                f"ranks by {params.distance.value}",
-                expected=f"one of {', '.join(METRICS)}",
-                fix="Argus cannot recompute that.",
-                where=self.name,
-            )
         built = bool(info.indexed_vectors_count)
         return StoreFacts(
             records=int(info.points_count or 0),
             dim=int(params.size),
-            metric=metric,
+            metric=self._known_metric(params.distance.value, METRICS),
             vector_field=self.field,
             vector_fields=tuple(self._fields),
             index=f"hnsw (m={hnsw.m}, ef_construct={hnsw.ef_construct})" if built else "exact",
             is_exact=not built,
         )
 
-    def iterate(self, size: int) -> Iterator[Records]:
-        """Yield all points, ordered by id."""
-        dim = self.describe().dim
-        offset: Any = None
+    def _pages(
+        self, size: int, matching: Filter | None, *, with_vectors: bool
+    ) -> Iterator[Records]:
+        """Yield the points that match, ordered by id."""
+        condition, offset = _condition(matching), None
+        dim = self.describe().dim if with_vectors else 0
+        wanted: Any = with_vectors and ([self.field] if self.field else True)
         while True:
-            with reported(self.name, self._hidden):
+            with self._reported():
                 points, offset = self._client.scroll(
-                    self.collection, limit=size, offset=offset, with_payload=True,
-                    with_vectors=[self.field] if self.field else True,
-                )  # fmt: skip
+                    self.collection, condition, limit=size, offset=offset, with_vectors=wanted
+                )
             if points:
-                vectors, broken = stacked([self._vector(point.vector) for point in points], dim)
+                values: list[Any] = [point.vector if with_vectors else () for point in points]
+                own = [v.get(self.field) if isinstance(v, dict) else v for v in values]
+                vectors, broken = stacked(own, dim)
                 payloads = [point.payload or {} for point in points]
                 yield Records([str(point.id) for point in points], vectors, payloads, broken)
             if offset is None:
                 return
 
     def search(
-        self,
-        vectors: FloatArray,
-        k: int,
-        *,
-        matching: Filter | None = None,
-        exact: bool = False,
+        self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
         """Return the k best of each vector; L2 distances have their sign turned."""
         from qdrant_client import models
 
         condition = _condition(matching)
+        params = models.SearchParams(exact=True) if exact and self._is_served else None
         requests = [
             models.QueryRequest(
-                query=vector.tolist(),
-                using=self.field or None,
-                limit=k,
-                filter=condition,
-                params=models.SearchParams(exact=True) if exact and self._is_served else None,
+                query=vector.tolist(), using=self.field or None, limit=k, filter=condition,
+                params=params,
             )
             for vector in vectors
-        ]
-        with reported(self.name, self._hidden):
+        ]  # fmt: skip
+        with self._reported():
             answers = self._client.query_batch_points(self.collection, requests)
         sign = -1 if self._fields[self.field].distance.value == "Euclid" else 1
         return [[(str(hit.id), sign * float(hit.score)) for hit in a.points] for a in answers]
@@ -129,105 +131,68 @@ class QdrantStore:
 
         vectors = records.vectors.tolist()
         points = models.Batch(
-            ids=[_native(id_) for id_ in records.ids],
+            ids=[self._native(id_) for id_ in records.ids],
             vectors={self.field: vectors} if self.field else vectors,
             payloads=[dict(payload) for payload in records.payloads],
         )
-        with reported(self.name, self._hidden):
+        with self._reported():
             self._client.upsert(self.collection, points, wait=True)
 
     def delete(self, ids: Sequence[str]) -> None:
         """Remove points."""
         from qdrant_client import models
 
-        with reported(self.name, self._hidden):
-            self._client.delete(
-                self.collection,
-                models.PointIdsList(points=[_native(i) for i in listed(ids)]),
-                wait=True,
-            )
+        gone = models.PointIdsList(points=[self._native(id_) for id_ in listed(ids)])
+        with self._reported():
+            self._client.delete(self.collection, gone, wait=True)
 
     def record_id(self, name: str) -> str:
         """Return a UUID: Qdrant takes no texts."""
         return uuid_of(name)
 
-    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
-        """Yield all points that match, ordered by id."""
-        condition, offset = _condition(matching), None
-        while True:
-            with reported(self.name, self._hidden):
-                points, offset = self._client.scroll(
-                    self.collection, condition, limit=size, offset=offset, with_payload=True
-                )
-            if points:
-                yield [str(p.id) for p in points], [p.payload or {} for p in points]
-            if offset is None:
-                return
-
-    def sibling(self, name: str) -> QdrantStore | None:
-        """Open another collection; it has the same field of vectors."""
-        with reported(self.name, self._hidden):
-            if not self._client.collection_exists(name):
-                return None
+    def _open(self, collection: str, name: str) -> QdrantStore | None:
+        if not self._client.collection_exists(collection):
+            return None
         return QdrantStore(
-            self._client, name, sibling_name(self.name, name), self.field or None,
-            is_served=self._is_served, hidden=self._hidden, release=self._release,
+            self._client, collection, name, self.field or None, is_served=self._is_served,
+            hidden=self._hidden, release=self.close,
         )  # fmt: skip
 
-    def make_sibling(self, name: str) -> QdrantStore:
-        """Make one, indexed as the server does by itself, its payloads as this one's are."""
+    def _make(self, name: str) -> None:
+        """Make a collection, indexed as the server does by itself, its payloads as here."""
         from qdrant_client import models
 
         dim = self._fields[self.field].size
         params = models.VectorParams(size=dim, distance=models.Distance.COSINE)
-        with reported(self.name, self._hidden):
-            self._client.create_collection(
-                name,
-                vectors_config={self.field: params} if self.field else params,
-                metadata={"argus": MARK},
-            )
-            if self._is_served:  # the client's own modes filter without
-                for field, schema in self._filtered().items():
-                    self._client.create_payload_index(name, field, schema, wait=True)
-        store = self.sibling(name)
-        assert store is not None
-        return store
-
-    def _filtered(self) -> dict[str, Any]:
-        """Return the fields by which a remedy's records are filtered, and how each is indexed."""
-        own = self._client.get_collection(self.collection).payload_schema or {}
-        fields = {name: info.params or info.data_type for name, info in own.items()}
-        return {**fields, REMEDY: "keyword", PARENT: "keyword"}
+        config = {self.field: params} if self.field else params
+        self._client.create_collection(name, vectors_config=config, metadata={"argus": MARK})
+        if self._is_served:  # the client's own modes filter without
+            own = self._client.get_collection(self.collection).payload_schema or {}
+            fields: dict[str, Any] = {key: i.params or i.data_type for key, i in own.items()}
+            for key, schema in {**fields, REMEDY: "keyword", PARENT: "keyword"}.items():
+                self._client.create_payload_index(name, key, schema, wait=True)
 
     def drop_sibling(self, name: str) -> bool:
         """Remove one that Argus made, once it is empty."""
-        with reported(self.name, self._hidden):
+        with self._reported():
             info = self._client.get_collection(name)
             is_ours = (info.config.metadata or {}).get("argus") == MARK
             if not is_ours or self._client.count(name, exact=True).count:
                 return False
             return bool(self._client.delete_collection(name))
 
-    def close(self) -> None:
-        """Close the client, or leave it to who else has its folder open."""
-        self._release()
-
-    def _vector_fields(self, field: str | None) -> tuple[str, dict[str, Any]]:
-        """Return the field that is searched, and all dense fields with what is set of them."""
-        with reported(self.name, self._hidden):
-            vectors = self._client.get_collection(self.collection).config.params.vectors
-        fields: dict[str, Any] = vectors if isinstance(vectors, dict) else {"": vectors}
-        fields = {
-            name: params for name, params in fields.items()
-            if params is not None and params.multivector_config is None
-        }  # fmt: skip
-        return vector_field(list(fields), field, self.name), fields
-
-    def _vector(self, value: Any) -> Any:
-        return value.get(self.field) if isinstance(value, dict) else value
+    def _native(self, id_: str) -> int | str:
+        if id_.isdecimal():
+            return int(id_)
+        try:
+            return str(uuid.UUID(id_))
+        except ValueError as error:
+            expected = "a whole number or a UUID, as Qdrant takes them"
+            fix = "Keep your own id in the payload."
+            raise InputError(f"id {id_!r}", expected=expected, fix=fix, where="qdrant") from error
 
 
-def open_qdrant(place: str, collection: str, field: str | None, key: str | None) -> QdrantStore:
+def open_qdrant(place: str, collection: str, config: StoreConfig, key: str | None) -> QdrantStore:
     """Open a collection of a server (http://...), or of a folder. Raises InputError, ArgusError."""
     from qdrant_client import QdrantClient
 
@@ -236,30 +201,22 @@ def open_qdrant(place: str, collection: str, field: str | None, key: str | None)
         with reported(name, hidden):
             client = QdrantClient(url=place, api_key=key, timeout=60, check_compatibility=False)
         with closed_on_error(client):
-            return QdrantStore(client, collection, name, field, hidden=hidden)
+            return QdrantStore(client, collection, name, config.vector_field, hidden=hidden)
     if not (Path(place) / "meta.json").is_file():  # its client would make one
         raise no_folder(place, "Qdrant")
     folder, held = Path(place).resolve(), ExitStack()
     with closed_on_error(held):
-        with reported(name, hidden):
-            client = _take_local(folder)
+        with reported(name, hidden), _LOCAL_LOCK:
+            client, users = _LOCAL.get(folder) or (QdrantClient(path=str(folder)), 0)
+            _LOCAL[folder] = (client, users + 1)
         held.callback(_release_local, folder)
+        field = config.vector_field
         return QdrantStore(client, collection, name, field, is_served=False, release=held.close)
 
 
 _LOCAL: dict[Path, tuple[QdrantClient, int]] = {}
 """The client of each open folder, and how many stores use it: a folder takes one client."""
 _LOCAL_LOCK = threading.Lock()
-
-
-def _take_local(folder: Path) -> QdrantClient:
-    from qdrant_client import QdrantClient
-
-    with _LOCAL_LOCK:
-        client, users = _LOCAL.get(folder, (None, 0))
-        client = client or QdrantClient(path=str(folder))
-        _LOCAL[folder] = (client, users + 1)
-        return client
 
 
 def _release_local(folder: Path) -> None:
@@ -283,16 +240,3 @@ def _condition(matching: Filter | None) -> models.Filter | None:
             for key, value in matching.items()
         ]
     )
-
-
-def _native(id_: str) -> int | str:
-    """Return an id as Qdrant has them: a whole number or a UUID."""
-    if id_.isdecimal():
-        return int(id_)
-    try:
-        return str(uuid.UUID(id_))
-    except ValueError as error:
-        raise InputError(
-            f"id {id_!r}", expected="a whole number or a UUID, as Qdrant takes them",
-            fix="Keep your own id in the payload.", where="qdrant",
-        ) from error  # fmt: skip

@@ -1,14 +1,16 @@
-"""Stores as they are named on the command line: `KIND:PLACE/COLLECTION`."""
+"""Name a vector store on the command line: `KIND:PLACE/COLLECTION`, its settings and its filter."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Literal
 from urllib.parse import unquote
 
 from argus.errors import InputError
 from argus.hidden import remember
+from argus.settings import Doc, Option, check_settings, settings_of
 
 KINDS = ("qdrant", "chroma", "pgvector", "lancedb", "milvus", "faiss", "sqlite-vec")
 EXAMPLES = (
@@ -16,10 +18,13 @@ EXAMPLES = (
     "pgvector:postgresql://USER@HOST/DATABASE/TABLE, lancedb:FOLDER/docs, milvus:FILE.db/docs, "
     "faiss:FILE.index, sqlite-vec:FILE.db/TABLE"
 )
-BLENDED = "blended:"
-"""Before the store that holds the records of a blend."""
-
-
+BLENDED = "blended:"  # before the store that holds the records of a blend
+PANEL = "Store"
+Where = Annotated[
+    tuple[str, ...],
+    Doc("FIELD=VALUE that records must hold, as the team's own filter; may be repeated."),
+    Option(panel=PANEL, repeated=True),
+]
 _USER = re.compile(r"//(?P<user>[^/?#\s]*|[^/\s:@]*:(?!\d+/)\S*)@")
 """User and password, also one with a slash in it, but no port with a path behind it."""
 _PARAMETER = re.compile(
@@ -85,7 +90,7 @@ def shown(place: str) -> str:
 
 
 def secrets(place: str, key: str | None = None) -> tuple[str, ...]:
-    """Return what no message may show: passwords and keys of an address, and the store's key."""
+    """Return the passwords and keys of an address, and the store's key; no message shows them."""
     values = [m["value"].strip("'") for m in _PARAMETER.finditer(place)]
     values += [m["user"].partition(":")[2] for m in _USER.finditer(place)]
     both = {key or "", *values, *map(unquote, values)} - {""}
@@ -124,3 +129,61 @@ def blended_store(name: str) -> str | None:
 def asks_store(name: str) -> bool:
     """Return whether a name is a store's, or its blend's: then queries need an encoder."""
     return is_store(name) or blended_store(name) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreConfig:
+    """Settings of a store that its name does not hold."""
+
+    vector_field: Annotated[
+        str | None, Doc("Which of several vector fields is searched."), Option(panel=PANEL)
+    ] = None
+    id_field: Annotated[
+        str | None,
+        Doc("The field or column that holds ids, where the store has no own ones."),
+        Option(("--store-id",), panel=PANEL),
+    ] = None
+    metric: Annotated[
+        Literal["cosine", "dot", "l2"] | None,
+        Doc("By what it ranks, where neither the store nor its index says so."),
+        Option(("--store-metric",), panel=PANEL),
+    ] = None
+    id_file: Annotated[
+        str | None,
+        Doc("Of a FAISS index: its ids, one a line; default: INDEX.ids."),
+        Option(("--store-ids",), panel=PANEL),
+    ] = None
+    key_env: Annotated[
+        str | None,
+        Doc("Environment variable that holds the store's key."),
+        Option(("--store-key-env",), panel=PANEL),
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
+def refuse_unread(opening: StoreConfig, where: Sequence[str] = ()) -> None:
+    """Raise InputError for settings of a store, or a filter, where no store is named."""
+    named = [s.where for s in settings_of(StoreConfig) if getattr(opening, s.name) is not None]
+    if where:
+        named.append("--where")
+    if named:
+        raise InputError(
+            "is said of a store, and there is none",
+            expected="a store as --corpus or --retriever, such as qdrant:http://HOST:6333/docs",
+            fix="Leave it out.",
+            where=named[0],
+        )
+
+
+def conditions(texts: Sequence[str]) -> dict[str, str]:
+    """Return field to value of `FIELD=VALUE` each; InputError for anything else."""
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            fix = "For example --where tenant=7."
+            raise InputError(f"{text!r}", expected="FIELD=VALUE", fix=fix, where="--where")
+        pairs[name] = value
+    return pairs

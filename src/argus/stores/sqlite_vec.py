@@ -1,10 +1,11 @@
-"""sqlite-vec: a vec0 table in an SQLite file (https://alexgarcia.xyz/sqlite-vec). Always exact."""
+"""Read and write sqlite-vec: a vec0 table in an SQLite file (https://alexgarcia.xyz/sqlite-vec)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +14,18 @@ import numpy as np
 from argus.data.arguments import listed
 from argus.data.types import FloatArray
 from argus.errors import ArgusError
-from argus.stores.columns import check_keys, native_id, quoted, vector_field
-from argus.stores.errors import closed_on_error, no_collection, no_folder, reported
-from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
-from argus.stores.vectors import stacked
-from argus.stores.writable import (
-    ENCODER,
-    KIND,
-    MARK,
-    PARENT,
-    PENALTY,
-    REMEDY,
-    SCALE,
-    Entries,
-    numbers_refused,
-    sibling_name,
-)  # fmt: skip
+from argus.stores.client import (
+    Client,
+    closed_on_error,
+    no_collection,
+    no_folder,
+    quoted,
+    reported,
+    stacked,
+)
+from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
+from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
+from argus.stores.spec import StoreConfig
 
 _VECTOR = re.compile(r"(?<!\w)(\w++)\s++float\s*+\[\s*+(\d++)\s*+\]([^,]*)", re.IGNORECASE)
 _METRIC = re.compile(r"distance_metric\s*=\s*(\w+)", re.IGNORECASE)
@@ -40,13 +37,12 @@ OF_REMEDIES = {
     PENALTY: "+FLOAT",
 }  # fmt: skip
 """The columns of FIELDS. A search filters by those without a plus, of which there are 16."""
-BUSY_MS = 5_000
-"""For how long another process that writes to the file is waited for."""
+BUSY_MS = 5_000  # to wait for another process that writes to the file
 
 
 @contextmanager
 def _reported(name: str) -> Iterator[None]:
-    """Turn whatever apsw raises into an ArgusError; a file that is held is told as such."""
+    """Turn whatever apsw raises into an ArgusError; a busy file has its own message."""
     import apsw
 
     with reported(name):
@@ -59,73 +55,80 @@ def _reported(name: str) -> Iterator[None]:
             ) from error
 
 
-class SqliteVecStore:
+class SqliteVecStore(Client):
     """One vector column of a vec0 table. connection: of apsw, with the extension loaded."""
 
     can_search_exactly = True
 
     def __init__(self, connection: Any, table: str, name: str, field: str | None) -> None:
-        self.name, self._db, self.collection = name, connection, table
-        with _reported(name):
+        super().__init__(name, table)
+        self._db = connection
+        with self._reported():
             made = connection.execute(
                 "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND sql LIKE '%vec0%'"
             ).fetchall()
+            rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
         statements = dict(made)
         if table not in statements:
             raise no_collection(name, table, list(statements))
-        self._columns = {m[1]: (int(m[2]), m[3]) for m in _VECTOR.finditer(statements[table])}
-        self.field = vector_field(list(self._columns), field, name)
-        key = _KEY.search(statements[table])
+        statement = statements[table]
+        self._vectors = {m[1]: (int(m[2]), m[3]) for m in _VECTOR.finditer(statement)}
+        self.field = self._vector_field(list(self._vectors), field)
+        key = _KEY.search(statement)
         self._key = key[1] if key else "rowid"
-        self._key_is_text = key is not None and key[2].upper() == "TEXT"
-        with _reported(name):
-            rows = connection.execute(f"PRAGMA table_info({quoted(table)})").fetchall()
-        hidden = {self._key, *self._columns, table, "distance", "k"}
+        self._has_text_ids = key is not None and key[2].upper() == "TEXT"
+        hidden = {self._key, *self._vectors, table, "distance", "k"}
         self._others = [row[1] for row in rows if row[1] not in hidden]
-        self._declared = _declared(statements[table], self._others)
+        self.columns = self._others
+        inner = statement[statement.index("(") + 1 : statement.rindex(")")]
+        matches = (_COLUMN.match(part.strip()) for part in inner.split(","))
+        declared = {m["name"]: m["plus"] + m["type"] for m in matches if m}
+        self._declared = {other: declared[other] for other in self._others}
 
     def describe(self) -> StoreFacts:
-        """Return what is known of it now."""
-        dim, rest = self._columns[self.field]
+        """Return its facts as they are now."""
+        dim, rest = self._vectors[self.field]
         metric = _METRIC.search(rest)
-        with _reported(self.name):
+        with self._reported():
             (n,) = self._db.execute(f"SELECT count(*) FROM {quoted(self.collection)}").fetchone()
         return StoreFacts(
             records=int(n),
             dim=dim,
             metric=METRICS.get(metric[1].lower() if metric else "l2", Metric.L2),
             vector_field=self.field,
-            vector_fields=tuple(self._columns),
+            vector_fields=tuple(self._vectors),
             index="exact",
             is_exact=True,
         )
 
-    def iterate(self, size: int) -> Iterator[Records]:
-        """Yield all rows, in the table's order."""
-        dim = self._columns[self.field][0]
-        columns = ", ".join(map(quoted, (self._key, self.field, *self._others)))
-        with _reported(self.name):
-            cursor = self._db.cursor().execute(f"SELECT {columns} FROM {quoted(self.collection)}")
+    def _pages(
+        self, size: int, matching: Filter | None, *, with_vectors: bool
+    ) -> Iterator[Records]:
+        """Yield the rows that match, in the table's order."""
+        self._check_keys(matching or {}, [self._key, *self._others])
+        dim = self._vectors[self.field][0] if with_vectors else 0
+        columns = (self._key, *self._others, *[self.field] * with_vectors)
+        statement = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(self.collection)}"
+        if matching:
+            statement += " WHERE " + " AND ".join(f"{quoted(key)} = ?" for key in matching)
+        with self._reported():
+            cursor = self._db.cursor().execute(statement, tuple((matching or {}).values()))
         while True:
-            with _reported(self.name):
-                rows = [row for _, row in zip(range(size), cursor, strict=False)]
+            with self._reported():
+                rows = list(islice(cursor, size))
             if not rows:
                 return
-            values = [None if r[1] is None else np.frombuffer(r[1], np.float32) for r in rows]
+            blobs = [row[-1] if with_vectors else b"" for row in rows]
+            values = [None if blob is None else np.frombuffer(blob, np.float32) for blob in blobs]
             vectors, broken = stacked(values, dim)
-            payloads = [dict(zip(self._others, row[2:], strict=True)) for row in rows]
+            payloads = [dict(zip(self._others, row[1:], strict=False)) for row in rows]
             yield Records([str(row[0]) for row in rows], vectors, payloads, broken)
 
     def search(
-        self,
-        vectors: FloatArray,
-        k: int,
-        *,
-        matching: Filter | None = None,
-        exact: bool = False,
+        self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
         """Return the k best of each vector; scores are distances with their sign turned."""
-        check_keys(matching or {}, [self._key, *self._others], self.name)
+        self._check_keys(matching or {}, [self._key, *self._others])
         where = "".join(f" AND {quoted(key)} = ?" for key in matching or {})
         statement = (
             f"SELECT {quoted(self._key)}, distance FROM {quoted(self.collection)} "
@@ -134,7 +137,7 @@ class SqliteVecStore:
         answers = []
         for vector in vectors:
             values = (np.asarray(vector, np.float32).tobytes(), k, *(matching or {}).values())
-            with _reported(self.name):
+            with self._reported():
                 rows = self._db.execute(statement, values).fetchall()
             # a vector with a NaN has no distance, and comes first
             answers.append([(str(id_), -float(far)) for id_, far in rows if far is not None])
@@ -148,7 +151,7 @@ class SqliteVecStore:
             f"INSERT INTO {quoted(self.collection)} ({', '.join(map(quoted, columns))}) "
             f"VALUES ({marks})"
         )
-        with _reported(self.name), self._db:
+        with self._reported(), self._db:
             self.delete(records.ids)
             for id_, vector, payload in records.rows():
                 others = [payload.get(name) for name in self._others]
@@ -158,62 +161,30 @@ class SqliteVecStore:
     def delete(self, ids: Sequence[str]) -> None:
         """Remove rows."""
         statement = f"DELETE FROM {quoted(self.collection)} WHERE {quoted(self._key)} = ?"
-        with _reported(self.name), self._db:
+        with self._reported(), self._db:
             self._db.executemany(statement, [(self._native(id_),) for id_ in listed(ids)])
 
-    @property
-    def columns(self) -> Sequence[str] | None:
-        """The other columns of the table."""
-        return self._others
+    def _open(self, collection: str, name: str) -> SqliteVecStore | None:
+        if not self._statement(collection):
+            return None
+        return SqliteVecStore(self._db, collection, name, self.field)
 
-    def record_id(self, name: str) -> str:
-        """Return the name."""
-        if not self._key_is_text:
-            raise numbers_refused(self.name)
-        return name
-
-    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
-        """Yield all rows that match, in the table's order."""
-        check_keys(matching or {}, [self._key, *self._others], self.name)
-        columns = ", ".join(map(quoted, (self._key, *self._others)))
-        where = " AND ".join(f"{quoted(key)} = ?" for key in matching or {})
-        statement = f"SELECT {columns} FROM {quoted(self.collection)}"
-        statement += f" WHERE {where}" if where else ""
-        with _reported(self.name):
-            cursor = self._db.cursor().execute(statement, tuple((matching or {}).values()))
-        while True:
-            with _reported(self.name):
-                rows = [row for _, row in zip(range(size), cursor, strict=False)]
-            if not rows:
-                return
-            payloads = [dict(zip(self._others, row[1:], strict=True)) for row in rows]
-            yield [str(row[0]) for row in rows], payloads
-
-    def sibling(self, name: str) -> SqliteVecStore | None:
-        """Open another table; it has the same column of vectors."""
-        with _reported(self.name):
-            if not self._statement(name):
-                return None
-        return SqliteVecStore(self._db, name, sibling_name(self.name, name), self.field)
-
-    def make_sibling(self, name: str) -> SqliteVecStore:
-        """Make one whose ids are texts."""
+    def _make(self, name: str) -> None:
+        """Make a table whose ids are texts."""
         columns = {**self._declared, **OF_REMEDIES}
         key = next(k for k in (self._key, "id", "record_id") if k not in {"rowid", *columns})
-        listed = [
+        parts = [
             f"{key} TEXT PRIMARY KEY",
-            f"{self.field} FLOAT[{self._columns[self.field][0]}] distance_metric=cosine",
+            f"{self.field} FLOAT[{self._vectors[self.field][0]}] distance_metric=cosine",
             *(f"{'+' * kind.startswith('+')}{c} {kind.lstrip('+')}" for c, kind in columns.items()),
         ]
-        with _reported(self.name):
-            self._db.execute(
-                f"CREATE VIRTUAL TABLE {quoted(name)} /* {MARK} */ USING vec0({', '.join(listed)})"
-            )
-        return SqliteVecStore(self._db, name, sibling_name(self.name, name), self.field)
+        self._db.execute(
+            f"CREATE VIRTUAL TABLE {quoted(name)} /* {MARK} */ USING vec0({', '.join(parts)})"
+        )
 
     def drop_sibling(self, name: str) -> bool:
         """Remove one that Argus made, once it is empty."""
-        with _reported(self.name):
+        with self._reported():
             if f"/* {MARK} */" not in self._statement(name):
                 return False
             (rows,) = self._db.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()
@@ -223,10 +194,9 @@ class SqliteVecStore:
         return True
 
     def _statement(self, table: str) -> str:
-        """Return how a table was made; "" where there is none."""
-        row = self._db.execute(
-            "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)
-        ).fetchone()
+        """Return the statement that made a table; "" where there is none."""
+        statement = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+        row = self._db.execute(statement, (table,)).fetchone()
         return str(row[0]) if row else ""
 
     def interrupt(self) -> None:
@@ -240,24 +210,18 @@ class SqliteVecStore:
         with suppress(apsw.ThreadingViolationError):
             self._db.close()
 
-    def _native(self, id_: str) -> int | str:
-        return native_id(id_, is_text=self._key_is_text, name=self.name)
+    def _reported(self) -> AbstractContextManager[None]:
+        return _reported(self.name)
 
 
-def _declared(statement: str, names: Sequence[str]) -> dict[str, str]:
-    """Return the types of columns, as a vec0 table was made with them; "+" before an auxiliary."""
-    inner = statement[statement.index("(") + 1 : statement.rindex(")")]
-    matches = (_COLUMN.match(part.strip()) for part in inner.split(","))
-    columns = {m["name"]: m["plus"] + m["type"] for m in matches if m}
-    return {name: columns[name] for name in names}
-
-
-def open_sqlite_vec(place: str, table: str, field: str | None) -> SqliteVecStore:
+def open_sqlite_vec(
+    place: str, collection: str, config: StoreConfig, key: str | None
+) -> SqliteVecStore:
     """Open a vec0 table of an SQLite file, through apsw: some Pythons load no extensions."""
     import apsw
     import sqlite_vec
 
-    name = f"sqlite-vec:{place}/{table}"
+    name = f"sqlite-vec:{place}/{collection}"
     if not Path(place).is_file():
         raise no_folder(place, "SQLite")
     with _reported(name):
@@ -267,4 +231,4 @@ def open_sqlite_vec(place: str, table: str, field: str | None) -> SqliteVecStore
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)
     with closed_on_error(connection):
-        return SqliteVecStore(connection, table, name, field)
+        return SqliteVecStore(connection, collection, name, config.vector_field)

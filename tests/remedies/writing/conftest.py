@@ -13,9 +13,8 @@ import pytest
 from argus.data.types import Document
 from argus.remedies.writing.delivery import WrittenResult
 from argus.remedies.writing.of_store import blend_store
-from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
-from argus.stores.spec import parse_store
+from argus.stores.spec import StoreConfig, parse_store
 from tests.corpora.conftest import TEMPLATE as TEMPLATE
 from tests.corpora.conftest import encoder as encoder
 from tests.corpora.conftest import remembering as remembering

@@ -12,7 +12,7 @@ from argus.remedies.writing.of_store import blend_store
 from argus.remedies.writing.rollback import list_in_store, rollback_in_store
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records
-from argus.stores.writable import FIELDS, REMEDY
+from argus.stores.records import FIELDS, REMEDY
 from tests.support.stored_corpora import faiss
 
 

@@ -13,8 +13,8 @@ from argus.remedies.served.job import served_receipt
 from argus.remedies.writing.rollback import list_in_store, rollback_in_store
 from argus.retrievers.config import AskingConfig
 from argus.stores.opening import open_store
+from argus.stores.records import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
 from argus.stores.spec import parse_store
-from argus.stores.writable import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
 
 ON_THREE = pytest.mark.parametrize("home", ["sqlite-vec", "lancedb", "pgvector"], indirect=True)
 """A file, a folder and a server; what breaks in the middle, and what is undone, is tried on all."""

@@ -50,8 +50,7 @@ from argus.retrievers.asking import all_opened, note_retrievers, require_known
 from argus.retrievers.blended.retriever import BlendedRetriever
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import note_of
-from argus.stores.filters import conditions
-from argus.stores.spec import asks_store, blended_store
+from argus.stores.spec import asks_store, blended_store, conditions
 
 JOB = "served"
 TABLE = "receipt_served"

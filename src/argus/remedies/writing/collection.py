@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from argus.errors import ArgusError, InputError
-from argus.stores.protocol import Metric
-from argus.stores.writable import FIELDS, KIND, PARENT, REMEDY, WritableStore, sibling_name
+from argus.stores.protocol import Metric, WritableStore, sibling_name
+from argus.stores.records import FIELDS, KIND, PARENT, REMEDY
 
 SUFFIX = "_argus"
 READ = 2_000

@@ -23,9 +23,9 @@ from argus.remedies.writing.records import RemedyRecords
 from argus.remedies.writing.summary import Delivered, WrittenSummary, headline
 from argus.remedies.writing.write import write
 from argus.reports import write_report
-from argus.stores.protocol import Payload
+from argus.stores.protocol import Payload, WritableStore
+from argus.stores.records import REMEDY
 from argus.stores.spec import BLENDED
-from argus.stores.writable import REMEDY, WritableStore
 
 JOB = "written"
 BEGUN = "writing.json"

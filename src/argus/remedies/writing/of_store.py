@@ -35,11 +35,10 @@ from argus.remedies.writing.delivery import JOB, Destination, WrittenResult, del
 from argus.remedies.writing.records import state_records
 from argus.remedies.writing.summary import Delivered, WrittenSummary
 from argus.remedies.writing.write import parent_payloads
-from argus.stores.config import StoreConfig
-from argus.stores.filters import values_of
 from argus.stores.opening import open_store
-from argus.stores.protocol import Metric, Payload, Store
-from argus.stores.writable import WritableStore, writable
+from argus.stores.protocol import Metric, Payload, Store, WritableStore, writable
+from argus.stores.records import values_of
+from argus.stores.spec import StoreConfig
 
 
 @dataclass(frozen=True)

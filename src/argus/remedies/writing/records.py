@@ -19,8 +19,8 @@ import numpy as np
 from argus.data.types import FloatArray
 from argus.indexes.snapshot import Snapshot
 from argus.remedies.writing.mixtures import DOCUMENT, Naming, mixtures
-from argus.stores.protocol import Payload, Records
-from argus.stores.writable import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE, WritableStore
+from argus.stores.protocol import Payload, Records, WritableStore
+from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
 
 NOTHING = 1e-6
 """Length below which a mixture points nowhere."""

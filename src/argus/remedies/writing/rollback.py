@@ -8,10 +8,9 @@ from argus.remedies.repair.summary import ListedRemedy
 from argus.remedies.writing.collection import home, ids_of, open_home, remedies_in, unknown_remedy
 from argus.remedies.writing.mixtures import DOCUMENT
 from argus.remedies.writing.summary import StoreRollback
-from argus.stores.config import StoreConfig
 from argus.stores.opening import open_store
-from argus.stores.protocol import Store
-from argus.stores.writable import writable
+from argus.stores.protocol import Store, writable
+from argus.stores.spec import StoreConfig
 
 REMOVED = 1_000
 """Records that are removed at once."""

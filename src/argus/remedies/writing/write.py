@@ -8,8 +8,8 @@ from argus.errors import ArgusError
 from argus.progress import progress
 from argus.remedies.writing.collection import READ, ids_of
 from argus.remedies.writing.records import RemedyRecords
-from argus.stores.protocol import Payload
-from argus.stores.writable import WritableStore, is_of_remedy
+from argus.stores.protocol import Payload, WritableStore
+from argus.stores.records import is_of_remedy
 
 MOST, NUMBERS = 1_000, 400_000
 """Records, and numbers of vectors, that are sent at once: servers bound a request's size."""

@@ -11,7 +11,7 @@ from argus.data.types import FloatArray
 from argus.encoders.protocol import unit_rows
 from argus.errors import InputError
 from argus.stores.protocol import Records, Store
-from argus.stores.vectors import whole_rows
+from argus.stores.records import whole_rows
 
 Float64Array = npt.NDArray[np.float64]
 Cosines = Callable[[Float64Array], Float64Array]

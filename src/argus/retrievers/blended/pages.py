@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from argus.errors import InputError
 from argus.retrievers.blended.ranking import Ranked
 from argus.retrievers.results import TEXT_NAMES
-from argus.stores.filters import values_of
+from argus.stores.records import values_of
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as Page

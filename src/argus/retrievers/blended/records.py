@@ -25,9 +25,8 @@ from argus.errors import FingerprintMismatch, InputError
 from argus.progress import progress
 from argus.retrievers.blended.cosines import Cosines, Float64Array, cosines_of
 from argus.retrievers.blended.fields import ENCODER, FIELDS, PARENT, PENALTY, REMEDY, SCALE
-from argus.stores.filters import matches, values_of
-from argus.stores.protocol import Filter, Hits, Payload, Records, Store
-from argus.stores.writable import Entries, WritableStore
+from argus.stores.protocol import Entries, Filter, Hits, Payload, Records, Store, WritableStore
+from argus.stores.records import matches, values_of
 
 PAGE = 1000
 """Records read at a time."""

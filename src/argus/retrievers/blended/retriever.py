@@ -31,12 +31,10 @@ from argus.retrievers.blended.pages import Passage, langchain_pages, llama_nodes
 from argus.retrievers.blended.ranking import CandidateRanking, Ranked, Ranking, RecordRanking
 from argus.retrievers.blended.records import MOST, PAGE, check_filter, open_records
 from argus.settings import TOP_K
-from argus.stores.config import StoreConfig
-from argus.stores.errors import check_dimension
-from argus.stores.filters import typed
 from argus.stores.opening import open_store
 from argus.stores.protocol import Store
-from argus.stores.spec import is_store
+from argus.stores.records import check_dimension, typed
+from argus.stores.spec import StoreConfig, is_store
 
 if TYPE_CHECKING:
     from langchain_core.documents import Document as Page

@@ -1,4 +1,4 @@
-"""The team's own filter, seen from the records: which it shows, and of what type its values are."""
+"""Tell which records can be searched by, which of them a filter shows, and types of values."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from argus.errors import InputError
-from argus.stores.protocol import Filter, Payload, Records, Store
-from argus.stores.writable import TEXTS
+import numpy as np
 
-LOOKED_AT = 20
-"""Pages of records in which the type of a field's values is looked for."""
+from argus.errors import InputError
+from argus.stores.protocol import Filter, Payload, Records, Store, StoreFacts
+
+REMEDY, PARENT, KIND = "argus_remedy", "argus_parent", "argus_kind"
+SCALE, PENALTY = "argus_scale", "argus_penalty"
+ENCODER = "argus_encoder"  # fingerprint of the encoder of the vector, which has to embed queries
+TEXTS, NUMBERS = (REMEDY, PARENT, KIND, ENCODER), (SCALE, PENALTY)
+FIELDS = (*TEXTS, *NUMBERS)
+"""Fields of a remedy's records beside the payload of their parents; flat, so any store filters."""
+NAN, ZERO = "a value that is no number", "all zeros"
+MAX_PAGES = 20  # of records, in which the type of a field's values is looked for
 _READ_AS: Mapping[type, Callable[[str], Any]] = {
     UUID: UUID, datetime: datetime.fromisoformat, date: date.fromisoformat,
     time: time.fromisoformat, Decimal: Decimal,
@@ -22,18 +29,26 @@ _READ_AS: Mapping[type, Callable[[str], Any]] = {
 """Values of records that a filter names by their text, as the store's own queries do."""
 
 
-def conditions(texts: Sequence[str]) -> dict[str, str]:
-    """Return field to value of `FIELD=VALUE` each; InputError for anything else."""
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise InputError(
-                f"{text!r}", expected="FIELD=VALUE", fix="For example --where tenant=7.",
-                where="--where",
-            )  # fmt: skip
-        pairs[name] = value
-    return pairs
+def check_dimension(dim: int, facts: StoreFacts, name: str) -> None:
+    """Raise InputError where an encoder makes vectors of another dimension than a store holds."""
+    if dim != facts.dim:
+        raise InputError(
+            f"the encoder makes {dim} dimensions, {name} holds {facts.dim}",
+            expected="the model that made the store's vectors",
+            fix="Name it with --encoder.",
+            where="--encoder",
+        )
+
+
+def whole_rows(records: Records, rows: Sequence[int]) -> tuple[list[int], dict[int, str]]:
+    """Return which of the rows hold vectors to search by, and why others do not."""
+    members = set(rows)
+    broken = {row: why for row, why in records.broken.items() if row in members}
+    odd = np.flatnonzero(~np.isfinite(records.vectors).all(axis=1))
+    zero = np.flatnonzero(~records.vectors.any(axis=1))
+    for those, why in ((odd, NAN), (zero, ZERO)):
+        broken |= {row: why for row in those.tolist() if row in members and row not in broken}
+    return [row for row in rows if row not in broken], broken
 
 
 def shown_rows(records: Records, matching: Filter | None) -> list[int]:
@@ -43,25 +58,23 @@ def shown_rows(records: Records, matching: Filter | None) -> list[int]:
 
 
 def matches(payload: Payload, matching: Filter) -> bool:
-    """Return whether a payload holds what a filter asks for, in a list of values too."""
+    """Return whether a payload holds the values of a filter, in a list of values too."""
+
+    def is_same(value: Any, expected: Any) -> bool:
+        if type(value) in _READ_AS and isinstance(expected, str):
+            expected = _read_as(type(value), expected)
+            if isinstance(expected, datetime) and expected.tzinfo is None:
+                expected = expected.replace(tzinfo=value.tzinfo)  # as the session has it
+        return bool(value == expected)
+
     return all(
-        any(_is_same(value, expected) for value in values_of(payload, key))
+        any(is_same(value, expected) for value in values_of(payload, key))
         for key, expected in matching.items()
     )
 
 
-def _is_same(value: Any, expected: Any) -> bool:
-    """Return whether a record's value is the one that a filter asks for."""
-    if type(value) not in _READ_AS or not isinstance(expected, str):
-        return bool(value == expected)
-    read = _read_as(type(value), expected)
-    if isinstance(read, datetime) and read.tzinfo is None:
-        read = read.replace(tzinfo=value.tzinfo)  # as the session has it
-    return bool(value == read)
-
-
 def _read_as(kind: type, text: str) -> Any:
-    """Return what a text means for a field of UUIDs, dates or decimals; None for nothing."""
+    """Return the value of a text in a field of UUIDs, dates or decimals; None where it has none."""
     try:
         return _READ_AS[kind](text)
     except (ValueError, ArithmeticError):
@@ -83,11 +96,9 @@ def values_of(payload: Payload, key: str) -> list[Any]:
 def typed(matching: Filter, store: Store, size: int) -> Filter:
     """Return a filter whose texts are of the type that the store's records have.
 
-    The fields of a remedy's records are known, and need not be among the first records.
-
-    UUIDs, dates and decimals stay texts: every store reads them so, and a summary can hold them.
-    Raises InputError for a field that no record holds, or whose values are of another type, naming
-    some of them.
+    The fields of a remedy's records are known, and need not be among the first records. UUIDs,
+    dates and decimals stay texts: every store reads them so, and a summary can hold them. Raises
+    InputError for a field that no record holds, or whose values are of another type.
     """
     examples = {key: _examples(key, store, size) for key in matching if key not in TEXTS}
     return {
@@ -101,7 +112,7 @@ def typed(matching: Filter, store: Store, size: int) -> Filter:
 def _examples(key: str, store: Store, size: int) -> list[Any]:
     values: list[Any] = []
     fields: dict[str, None] = {}
-    for records in islice(store.iterate(size), LOOKED_AT):
+    for records in islice(store.iterate(size), MAX_PAGES):
         for payload in records.payloads:
             fields |= dict.fromkeys(payload)
             values += values_of(payload, key)
@@ -126,19 +137,13 @@ def _value(key: str, text: str, examples: Sequence[Any]) -> str | int | float | 
         pass
     if kind is str or (kind in _READ_AS and _read_as(kind, text) is not None):
         return text
-    shown = ", ".join(dict.fromkeys(map(_shown, examples[:1000])))[:200]
-    raise InputError(
-        f"{key}={text}", expected=f"a value as the records have them: {shown}",
-        fix="Correct it.", where="--where",
-    )  # fmt: skip
-
-
-def _shown(value: Any) -> str:
-    return str(value) if type(value) in _READ_AS else repr(value)
+    some = (str(one) if type(one) in _READ_AS else repr(one) for one in examples[:1000])
+    expected = f"a value as the records have them: {', '.join(dict.fromkeys(some))[:200]}"
+    raise InputError(f"{key}={text}", expected=expected, fix="Correct it.", where="--where")
 
 
 def refuse_nothing(matching: Filter, n: int) -> InputError:
-    """Return what is raised where a filter shows none of n records."""
+    """Return the error of a filter that shows none of n records."""
     conditions = ", ".join(f"{key}={value}" for key, value in matching.items())
     return InputError(
         f"{conditions} matches none of {n:,} records",
@@ -146,3 +151,8 @@ def refuse_nothing(matching: Filter, n: int) -> InputError:
         fix="Check the values.",
         where="--where",
     )
+
+
+def is_of_remedy(payload: Payload) -> bool:
+    """Return whether a record is a remedy's, and no document of the user's."""
+    return bool(payload.get(REMEDY))

@@ -1,0 +1,224 @@
+"""Share what the clients of stores need: pages, errors, ids, columns and siblings."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import numpy as np
+
+from argus.data.corpus import ID_FIELDS
+from argus.data.types import FloatArray
+from argus.errors import ArgusError, InputError
+from argus.stores.protocol import Entries, Filter, Metric, Records, sibling_name
+from argus.stores.spec import scrubbed, shown
+
+SERVED = ("Chroma", "Milvus Lite", "Qdrant")  # products that may be a folder or file, or a server
+
+
+class Client:
+    """Base of the clients that keep fields: errors, pages, ids and siblings.
+
+    A client has `_pages`, which reads records with or without vectors; `_open`, which opens another
+    collection or returns None; and `_make`, which makes one.
+    """
+
+    columns: Sequence[str] | None = None
+
+    def __init__(self, name: str, collection: str, hidden: Sequence[str] = ()) -> None:
+        self.name, self.collection, self._hidden = name, collection, hidden
+        self._has_text_ids = True
+
+    def iterate(self, size: int) -> Iterator[Records]:
+        """Yield all records, in the store's order."""
+        return self._pages(size, None, with_vectors=True)
+
+    def payloads(self, size: int, matching: Filter | None = None) -> Iterator[Entries]:
+        """Yield all records that match, in the store's order."""
+        pages = self._pages(size, matching, with_vectors=False)
+        return ((records.ids, records.payloads) for records in pages)
+
+    def record_id(self, name: str) -> str:
+        """Return the name."""
+        if not self._has_text_ids:
+            raise InputError(
+                "its ids are whole numbers",
+                expected="a collection whose ids are texts or UUIDs, for the records of a remedy",
+                fix="Leave --into out: Argus makes a collection of its own.",
+                where=self.name,
+            )
+        return name
+
+    def make_sibling(self, name: str) -> Any:
+        """Make an empty collection for remedies and open it."""
+        with self._reported():
+            self._make(name)
+        return self.sibling(name)
+
+    def sibling(self, name: str) -> Any:
+        """Open another collection; it has the same field of vectors."""
+        with self._reported():
+            return self._open(name, sibling_name(self.name, name))
+
+    def _pages(
+        self, size: int, matching: Filter | None, *, with_vectors: bool
+    ) -> Iterator[Records]:
+        raise NotImplementedError
+
+    def _open(self, collection: str, name: str) -> Any:
+        raise NotImplementedError
+
+    def _make(self, name: str) -> None:
+        raise NotImplementedError
+
+    def _reported(self) -> AbstractContextManager[None]:
+        return reported(self.name, self._hidden)
+
+    def _native(self, id_: str) -> int | str:
+        """Return an id as the store has it, a text or a whole number."""
+        if self._has_text_ids:
+            return id_
+        try:
+            return int(id_)
+        except ValueError as error:
+            raise InputError(
+                f"id {id_!r}",
+                expected="a whole number, as its key is declared",
+                fix="Keep your own id in a field beside it.",
+                where=self.name,
+            ) from error
+
+    def _known_metric(self, found: str, metrics: Mapping[str, Metric]) -> Metric:
+        """Return the metric that a product calls `found`; InputError for any other."""
+        if found in metrics:
+            return metrics[found]
+        expected, fix = f"one of {', '.join(metrics)}", "Argus cannot recompute that."
+        raise InputError(f"ranks by {found}", expected=expected, fix=fix, where=self.name)
+
+    def _vector_field(self, fields: Sequence[str], field: str | None) -> str:
+        """Return the vector field to search: the one that is named, or the only one."""
+        if field is not None and field in fields:
+            return field
+        if field is None and len(fields) == 1:
+            return fields[0]
+        if not fields:
+            expected, fix = "a table with a column of vectors", "Name another table."
+            raise InputError("has no vectors", expected=expected, fix=fix, where=self.name)
+        raise InputError(
+            f"no vector field {field!r}" if field else f"{len(fields)} vector fields",
+            expected=f"one of {', '.join(fields)}",
+            fix="Name it with --vector-field.",
+            where=self.name,
+        )
+
+    def _id_column(self, columns: Sequence[str], id_field: str | None) -> str:
+        """Return the column of ids: the one that is named, or the first of the usual names."""
+        names = (id_field,) if id_field else ID_FIELDS
+        if column := next((c for c in names if c in columns), None):
+            return column
+        raise InputError(
+            f"no column {id_field!r}" if id_field else "no column that is called like an id",
+            expected=f"one of {', '.join(columns)}",
+            fix="Name it with --store-id.",
+            where=self.name,
+        )
+
+    def _check_keys(self, keys: Iterable[str], columns: Collection[str]) -> None:
+        """Raise InputError for a filter by a key that is no column."""
+        for key in keys:
+            if key not in columns:
+                expected = f"one of {', '.join(columns)}"
+                raise InputError(
+                    f"a filter by {key!r}",
+                    expected=expected,
+                    fix="Correct --where.",
+                    where=self.name,
+                )
+
+    def _column_of(self, key: str, columns: Collection[str]) -> tuple[str, list[str]]:
+        """Return the column that a filter's key names, and the path into it of a dotted one.
+
+        Raises InputError for a key that is no column, nor a path into one.
+        """
+        column, *path = [key] if key in columns else key.split(".")
+        if path and column in columns and all(path):
+            return column, path
+        self._check_keys([key], columns)
+        return key, []
+
+
+@contextmanager
+def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
+    """Turn whatever a client raises into an ArgusError.
+
+    name: of the store, without its key; hidden: secrets that its messages may not show.
+    """
+    try:
+        yield
+    except ArgusError:
+        raise
+    except Exception as error:  # clients let through whatever their transports raise
+        line = next(iter(scrubbed(str(error), hidden).strip().splitlines()), "no message")[:200]
+        raise ArgusError(
+            f"{name}: {type(error).__name__}: {line.rstrip('.')}. Check the address, the key and "
+            "that the store is up."
+        ) from error
+
+
+@contextmanager
+def closed_on_error(client: Any) -> Iterator[None]:
+    """Close a client where opening fails, so that its files stay free for the next."""
+    try:
+        yield
+    except BaseException:
+        client.close()
+        raise
+
+
+def no_collection(name: str, collection: str, names: Iterable[str]) -> InputError:
+    """Return the error of a store without such a collection."""
+    return InputError(
+        f"no collection {collection!r}",
+        expected=f"one of {', '.join(sorted(names)) or '(there is none)'}",
+        fix="Name it after the last slash.",
+        where=name,
+    )
+
+
+def no_folder(path: str, product: str) -> InputError:
+    """Return the error of a path that is no folder or file."""
+    return InputError(
+        "no such file or folder",
+        expected=f"what {product} wrote" + (", or http://HOST:PORT" * (product in SERVED)),
+        fix="Check the path.",
+        where=shown(path),
+    )
+
+
+def quoted(name: str) -> str:
+    """Return a name of a table or column, of any characters, as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def uuid_of(name: str) -> str:
+    """Return the id of a record where ids are UUIDs: always the same of a name."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
+
+
+def stacked(values: Sequence[Any], dim: int) -> tuple[FloatArray, dict[int, str]]:
+    """Return vectors as (n, dim), NaN where there is none of that length, and why by row."""
+    lengths = [-1 if value is None else len(value) for value in values]
+    broken = {
+        row: "no vector" if n <= 0 else f"{n} dimensions, not {dim}"
+        for row, n in enumerate(lengths)
+        if n != dim
+    }
+    if not broken:
+        return np.asarray(values, np.float32).reshape(len(values), dim), {}
+    vectors = np.full((len(values), dim), np.nan, np.float32)
+    for row, value in enumerate(values):
+        if row not in broken:
+            vectors[row] = value
+    return vectors, broken
