@@ -577,16 +577,6 @@ from .repair.job import (
 from .repair.summary import (
     RepairSummary as RepairSummary,
 )
-from .remedies.served.config import (
-    ServedReceiptConfig as ServedReceiptConfig,
-)
-from .remedies.served.job import (
-    ServedReceipt as ServedReceipt,
-    served_receipt as served_receipt,
-)
-from .remedies.served.summary import (
-    ServedReceiptSummary as ServedReceiptSummary,
-)
 from .remedies.writing.delivery import (
     WrittenResult as WrittenResult,
 )

@@ -41,7 +41,6 @@ FOLLOWS = {
     "argus remedy expand": "argus index build",
     "argus repair": "argus index build",
     "argus remedy blend": "argus index build",
-    "argus remedy receipt": "argus index build",
     "argus remedy list": "argus remedy expand",
     "argus remedy rollback": "argus remedy expand",
     "argus remedy write": "argus remedy expand",

@@ -1,4 +1,4 @@
-"""`argus remedy write`, `queries` and `receipt`: a repair in what is served."""
+"""`argus remedy write` and `queries`: a repair in what is served."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from argus.cli import options as o
-from argus.cli.config_options import Without, job, with_blocks
+from argus.cli.config_options import Without, with_blocks
 from argus.cli.groups import example
 from argus.cli.remedy import RECEIPTS, Into, app, collection_of
 from argus.data.fields import FieldNames
 from argus.errors import InputError
-from argus.remedies.served.config import ServedReceiptConfig
 from argus.retrievers.blended.config import QueriesConfig
-from argus.retrievers.config import NAMES, AskingConfig
-from argus.retrievers.config import PANEL as RETRIEVER
 from argus.settings import Doc, Option, check_settings
 from argus.stores.spec import PANEL, StoreConfig
 
@@ -159,51 +156,3 @@ def _blend(index: Path | None) -> tuple[str | None, Blend | None]:
 
     recipe = ViewIndex.open(index).recipe()
     return (recipe.remedies[0], recipe.blend) if recipe.blend is not None else (None, None)
-
-
-@app.command()
-@job(
-    "argus.remedies.served.job:served_receipt",
-    "argus remedy receipt --before index/ --corpus docs.jsonl --out receipt/",
-)
-def receipt(
-    *,
-    corpus: o.Corpus,
-    before: Annotated[
-        str | None,
-        Doc(f"What is served before the repair, asked now: {NAMES}."),
-        Option(panel=RETRIEVER),
-    ] = None,
-    after: Annotated[
-        str | None,
-        Doc("What is served after it: the same, or another; goes on from --before of --out."),
-        Option(panel=RETRIEVER),
-    ] = None,
-    ranked_by: Annotated[
-        str | None,
-        Doc(
-            "Repaired index that ranks the results of --after, as argus.BlendedRetriever serves "
-            "it; without --after, those of --before."
-        ),
-        Option(panel=RETRIEVER),
-        o.INDEX,
-    ] = None,
-    queries: Annotated[
-        Path | None, Doc("Judged queries; default: titles and sentences of the documents.")
-    ] = None,
-    qrels: o.MaybeQrels = None,
-    out: o.Out = o.OUT,
-    config: ServedReceiptConfig,
-    asking: AskingConfig,
-    encoder: Annotated[str | None, Doc("Embeds the queries of a store.")] = None,
-    fields: FieldNames,
-    fresh: o.Fresh = False,
-) -> None:
-    """Ask what is served before a repair, and again after it; say what came, and who gave way.
-
-    With --before alone the answers are kept in --out. Repair whatever is served: an index, a
-    store, an analyser, a reranker. The same command with --after asks the same queries again.
-    What argus remedy blend wrote into a store is asked by the name blended:STORE.
-
-    Writes receipt_served.parquet and .csv, summary.json, manifest.json and report.html.
-    """

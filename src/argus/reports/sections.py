@@ -60,7 +60,6 @@ SECTIONS: dict[str, Home] = {
     "remedy": Home("Repair", "remedy", "argus.remedies.repair.section"),
     "blend": Home("Blend", "remedy blend", "argus.remedies.blend.section"),
     "written": Home("Written", "remedy write", "argus.remedies.writing.section"),
-    "served": Home("Served", "remedy receipt", "argus.remedies.served.section"),
     "repair": Home("Chosen repair", "repair", "argus.repair.section"),
     "adapt": Home("Queries corrected", "remedy adapt", "argus.scenarios.adapt.section"),
     "scenarios": Home("Scenarios", "remedy scenarios", "argus.scenarios.profiles.section"),

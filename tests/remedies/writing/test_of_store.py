@@ -8,10 +8,7 @@ import pytest
 
 from argus.errors import ArgusError
 from argus.indexes.blend import Blend
-from argus.remedies.served.config import ServedReceiptConfig
-from argus.remedies.served.job import served_receipt
 from argus.remedies.writing.rollback import list_in_store, rollback_in_store
-from argus.retrievers.config import AskingConfig
 from argus.stores.opening import open_store
 from argus.stores.records import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
 from argus.stores.spec import parse_store
@@ -174,25 +171,3 @@ def test_the_same_command_again_writes_nothing(home):
     counts = home.blend().summary["counts"]
     assert counts["written"] == 0 and counts["there_before"] == counts["records"]
     assert home.state() == state
-
-
-def test_a_receipt_of_what_the_store_serves_before_and_after(home, wiki2, tmp_path):
-    """The documents' own search before; the records' after, as `BlendedRetriever` serves them."""
-    own = {"qdrant": "metadata.key"}.get(home.spec.partition(":")[0])  # its ids are numbers
-    asking = AskingConfig(opening=home.opening, id_field=own)
-    config = ServedReceiptConfig(sample=12, k=5)
-
-    def receipt(**named):
-        return served_receipt(
-            wiki2, out=tmp_path / "receipt", config=config, asking=asking, encoder=home.encoder,
-            **named,
-        )  # fmt: skip
-
-    assert "after" not in receipt(before=home.spec).summary
-    home.blend()
-    place, _, collection = home.spec.rpartition("/")
-    written = f"blended:{place}/{collection}_argus"
-    summary = receipt(after=written).summary
-    assert summary["after"]["unknown"] == 0 and summary["after"]["failed"] == 0
-    assert summary["compared"] == summary["before"]["queries"] >= 12
-    assert summary["found_after"]["share"] > 0.8 and summary["moves"]["rose"] > 0

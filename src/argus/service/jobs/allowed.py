@@ -25,7 +25,6 @@ PROMPT_ONLY = {
     "search": "GET /search answers at once",
     "authority search": "GET /search answers from records, too",
     "authority stream": "POST /records takes what comes",
-    "remedy receipt": "asks two retrievers that a person names, which may be code",
 }
 """Every other command, and why it is none of a service's jobs."""
 OF_THE_SERVICE = ("index", "retriever", "store", "encoder")

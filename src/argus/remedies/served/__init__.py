@@ -1,1 +1,0 @@
-"""The receipt of a repair, by what is served: a retriever is asked before and after."""
