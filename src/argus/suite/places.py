@@ -6,7 +6,7 @@ from pathlib import Path
 
 from argus.data.parts import file_hash
 from argus.data.provenance import content_hash
-from argus.data.yaml_spec import nearest
+from argus.data.yaml_file import nearest
 from argus.indexes.header import FILE
 from argus.indexes.views import ViewIndex
 from argus.retrievers.answering_index import parse_index

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from argus.data.text_files import read_toml
-from argus.data.yaml_spec import nearest
+from argus.data.yaml_file import nearest
 from argus.encoders.config import EncoderConfig
 from argus.suite.config import ORIGINAL, Suite, SuiteConfig, SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.remedies import KINDS, configs_of, keys_of_kind, paths_in, require_fit

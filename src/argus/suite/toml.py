@@ -11,7 +11,7 @@ from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from argus.data.yaml_spec import nearest
+from argus.data.yaml_file import nearest
 from argus.errors import InputError, Location
 from argus.settings import Setting, nested, settings_of
 

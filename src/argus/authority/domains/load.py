@@ -17,8 +17,7 @@ from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey, Ties
 from argus.authority.times import zone_named
 from argus.data.artifacts import write_whole
 from argus.data.text_files import read_text
-from argus.data.yaml_spec import YamlFile, nearest, read_spec
-from argus.data.yaml_text import Place
+from argus.data.yaml_file import Place, YamlFile, nearest, read_spec
 from argus.errors import InputError
 
 _PACKAGE = "argus.authority.domains"

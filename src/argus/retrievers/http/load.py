@@ -8,8 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from argus.data.text_files import read_text
-from argus.data.yaml_spec import YamlFile, nearest, read_spec
-from argus.data.yaml_text import Value, read_yaml
+from argus.data.yaml_file import Value, YamlFile, nearest, read_spec, read_yaml
 from argus.errors import InputError
 from argus.http_retry import HIGHEST_PORT, fits_header, is_address
 from argus.retrievers.http.spec import (

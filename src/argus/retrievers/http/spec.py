@@ -12,7 +12,7 @@ from pydantic import Field, PlainValidator, field_validator
 
 from argus.data.field_paths import FieldPath
 from argus.data.provenance import content_hash
-from argus.data.yaml_spec import Strict, Text, problem, text_of
+from argus.data.yaml_file import Strict, Text, problem, text_of
 
 QUERY, QUOTED, K, VECTOR, PAGE = "{query}", "{query_json}", "{k}", "{vector}", "{page}"
 """What every request is filled with."""

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from argus.data.text_files import read_toml
-from argus.data.yaml_spec import nearest
+from argus.data.yaml_file import nearest
 from argus.errors import InputError
 from argus.suite.config import Suite
 from argus.suite.reading import suite_of

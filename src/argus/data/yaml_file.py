@@ -1,22 +1,148 @@
 """Files in YAML that a person writes, read into pydantic models: each error names line and place.
 
-A model derives from `Strict`; `read_spec` reads a text into one.
+Read are mappings with text keys, lists, text, whole numbers, decimals, true, false and null.
+Refused is whatever YAML reads otherwise than it looks: a key given twice (the last would win),
+`NO`, `on` and `yes` (booleans), 010 and 12:30 (numbers), 2024-03-01 where text is expected, tags,
+anchors. A model derives from `Strict`; `read_spec` reads a text into one.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar, NamedTuple, TypeAlias, TypeVar
 
+import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from argus.data.yaml_text import Mark, Place, Value, dotted, read_yaml
 from argus.errors import InputError, Location
 
 S = TypeVar("S", bound="Strict")
+Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
+Place = tuple[str | int, ...]  # keys and positions that lead to a value
+KINDS = {
+    "bool": "a boolean",
+    "int": "a whole number",
+    "float": "a number",
+    "null": "nothing",
+    "timestamp": "a date",
+}
+TAG = "tag:yaml.org,2002:"
+
+
+class Mark(NamedTuple):
+    """Where a value stands, how it is spelled, and what YAML takes it for ("" for text)."""
+
+    line: int
+    raw: str = ""
+    kind: str = ""
+
+
+def dotted(place: Place) -> str:
+    """Return a place as people write it: `rules[0].scope`."""
+    text = ""
+    for step in place:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def read_yaml(file: Path, text: str) -> tuple[Value, dict[Place, Mark]]:
+    """Return the value of a YAML text and the mark of each place in it.
+
+    file: for messages. Raises InputError with file, line and place for what is no YAML, or is not
+    of the subset.
+    """
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        reader = _Reader(file)
+        return (None if node is None else reader.value(node, ())), reader.marks
+    except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
+        raise _broken(error, text, file) from error
+
+
+class _Reader:
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.marks: dict[Place, Mark] = {}
+        self.seen: set[int] = set()
+
+    def value(self, node: yaml.Node, place: Place, line: int | None = None) -> Value:
+        kind = node.tag.removeprefix(TAG)
+        self.marks[place] = Mark(line or node.start_mark.line + 1)
+        if id(node) in self.seen:
+            raise self.refuse("an anchor is used a second time", "values written out", place)
+        self.seen.add(id(node))
+        if isinstance(node, yaml.MappingNode) and kind == "map":
+            return self.mapping(node, place)
+        if isinstance(node, yaml.SequenceNode) and kind == "seq":
+            return [self.value(item, (*place, i)) for i, item in enumerate(node.value)]
+        if isinstance(node, yaml.ScalarNode) and kind == "str":
+            return str(node.value)
+        if isinstance(node, yaml.ScalarNode) and kind in KINDS:
+            self.marks[place] = Mark(node.start_mark.line + 1, node.value, KINDS[kind])
+            return self.scalar(node.value, kind, place)
+        raise self.refuse(f"tag {node.tag!r}", "plain values without tags", place)
+
+    def mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Value]:
+        values: dict[str, Value] = {}
+        for key, inner in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode) or key.tag != f"{TAG}str":
+                self.marks[place] = Mark(line)
+                raw = key.value if isinstance(key, yaml.ScalarNode) else ""
+                kind = KINDS.get(key.tag.removeprefix(TAG), "no text")
+                fix = f'Quote it: "{raw}".'
+                raise self.refuse(f"key {raw} is {kind} to YAML", "text as key", place, fix)
+            if key.value in values:
+                first = self.marks[*place, key.value].line
+                self.marks[*place, key.value] = Mark(line)
+                raise self.refuse(
+                    f"key {key.value!r} is given twice, first on line {first}", "each key once",
+                    (*place, key.value),
+                    "Remove or rename one of the two: YAML would silently keep the last.",
+                )  # fmt: skip
+            values[key.value] = self.value(inner, (*place, key.value), line)
+        return values
+
+    def scalar(self, raw: str, kind: str, place: Place) -> Value:
+        if kind == "timestamp":
+            return raw  # its mark says that it was not quoted
+        if kind == "null":
+            return None
+        if kind == "bool" and raw.lower() in ("true", "false"):
+            return raw.lower() == "true"
+        if kind == "int" and re.fullmatch(r"-?(0|[1-9]\d{0,300})", raw):
+            return int(raw)
+        try:
+            if kind == "float":
+                return float(raw.replace(".inf", "inf").replace(".nan", "nan"))
+        except ValueError:  # 1:30.5
+            pass
+        got = f"{raw[:40]} is {KINDS[kind]} to YAML"
+        raise self.refuse(
+            got, "a value that is what it looks like", place, f'Quote it: "{raw[:40]}".'
+        )
+
+    def refuse(
+        self, got: str, expected: str, place: Place, fix: str = "Write it out."
+    ) -> InputError:
+        where = Location(self.file, self.marks[place].line, dotted(place) or None)
+        return InputError(got, expected=expected, fix=fix, where=where)
+
+
+def _broken(error: Exception, text: str, file: Path) -> InputError:
+    mark = getattr(error, "problem_mark", None)
+    line = mark.line + 1 if mark else None
+    what = getattr(error, "problem", None) or str(error).splitlines()[0]
+    written = text.splitlines()[line - 1] if line and line <= len(text.splitlines()) else ""
+    fix = "Mend the line; text with : # { [ or quotes in it goes in quotes."
+    if "\t" in written[: len(written) - len(written.lstrip())] or "'\\t'" in what:
+        fix = "Indent by spaces: YAML takes no tabs."
+    where = Location(file, line)
+    return InputError(f"broken YAML ({what})", expected="YAML", fix=fix, where=where)
 
 
 def problem(got: str, expected: str, fix: str, key: str | None = None) -> PydanticCustomError:
