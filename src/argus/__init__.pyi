@@ -604,7 +604,7 @@ from .traffic.exchange import (
     Passage as Passage,
     ReadingTally as ReadingTally,
 )
-from .traffic.marks import (
+from .traffic.exchange import (
     FeedbackMarks as FeedbackMarks,
     FeedbackScale as FeedbackScale,
 )

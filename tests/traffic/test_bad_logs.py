@@ -363,7 +363,7 @@ def test_tables_and_code_within_a_field_are_no_records(tmp_path, head, lines):
 
 
 def test_a_quote_without_an_end_is_held_in_bounded_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr("argus.traffic.readers.delimited.MOST", 1_000)
+    monkeypatch.setattr("argus.traffic.files.MAX_FIELD", 1_000)
     rows = "".join(f"1,apple {i}\n" for i in range(5_000))
     queries, skipped = asked(tmp_path / "log.csv", f'id,query\n1,"5 inch\n{rows}1,"6 inch\n1,end\n')
     assert len(queries) == 5_001 and skipped == {STRAY: 2}

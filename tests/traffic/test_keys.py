@@ -11,7 +11,7 @@ import pytest
 import argus
 from argus.data.normal_forms import JOINER, MOST, stream_safe
 from argus.traffic.exchange import Exchange
-from argus.traffic.redaction.keys import normal
+from argus.traffic.redaction import normal
 
 ACUTE, CEDILLA = "\u0301", "\u0327"
 

@@ -14,13 +14,11 @@ import pytest
 
 import argus
 from argus.errors import InputError
+from argus.traffic import files
 from argus.traffic.exchange import Exchange, ReadingTally
-from argus.traffic.readers import streams
-from argus.traffic.readers.opening import UNREADABLE
-from argus.traffic.readers.spans import KIND, NO_DOCUMENTS, fits
-from argus.traffic.readers.streams import TOO_LONG
-from argus.traffic.readers.values import NO_FEEDBACK, NO_RESULTS, opinion
-from argus.traffic.readers.wrapped import records_in
+from argus.traffic.files import TOO_LONG
+from argus.traffic.formats import KIND, NO_DOCUMENTS, UNREADABLE, fits_spans, records_in
+from argus.traffic.values import NO_FEEDBACK, NO_RESULTS, opinion
 
 HUGE = "1" + "0" * 400
 """A whole number that JSON may hold, and no float can."""
@@ -107,7 +105,7 @@ def nested(wrap: Callable[[Any], Any], inside: Any) -> Any:
 def test_what_is_nested_is_found_however_deep():
     tally = ReadingTally()
     found = {"query": "Aare?"}
-    assert list(streams._flat(nested(lambda one: [one], found), tally)) == [found]
+    assert list(files.flat(nested(lambda one: [one], found), tally)) == [found]
     assert list(records_in(nested(lambda one: {"hits": {"hits": [one]}}, found))) == [found]
     assert opinion(nested(lambda one: [{"score": one}], "up"), None, tally)[:2] == (1, 0)
     assert not tally.skipped and not tally.remarks
@@ -126,7 +124,7 @@ def test_attributes_are_read_however_deep_others_are(wrap):
     for attributes in ([{"key": "a", "value": value}], {"a": value}):
         kind = [{"key": KIND, "value": {"stringValue": "RETRIEVER"}}]
         whole = {**attributes, KIND: "RETRIEVER"} if "a" in attributes else [*kind, *attributes]
-        assert fits({"attributes": whole}, argus.LogConfig())
+        assert fits_spans({"attributes": whole}, argus.LogConfig())
 
 
 def test_a_table_whose_header_is_broken_says_so(tmp_path):
@@ -144,8 +142,8 @@ PACKINGS = pytest.mark.parametrize(
 @PACKINGS
 @pytest.mark.parametrize("longest", [1_000, 1_001, 1_002, 1_003])
 def test_a_list_on_one_line_may_be_longer_than_a_line(tmp_path, monkeypatch, ending, pack, longest):
-    monkeypatch.setattr(streams, "LONGEST", longest)
-    monkeypatch.setattr(streams, "CHUNK", 100)
+    monkeypatch.setattr(files, "LONGEST", longest)
+    monkeypatch.setattr(files, "CHUNK", 100)
     rows = [{"query": f"東京🙂 {i}", "results": ["d1"]} for i in range(500)]
     path = tmp_path / f"log.json{ending}"
     path.write_bytes(pack(json.dumps(rows, ensure_ascii=False).encode("utf-8-sig")))
@@ -159,8 +157,8 @@ def test_a_list_on_one_line_may_be_longer_than_a_line(tmp_path, monkeypatch, end
 def test_a_line_without_an_end_is_passed_over_in_bounded_memory(
     tmp_path, monkeypatch, ending, pack, character
 ):
-    monkeypatch.setattr(streams, "LONGEST", 1 << 16)
-    monkeypatch.setattr(streams, "CHUNK", 1 << 16)
+    monkeypatch.setattr(files, "LONGEST", 1 << 16)
+    monkeypatch.setattr(files, "CHUNK", 1 << 16)
     path = tmp_path / f"log.jsonl{ending}"
     long = character * (1 << 24)
     path.write_bytes(pack(f"{GOOD}\n{long}\n{GOOD}\n{long}".encode()))

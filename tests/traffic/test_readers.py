@@ -15,7 +15,7 @@ import pytest
 
 import argus
 from argus.traffic.exchange import Exchange, Feedback
-from argus.traffic.readers.times import seconds
+from argus.traffic.times import seconds
 
 
 def write_lines(path: Path, rows: Iterable[Any]) -> Path:

@@ -10,7 +10,7 @@ from argus.data.fields import By
 from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_settings
-from argus.traffic.readers.times import seconds
+from argus.traffic.times import seconds
 
 _PANEL = "Log"
 Format = Literal["plain", "spans", "ubi", "ragas", "deepeval"]

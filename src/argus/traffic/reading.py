@@ -1,4 +1,4 @@
-"""A log, read and redacted: what everything else sees of it."""
+"""Read a log and redact it, before anything else sees it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pathlib import Path
 from argus.errors import NothingMeasured
 from argus.traffic.config import LogConfig
 from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally
-from argus.traffic.readers.opening import exchanges
-from argus.traffic.redaction.keys import Keys
-from argus.traffic.redaction.redactor import IN_IDS, Redactor, own_patterns
+from argus.traffic.formats import read_exchanges
+from argus.traffic.redaction import IN_IDS, Keys, Redactor, own_patterns
 
 SHOWN, WIDEST = 3, 60
 """Questions of a preview, and characters of a value in it."""
@@ -38,10 +37,10 @@ class TrafficReader:
     @classmethod
     def of(cls, log: Path, config: LogConfig) -> TrafficReader:
         """Read patterns and secret. Raises InputError where they cannot be."""
-        return cls(log, config, Redactor(own_patterns(config.redact)), Keys.of(config))
+        return cls(log, config, Redactor(own_patterns(config.redact)), Keys(config))
 
     def __iter__(self) -> Iterator[Exchange | Feedback]:
-        for one in exchanges(self.log, self.config, self.tally):
+        for one in read_exchanges(self.log, self.config, self.tally):
             yield self._clean(one) if isinstance(one, Exchange) else self._clean_feedback(one)
 
     def preview(self) -> list[str]:

@@ -14,7 +14,7 @@ from argus.measures.significance import DifferenceFigures, paired_difference
 from argus.traffic.figures.outcomes import OUTCOMES
 from argus.traffic.figures.shares import Share, share
 from argus.traffic.log.book import LogBook
-from argus.traffic.readers.times import seconds
+from argus.traffic.times import seconds
 
 MOST_TESTED = 50_000
 """Questions of one test, by their hashes; the shares are of all asks."""

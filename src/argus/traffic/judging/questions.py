@@ -14,7 +14,7 @@ from argus.data.rows import Row, pick_field, read_rows, text_value
 from argus.data.runs import ranking
 from argus.data.types import Run
 from argus.errors import InputError
-from argus.traffic.readers.values import as_number
+from argus.traffic.values import as_number
 
 STEMS = ("questions", "queries")
 """Tables that are looked for in a folder, in this order."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from argus.traffic.exchange import ReadingTally
+from argus.traffic.exchange import FeedbackMarks, ReadingTally
 from argus.traffic.log.book import LogBook
-from argus.traffic.marks import FeedbackMarks
 
 
 def settle_marks(book: LogBook, tally: ReadingTally) -> None:

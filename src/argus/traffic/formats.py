@@ -1,0 +1,530 @@
+"""Recognise the format of each file of a log, and turn its records into exchanges.
+
+Formats: plain records; spans of retrievers by OpenInference and OpenTelemetry's GenAI conventions;
+OpenSearch's User Behavior Insights (UBI); data sets of Ragas and DeepEval. Records may stand inside
+others: OTLP's tree of spans, pages of an API, hits of OpenSearch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from argus.data.field_paths import FieldPath
+from argus.data.rows import field_names
+from argus.data.whole_numbers import whole_number
+from argus.errors import InputError
+from argus.traffic.config import Format, LogConfig
+from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally, Skip
+from argus.traffic.files import log_files, read_values
+from argus.traffic.times import seconds
+from argus.traffic.values import (
+    FEEDBACK,
+    NO_OPINION,
+    Values,
+    as_number,
+    at_path,
+    clicks,
+    contexts,
+    first_named,
+    first_of,
+    opinion,
+    passages,
+    plain,
+    question,
+    unpacked,
+)
+
+PEEKED = 50
+"""Records by which a file's format is found."""
+UNREADABLE = "a record with values too large or too deep to be read"
+MAX_DEPTH = 32
+"""Values in values that are looked into: no convention nests them as deep."""
+NO_TIME = "a time that is none"
+QUERY = (
+    "query", "question", "user_query", "search_query", "query_text", "text", "q", "prompt",
+    "user_input", "input", "search_term", "keywords", "message",
+)  # fmt: skip
+RESULTS = (
+    "results", "served", "retrieved", "documents", "docs", "doc_ids", "result_ids", "hits",
+    "retrieved_ids", "document_ids", "returned", "ranking",
+)  # fmt: skip
+TIMES = (
+    "timestamp", "time", "ts", "at", "created_at", "datetime", "date", "@timestamp", "start_time",
+    "startTime", "startTimeUnixNano", "start_time_unix_nano", "created", "event_time",
+)  # fmt: skip
+USERS = ("user", "user_id", "userId", "client_id", "account", "user.id")
+SESSIONS = ("session", "session_id", "sessionId", "conversation_id", "thread_id", "session.id")
+CLICKS = ("clicked_ids", "clicked_id", "clicks", "clicked", "click")
+REFS = ("query_id", "request_id", "qid", "_id", "id", "trace_id")
+LISTS = (
+    "data", "spans", "goldens", "test_cases", "testCases", "samples", "queries", "events", "rows",
+)  # fmt: skip
+"""Fields in which a page of an API, or a saved data set, holds its records."""
+
+
+def read_exchanges(
+    log: Path, config: LogConfig, tally: ReadingTally
+) -> Iterator[Exchange | Feedback]:
+    """Yield the questions of a log, and feedback in later records, not redacted yet.
+
+    tally: is filled while this is read. Raises InputError for a file of no known format, and at the
+    end for a named field that no record has.
+    """
+    options = {
+        "--query-field": config.query_field, "--time-field": config.time_field,
+        "--results-field": config.results_field, "--feedback-field": config.feedback_field,
+        "--user-field": config.user_field, "--session-field": config.session_field,
+    }  # fmt: skip
+    named = [*options.items(), *(("--by", name) for name in config.by)]
+    tally.unseen = {
+        FieldPath.named(name, option): option for option, name in named if name is not None
+    }
+    examples: list[Values] = []  # a record of each file
+    stays = partial(_stays, config)
+    for path in log_files(log):
+        records = (one for value in read_values(path, tally) for one in records_in(value, stays))
+        head = list(islice(records, PEEKED))
+        format_ = config.format or _format(path, head, config) if head else "empty"
+        tally.files[path.name] = format_
+        if format_ == "empty":
+            continue
+        _, read, whole = FORMATS[format_]
+        examples.append(whole(head[0]))
+        for record in chain(head, records):
+            tally.records += 1
+            tally.last.clear()
+            try:
+                if tally.unseen:
+                    own = whole(record)
+                    for field in [f for f in tally.unseen if f.text in own or f.is_in(own)]:
+                        del tally.unseen[field]
+                yield from read(record, config, tally)
+            except Skip as why:
+                tally.skipped[str(why)] += 1
+            except (ArithmeticError, ValueError, RecursionError):  # values beyond all bounds
+                tally.skipped[UNREADABLE] += 1
+    for field, option in tally.unseen.items() if examples else ():
+        try:
+            names = [name for values in examples for name in field_names(values)]
+        except RecursionError:
+            names = [name for values in examples for name in values]
+        raise InputError(
+            f"no record of {log} has {field.text!r}",
+            expected=f"one of {', '.join(map(repr, list(dict.fromkeys(names))[:20]))}",
+            fix=f"Name one of them with {option}.",
+            where=option,
+        )
+    for name, scale in tally.scales.items():
+        if remark := scale.remark(name):
+            tally.remarks[remark] = scale.n
+
+
+def _format(path: Path, head: list[Values], config: LogConfig) -> Format:
+    """Return the format that fits most of a file's first records; InputError if none does."""
+    fitting = (next((n for n, f in FORMATS.items() if f.fits(one, config)), None) for one in head)
+    if counts := Counter(name for name in fitting if name is not None):
+        return counts.most_common(1)[0][0]
+    names = ", ".join(map(repr, list(dict.fromkeys(n for one in head for n in one))[:20]))
+    problem = f"no field {config.query_field!r}" if config.query_field else "no question"
+    raise InputError(
+        f"{problem} among {names or 'no fields'}",
+        expected=f"a field such as {', '.join(map(repr, QUERY[:4]))}, or spans, UBI, Ragas "
+        "or DeepEval",
+        fix="Name the field of the question with --query-field.",
+        where=path,
+    )
+
+
+def _exchange(
+    text: str,
+    results: tuple[Passage, ...] | None,
+    values: Mapping[str, Any],
+    config: LogConfig,
+    tally: ReadingTally,
+) -> Exchange:
+    """Read the fields beside question and results, by the names that are given or usual."""
+    stamp = first_of(values, config.time_field, TIMES, tally, "time")
+    at = seconds(stamp)
+    if at is None and stamp not in (None, ""):
+        tally.remarks[NO_TIME] += 1
+    feedback = first_of(values, config.feedback_field, FEEDBACK, tally, "feedback")
+    voice = opinion(feedback, config.good_from, tally, tally.last.get("feedback", ""))
+    opened = first_of(values, None, CLICKS, tally, "clicks")
+    name = tally.last.get("clicks", "")
+    user = plain(first_of(values, config.user_field, USERS, tally, "user"))
+    session = plain(first_of(values, config.session_field, SESSIONS, tally, "session"))
+    return Exchange(
+        text,
+        at=at,
+        results=results,
+        good=voice.good,
+        bad=voice.bad,
+        clicks=clicks(name, opened, results) if name else (),
+        user=user or "",
+        session=session or "",
+        slices=tuple(plain(at_path(values, name)) for name in config.by),
+        ref=plain(first_named(values, None, REFS)[1]) or "",
+        marks=voice.marks,
+    )
+
+
+# records inside others
+
+Stays = Callable[[Values, str, list[Values]], bool]
+"""Whether a value is a record itself, and the list of a name in it its results."""
+
+
+def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> bool:
+    """Return True if a record has a question, and a list of objects in it holds its results.
+
+    Pages of an API have texts, too ("message", or the request): a page's name tells less than that
+    of the question in the records that it holds, and so does a value that holds records of
+    questions with results of their own. Records of a format other than plain are records.
+    """
+    own = _place(value, config)
+    if own is None or config.format not in (None, "plain"):
+        return False
+    try:  # a request of an API may be an object
+        question(first_named(value, config.query_field, QUERY)[1])
+    except Skip:
+        return False
+    if config.results_field is not None:
+        path = FieldPath.named(config.results_field, "--results-field")
+        if path.steps[0][0] == name:
+            return True
+    first = next((one for one in inner if isinstance(one, dict)), {})
+    if any(one.fits(first, config) for format_, one in FORMATS.items() if format_ != "plain"):
+        return False
+    theirs = _place(first, config)
+    return theirs is None or (_served(first, config)[1] is None and own <= theirs)
+
+
+def records_in(value: Values, stays: Stays = lambda *_: False) -> Iterator[Values]:
+    """Yield the records that a value holds: itself if it wraps none, or if `stays` is True."""
+    waiting = [value]
+    while waiting:  # no recursion: a log nests hits as deep as it likes
+        one = waiting.pop()
+        hits = one.get("hits")
+        if isinstance(hits, Mapping) and isinstance(hits.get("hits"), list):
+            inner = _dicts(hits["hits"])
+            if stays(one, "hits", [hit.get("_source", hit) for hit in inner]):
+                yield one
+            else:
+                waiting += reversed(inner)
+        elif "resourceSpans" in one:
+            yield from _otlp_spans(one["resourceSpans"])
+        elif isinstance(source := one.get("_source"), dict):
+            yield source
+        else:
+            lists = ((name, _dicts(one.get(name))) for name in LISTS if len(one) <= 3)
+            yield from next((held for name, held in lists if held and not stays(one, name, held)),
+                            [one])  # fmt: skip
+
+
+def _otlp_spans(resources: Any) -> Iterator[Values]:
+    """Yield OTLP's spans with their attributes as one flat object."""
+    for resource in _dicts(resources):
+        scopes = resource.get("scopeSpans") or resource.get("instrumentationLibrarySpans")
+        for scope in _dicts(scopes):
+            for span in _dicts(scope.get("spans")):
+                yield {**span, "attributes": _otlp_object(span.get("attributes"))}
+
+
+def _otlp_object(attributes: Any, left: int = MAX_DEPTH) -> Values:
+    """Return OTLP's list of keys and values as one object."""
+    named = (one for one in _dicts(attributes) if isinstance(one.get("key"), str))
+    return {one["key"]: _otlp_value(one.get("value"), left) for one in named}
+
+
+def _otlp_value(value: Any, left: int) -> Any:
+    """Return a value of OTLP without its type; None for one that is too deep."""
+    if not isinstance(value, Mapping):
+        return value
+    for kind in ("stringValue", "intValue", "doubleValue", "boolValue"):
+        if kind in value:
+            return value[kind]
+    listed = next((name for name in ("arrayValue", "kvlistValue") if name in value), None)
+    inner = (value[listed] or {}) if left and listed else None
+    values = (inner.get("values") or []) if isinstance(inner, Mapping) else None
+    if not isinstance(values, list):
+        return None
+    if listed == "kvlistValue":
+        return _otlp_object(values, left - 1)
+    return [_otlp_value(one, left - 1) for one in values]
+
+
+def _dicts(value: Any) -> list[Values]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+# plain records
+
+
+def _place(values: Values, config: LogConfig) -> int | None:
+    """Return the place of a record's question among the usual names, the most telling first."""
+    names = (config.query_field,) if config.query_field else QUERY
+    return next((i for i, n in enumerate(names) if first_named(values, n, ())[1] is not None), None)
+
+
+def _served(values: Values, config: LogConfig) -> tuple[str, object]:
+    """Return field and value of the results: an empty list is no missing field."""
+    if config.results_field is not None:
+        return first_named(values, config.results_field, ())
+    name = next((name for name in RESULTS if values.get(name) is not None), "")
+    return name, values.get(name)
+
+
+def _fits_plain(values: Values, config: LogConfig) -> bool:
+    return _place(values, config) is not None
+
+
+def _read_plain(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
+    text = question(first_of(values, config.query_field, QUERY, tally, "question"))
+    name, served = _served(values, config)
+    if served is not None:
+        tally.note("results", name)
+    yield _exchange(text, passages(served, tally), values, config, tally)
+
+
+# spans. Attributes come nested, flat with dotted names, as columns (`attributes.input.value`), or
+# as OTLP's keys and values; documents as a list, as text, or with their numbers in the names
+
+KIND, INPUT, DOCUMENTS = "openinference.span.kind", "input.value", "retrieval.documents"
+OPERATION, GEN_AI_TEXT = "gen_ai.operation.name", "gen_ai.retrieval.query.text"
+GEN_AI_DOCUMENTS = "gen_ai.retrieval.documents"
+NO_DOCUMENTS = "spans of a retriever that say nothing of documents"
+OUTER = ("attributes", "span_attributes", "SpanAttributes")
+ROOTS = ("openinference", "input", "retrieval", "gen_ai", "session", "user", "metadata")
+_NUMBERED = re.compile(r"retrieval\.documents\.(\d{1,18})\.(.+)")
+
+
+def fits_spans(values: Values, config: LogConfig) -> bool:
+    """Return True if a record is a span of either convention, whatever its kind."""
+    attributes = _attributes(values)
+    return any(name in attributes for name in (KIND, OPERATION, GEN_AI_TEXT)) or (
+        "span_kind" in values and INPUT in attributes
+    )
+
+
+def _whole_span(values: Values) -> Values:
+    return {**_attributes(values), **values}
+
+
+def _read_span(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
+    attributes = _attributes(values)
+    kind = str(attributes.get(KIND) or values.get("span_kind") or "").upper()
+    operation = str(attributes.get(OPERATION) or "")
+    name, documents = INPUT, DOCUMENTS
+    if kind == "RETRIEVER":
+        results = _documents(attributes, tally)
+    elif operation == "retrieval" or GEN_AI_TEXT in attributes:
+        name = GEN_AI_TEXT if attributes.get(GEN_AI_TEXT) else INPUT
+        documents = GEN_AI_DOCUMENTS
+        results = passages(attributes.get(documents), tally)
+    else:
+        raise Skip(f"spans of another kind ({kind or operation or 'none'})")
+    inside, text = _whole_span(values), attributes.get(name)
+    if config.query_field is not None:
+        text = at_path(inside, config.query_field)
+    if config.results_field is not None:
+        results = passages(at_path(inside, config.results_field), tally)
+    tally.note("question", config.query_field or name)
+    if results is None:
+        tally.remarks[NO_DOCUMENTS] += 1
+    else:
+        tally.note("results", config.results_field or documents)
+    context = values.get("context")
+    ids = context if isinstance(context, Mapping) else values
+    span = ids.get("span_id") or ids.get("spanId") or values.get("context.span_id")
+    inside["trace_id"] = str(span or "")
+    yield _exchange(question(text), results, inside, config, tally)
+
+
+def _attributes(values: Values) -> Values:
+    """Return the attributes with dotted names, whatever shape they came in."""
+    flat: Values = {}
+    for name in OUTER:
+        inner = unpacked(values.get(name))
+        if isinstance(inner, list):
+            inner = _otlp_object(inner)
+        if isinstance(inner, Mapping):
+            _flatten("", inner, flat)
+    for name, value in values.items():
+        head, _, rest = name.partition(".")
+        if head in OUTER and rest:
+            _flatten(rest, value, flat)
+        elif head in ROOTS and rest:
+            flat[name] = value
+    return flat
+
+
+def _flatten(path: str, value: Any, flat: Values, left: int = MAX_DEPTH) -> None:
+    """Put the fields of a value into `flat`, by dotted names; a value that is too deep as it is."""
+    if value is None:
+        return
+    if left and isinstance(value, Mapping) and path not in (DOCUMENTS, "metadata"):
+        for name, inner in value.items():
+            _flatten(f"{path}.{name}" if path else str(name), inner, flat, left - 1)
+    else:
+        flat[path] = value
+
+
+def _documents(attributes: Mapping[str, Any], tally: ReadingTally) -> tuple[Passage, ...] | None:
+    """Return the documents of an OpenInference span; None if it says nothing of any."""
+    whole = unpacked(attributes.get(DOCUMENTS))
+    if isinstance(whole, Mapping):
+        places = [whole_number(str(key)) for key in whole]
+        if None not in places:
+            in_order = sorted(zip(places, whole.values(), strict=True), key=itemgetter(0))
+            whole = [value for _, value in in_order]
+    if isinstance(whole, list):
+        items = [_opened(one) for one in whole if isinstance(one, Mapping)]
+        return passages(items if len(items) == len(whole) else whole, tally)
+    if whole is not None:
+        return passages(whole, tally)
+    numbered: dict[int, Values] = {}
+    for name, value in attributes.items():
+        if match := _NUMBERED.fullmatch(name):
+            numbered.setdefault(int(match[1]), {})[match[2].removeprefix("document.")] = value
+    return passages([numbered[i] for i in sorted(numbered)], tally) if numbered else None
+
+
+def _opened(item: Mapping[str, Any]) -> Values:
+    """Return a document's own fields: those inside `document`, or behind `document.`."""
+    inner = item.get("document")
+    if isinstance(inner, Mapping):
+        return dict(inner)
+    return {str(name).removeprefix("document."): value for name, value in item.items()}
+
+
+# UBI
+
+HITS = "query_response_hit_ids"
+OPENING = ("click", "item_click", "product_click", "result_click", "view_item", "select_content",
+           "add_to_cart", "purchase", "buy")  # fmt: skip
+"""Actions on a result. Others that name an object, such as a hover, are none."""
+ATTRIBUTES = "event_attributes"
+
+
+def _fits_ubi(values: Values, config: LogConfig) -> bool:
+    is_query = "user_query" in values and ("client_id" in values or HITS in values)
+    return is_query or ("action_name" in values and "query_id" in values)
+
+
+def _whole_event(values: Values) -> Values:
+    """Return a record whose attributes are an object, in whatever shape they came."""
+    inner = unpacked(values.get(ATTRIBUTES))
+    return {**values, ATTRIBUTES: inner if isinstance(inner, dict) else {}}
+
+
+def _read_ubi(
+    values: Values, config: LogConfig, tally: ReadingTally
+) -> Iterator[Exchange | Feedback]:
+    if "action_name" in values:
+        yield _read_event(values, config, tally)
+        return
+    text = question(first_of(values, config.query_field, ("user_query",), tally, "question"))
+    served = at_path(values, config.results_field or HITS)
+    if served is not None:
+        tally.note("results", config.results_field or HITS)
+    yield _exchange(text, passages(served, tally), values, config, tally)
+
+
+def _read_event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
+    """Return the click or opinion of an event; raises Skip for one without."""
+    action = str(values.get("action_name") or "").strip().lower()
+    ref = plain(values.get("query_id"))
+    if ref is None:
+        raise Skip("events that name no query")
+    inside = _whole_event(values)
+    attributes = inside[ATTRIBUTES]
+    if action in OPENING:
+        own = inside if attributes else values
+        paths = (f"{ATTRIBUTES}.object.object_id", "object_id", "object.object_id")
+        ids = (plain(at_path(own, path)) for path in paths)
+        return Feedback(ref, click=next(filter(None, ids), ""))
+    flat = (*FEEDBACK, *(f"{ATTRIBUTES}.{name}" for name in FEEDBACK))  # attributes as columns
+    if config.feedback_field is not None:
+        field, value = first_named(inside, config.feedback_field, ())
+    elif not (held := first_named(attributes, None, FEEDBACK))[0]:
+        field, value = first_named(values, None, flat)
+    else:
+        field, value = held
+    voice = by_name = opinion(action, None, ReadingTally())
+    if not by_name.good and not by_name.bad:
+        voice = opinion(value, config.good_from, tally, field)
+    else:  # of a "helpful" with 1 or 0 the meaning is known; a comment, or stars, say less
+        number = None if isinstance(value, bool) else as_number(value)
+        if config.good_from is not None or number in (None, 0, 1, -1):
+            least = 1 if config.good_from is None else config.good_from
+            by_value = opinion(value, least, ReadingTally())
+            voice = by_name if by_value == NO_OPINION else by_value
+    if by_name.bad and voice.good:  # "dislike" with true may mean either
+        raise Skip(f"events whose feedback contradicts their action ({action})")
+    if voice == NO_OPINION:
+        raise Skip(f"events of no interest ({action or 'no action'})")
+    return Feedback(ref, voice.good, voice.bad, marks=voice.marks)
+
+
+# data sets
+
+RAGAS = {"retrieved_contexts", "retrieved_context_ids", "reference_contexts", "ground_truth",
+         "response"}  # fmt: skip
+DEEPEVAL = ("retrieval_context", "actual_output", "expected_output")
+
+
+def _fits_ragas(values: Values, config: LogConfig) -> bool:
+    return ("user_input" in values and not RAGAS.isdisjoint(values)) or (
+        "question" in values and "contexts" in values
+    )
+
+
+def _fits_deepeval(values: Values, config: LogConfig) -> bool:
+    return "input" in values and any(name in values for name in DEEPEVAL)
+
+
+def _read_ragas(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
+    """Yield a sample's question; of contexts the ids if it has them, else the texts."""
+    names = ("user_input", "question")
+    text = question(first_of(values, config.query_field, names, tally, "question"))
+    own = config.results_field
+    results = passages(first_of(values, own, ("retrieved_context_ids",), tally, "results"), tally)
+    if results is None and own is None:
+        names = ("retrieved_contexts", "contexts")
+        results = contexts(first_of(values, None, names, tally, "results"), tally)
+    yield _exchange(text, results, values, config, tally)
+
+
+def _read_deepeval(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
+    text = question(first_of(values, config.query_field, ("input",), tally, "question"))
+    served = first_of(values, config.results_field, ("retrieval_context",), tally, "results")
+    yield _exchange(text, contexts(served, tally), values, config, tally)
+
+
+def _itself(values: Values) -> Values:
+    return values
+
+
+class _Format(NamedTuple):
+    """How records of a format are known and read. whole: of a record, with all its fields."""
+
+    fits: Callable[[Values, LogConfig], bool]
+    read: Callable[[Values, LogConfig, ReadingTally], Iterator[Exchange | Feedback]]
+    whole: Callable[[Values], Values] = _itself
+
+
+FORMATS: dict[Format, _Format] = {
+    "spans": _Format(fits_spans, _read_span, _whole_span),
+    "ubi": _Format(_fits_ubi, _read_ubi, _whole_event),
+    "ragas": _Format(_fits_ragas, _read_ragas),
+    "deepeval": _Format(_fits_deepeval, _read_deepeval),
+    "plain": _Format(_fits_plain, _read_plain),
+}
+"""The most particular first: a plain log is whatever has a question."""
