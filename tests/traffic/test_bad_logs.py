@@ -15,7 +15,7 @@ import pytest
 import argus
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError, NothingMeasured
-from argus.traffic.log.book import LogBook
+from argus.traffic.book import LogBook
 from tests.support.examples import write_rows
 
 FEW = argus.TrafficConfig(resamples=1_000)

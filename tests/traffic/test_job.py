@@ -19,7 +19,7 @@ from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.slices import NONE
 from argus.traffic.risk import FOREIGN
-from argus.traffic.unmet.criterion import RISK, SUPPORT
+from argus.traffic.unmet import RISK, SUPPORT
 from tests.support.examples import write_rows
 
 COLLECTIONS = ("cranfield", "hotpot100", "impliret_wknow_multi", "theoremqa_theorems", "wiki2")
@@ -183,12 +183,12 @@ def test_who_serves_is_told_by_slice_and_over_time(tmp_path):
 def test_no_change_is_not_called_one():
     import numpy as np
 
-    from argus.traffic.figures.windows import permuted
+    from argus.traffic.figures import permute
 
     rng, low = np.random.default_rng(0), 0
     for seed in range(200):
         values = rng.random(40)
-        tested = permuted(values[:20], values[20:], seed=seed, resamples=1_000)
+        tested = permute(values[:20], values[20:], seed=seed, resamples=1_000)
         assert tested is not None
         low += tested["p_value"] < 0.05
     assert low <= 20  # 5% of 200 in the mean; above 20 with a chance of 0.0004

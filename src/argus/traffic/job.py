@@ -1,9 +1,10 @@
-"""Traffic: read a log, fill in what it lacks, and tell what people ask and nobody meets."""
+"""Audit traffic: read a log, fill in missing results, and find what people ask and nobody meets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
@@ -17,28 +18,44 @@ from argus.corpora import Corpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer
-from argus.data.types import Document
+from argus.data.types import Query
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, read_documents
+from argus.measures.slices import slice_table, worst_first
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer
+from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.protocol import RetrieverNote
+from argus.retrievers.protocol import note_of
 from argus.retrievers.results import Known
+from argus.traffic.book import ANSWERED, FILE, LOGGED, MIN_DEPTH, LogBook
 from argus.traffic.config import LogConfig, TrafficConfig
 from argus.traffic.exchange import Exchange, Passage
-from argus.traffic.findings import Findings
-from argus.traffic.log.book import DEEPEST, FILE, LogBook
-from argus.traffic.log.joining import join_signals, settle_marks
-from argus.traffic.questions.answers import ask_missing, keep_answers
-from argus.traffic.questions.near import find_alike
-from argus.traffic.questions.risk import measure_risk
-from argus.traffic.questions.sample import LookedAt, draw, read_lists
-from argus.traffic.questions.support import measure_support
+from argus.traffic.figures import (
+    compare_windows,
+    feedback_figures,
+    make_outcomes,
+    over_time,
+    share,
+    slice_shares,
+)
+from argus.traffic.questions import (
+    LookedAt,
+    draw_questions,
+    find_alike,
+    measure_risk,
+    measure_support,
+    put_answers,
+    write_questions,
+)
 from argus.traffic.reading import TrafficReader, read_traffic
-from argus.traffic.summary import LogFigures, TrafficSummary, headline
+from argus.traffic.served import find_stale, served_by_part, served_documents
+from argus.traffic.summary import LogFigures, MeasuredTraffic, TrafficSummary, headline
+from argus.traffic.unmet import find_unmet
+
+MAX_WORST = 50
+"""Shares by slice in the summary."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,6 +101,7 @@ def audit_traffic(
     NothingMeasured where it has no question.
     """
     config, reading = config or TrafficConfig(), reading or LogConfig()
+    log, out = Path(log), Path(out)
     if reading.hash_only and retriever is not None:
         raise InputError(
             "a retriever beside --hash-only",
@@ -91,40 +109,6 @@ def audit_traffic(
             fix="Leave one out; lists of the log itself are told with hashes, too.",
             where="--retriever",
         )
-    _check_apart(Path(log), Path(out))
-    reader = read_traffic(log, reading)
-    documents, path = _documents(corpus, fields, limit)
-    opened = _authority(config)
-    folder = ArtifactFolder(Path(out), fresh=fresh)
-    settings = {**asdict(config), "log": {**asdict(reading), "redact": len(reading.redact)}}
-    record = Record("traffic", {**settings, "limit": limit}, {"corpus": path, "log": reader.log})
-    record.encoder["fingerprint"] = NO_ENCODER
-    TrafficReader.of(reader.log, reading).preview()  # refuses a log before anything is written
-    record.open(folder)
-    source = Answerer(retriever, None, asking, cast(Encoder, encoder))
-    book = LogBook(
-        folder.own(FILE), reading.by, not reading.hash_only, deepest=max(DEEPEST, config.k)
-    )
-    with book:
-        with record.timed("reading"):
-            unknown = _take_down(reader, book, documents)
-        questions = draw(book, config.sample, config.seed)
-        alike = find_alike(questions, config.near)
-        read_lists(book, questions, config.k)
-        note = _answers(book, questions, source, documents, config, folder, record)
-        with record.timed("measuring"):
-            measure_support(questions, documents)
-            risk = measure_risk(questions, documents)
-            findings = Findings(book, config, questions, alike, documents, opened, unknown, risk)
-            summary, tables = findings.measure(_log_figures(reader, book), note)
-        findings.write(folder, tables)
-    counts = {"records": summary["log"]["records"], "asks": summary["log"]["asks"]}
-    folder.write_results("traffic", summary, record.manifest(counts))
-    report = write_report(folder.path)
-    return TrafficResult(folder.path, report, summary, tables["documents"], tables["unmet"])
-
-
-def _check_apart(log: Path, out: Path) -> None:
     if out.resolve() == log.resolve():
         raise InputError(
             "it is the log" if log.is_file() else "it is the folder of the log",
@@ -132,70 +116,141 @@ def _check_apart(log: Path, out: Path) -> None:
             fix="Give another --out.",
             where=out,
         )
-
-
-def _documents(
-    corpus: Corpus | None, fields: FieldNames | None, limit: int | None
-) -> tuple[list[Document], Any]:
-    if corpus is None:
-        return [], None
-    return read_documents(corpus, fields or FieldNames(), limit, None)
-
-
-def _authority(config: TrafficConfig) -> OpenedAuthority | None:
-    if config.records is None:
-        return None
-    return open_authority(
-        AuthoritySource(records=config.records, rules=config.rules, edges=config.edges)
+    reader = read_traffic(log, reading)
+    documents, path = (
+        ([], None)
+        if corpus is None
+        else read_documents(corpus, fields or FieldNames(), limit, None)
     )
-
-
-def _take_down(reader: TrafficReader, book: LogBook, documents: Sequence[Document]) -> int:
-    """Take the log down; return how many signals name no question in it."""
-    known = Known.of(documents)
-    for one in reader:
-        if isinstance(one, Exchange):
-            key = reader.key(one.query)
-            if one.results and known.by_text and any(not passage.id for passage in one.results):
-                one = _with_ids(one, known)
-            book.add(one, key)
-        else:
-            book.add(one)
-    book.flush()
-    book.do("CREATE INDEX by_question ON asks (question)")
-    settle_marks(book, reader.tally)
-    return join_signals(book, reader.tally)
+    opened = None
+    if config.records is not None:
+        opened = open_authority(
+            AuthoritySource(records=config.records, rules=config.rules, edges=config.edges)
+        )
+    folder = ArtifactFolder(out, fresh=fresh)
+    settings = {**asdict(config), "log": {**asdict(reading), "redact": len(reading.redact)}}
+    record = Record("traffic", {**settings, "limit": limit}, {"corpus": path, "log": log})
+    record.encoder["fingerprint"] = NO_ENCODER
+    TrafficReader.of(log, reading).preview()  # refuses a log before anything is written
+    record.open(folder)
+    source = Answerer(retriever, None, asking, cast(Encoder, encoder))
+    depth = max(MIN_DEPTH, config.k)
+    with LogBook(folder.own(FILE), reading.by, not reading.hash_only, depth) as book:
+        with record.timed("reading"):
+            known = Known.of(documents)
+            for one in reader:
+                key = b""
+                if isinstance(one, Exchange):
+                    key, one = reader.key(one.query), _with_ids(one, known)
+                book.add(one, key)
+            unknown = book.join(reader.tally)
+        questions = draw_questions(book, config.sample, config.seed, config.k)
+        alike = find_alike(questions, config.near)
+        unasked = [q for q in questions if q.results is None and q.alike is None and q.text]
+        note = None
+        if unasked and source.is_named:
+            with record.timed("asking"):
+                queries = [Query(one.name, one.text or "") for one in unasked]
+                name, answers = answers_of(
+                    source, queries, config.k, documents=documents, folder=folder, record=record
+                )
+            note = note_of(name, answers)
+            put_answers(book, questions, unasked, answers)
+        with record.timed("measuring"):
+            measure_support(questions, documents)
+            risk = measure_risk(questions, documents)
+            titles = {document.id: document.title for document in documents}
+            figures, tables = _measure(book, config, questions, titles, opened)
+            different = book.one("SELECT COUNT(*) FROM questions")[0]
+            summary: TrafficSummary = {
+                "k": config.k,
+                "log": _log_figures(reader, book),
+                "questions": {
+                    "different": different,
+                    "repeated": book.asks - different,
+                    "looked_at": len(questions),
+                    "alike": alike,
+                },
+                "retriever": note,
+                "feedback": feedback_figures(book, unknown),
+                "risk": risk,
+                **figures,
+            }
+        for name, table in tables.items():
+            folder.write_table(name, table, csv=True)
+        write_questions(folder, book, questions)
+    totals = {"records": summary["log"]["records"], "asks": summary["log"]["asks"]}
+    folder.write_results("traffic", summary, record.manifest(totals))
+    report = write_report(folder.path)
+    return TrafficResult(folder.path, report, summary, tables["documents"], tables["unmet"])
 
 
 def _with_ids(one: Exchange, known: Known) -> Exchange:
-    """Return an exchange whose passages without an id have that of the document of their text."""
-    from dataclasses import replace
-
-    results = tuple(
+    """Give passages without an id that of the document of their text."""
+    if not one.results or not known.by_text or all(passage.id for passage in one.results):
+        return one
+    results = (
         passage
         if passage.id
         else Passage(known.by_text.get(passage.text.strip(), ""), passage.score, passage.text)
-        for passage in one.results or ()
+        for passage in one.results
     )
-    return replace(one, results=results)
+    return replace(one, results=tuple(results))
 
 
-def _answers(
+def _measure(
     book: LogBook,
-    questions: list[LookedAt],
-    source: Answerer,
-    documents: Sequence[Document],
     config: TrafficConfig,
-    folder: ArtifactFolder,
-    record: Record,
-) -> RetrieverNote | None:
-    note, sent, answers = ask_missing(questions, source, documents, config.k, folder, record)
-    if answers is not None:
-        keep_answers(book, questions, sent, answers)
-    return note
+    questions: Sequence[LookedAt],
+    titles: Mapping[str, str],
+    opened: OpenedAuthority | None,
+) -> tuple[MeasuredTraffic, dict[str, pa.Table]]:
+    """Return the figures that need the whole book, and the tables by name. titles: of a corpus."""
+    is_corpus, k = bool(titles), config.k
+    labels = titles or dict(book.rows("SELECT id, text FROM labels"))
+    stale, counts = find_stale(book, opened, k) if opened else (None, Counter[str]())
+    outcomes = make_outcomes(book, has_stale=stale is not None)
+    served, documents = served_documents(book, k, labels, is_corpus, counts)
+    unmet, demand = find_unmet(questions, labels)
+    tables = {
+        "documents": documents,
+        "unmet": demand,
+        "over_time": over_time(book),
+        "served_by_part": served_by_part(book, k, labels, is_corpus),
+    }
+    logged, answered, unknown, nothing = book.one(
+        f"SELECT SUM(source = {LOGGED}), SUM(source = {ANSWERED}), SUM(list IS NULL), "
+        "SUM(n = 0) FROM asks LEFT JOIN lists ON lists.id = list"
+    )
+    figures: MeasuredTraffic = {
+        "results": {
+            "logged": logged,
+            "answered": answered,
+            "unknown": unknown,
+            "nothing": share(nothing or 0, logged + answered),
+        },
+        "documents": served,
+        "superseded": stale,
+        "windows": compare_windows(
+            book, outcomes, config.split, seed=config.seed, resamples=config.resamples
+        ),
+        "unmet": unmet if book.keeps_text else None,
+    }
+    if book.slices:
+        fields, shares = slice_shares(book, outcomes)
+        shares = worst_first(shares)
+        worst = shares[:MAX_WORST]
+        figures["slices"] = {"fields": fields, "shares": len(shares), "worst": worst}
+        tables["traffic_slices"] = slice_table(shares)
+    return figures, tables
 
 
 def _log_figures(reader: TrafficReader, book: LogBook) -> LogFigures:
+    def iso(at: float | None) -> str | None:
+        if at is None:
+            return None
+        return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
     tally = reader.tally
     first, last, timeless, future = book.one(
         "SELECT MIN(at), MAX(at), SUM(at IS NULL), COALESCE(SUM(at > ?), 0) FROM asks",
@@ -210,13 +265,9 @@ def _log_figures(reader: TrafficReader, book: LogBook) -> LogFigures:
         "remarks": dict(tally.remarks.most_common()),
         "redacted": reader.redacted,
         "hash_only": reader.config.hash_only,
-        "first": _iso(first),
-        "last": _iso(last),
+        "first": iso(first),
+        "last": iso(last),
         "without_time": timeless,
         "backwards": book.backwards,
         "future": future,
     }
-
-
-def _iso(at: float | None) -> str | None:
-    return None if at is None else datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""The section on what people really ask."""
+"""Build the report's section on traffic from the summary and its tables."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from argus.data.parquet import read_table
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.reports.slices import slices_table
-from argus.traffic.figures.shares import in_words
-from argus.traffic.figures.windows import Windows
+from argus.traffic.figures import Windows, in_words
 from argus.traffic.summary import TrafficSummary
-from argus.traffic.unmet.demand import Unmet
+from argus.traffic.unmet import Unmet
 from argus.verdict.sections import describe_log
 
 
@@ -89,8 +88,7 @@ def _windows(windows: Windows) -> Table:
 
 
 def _parts(folder: Path) -> Table:
-    path = folder / "served_by_part.parquet"
-    rows = read_table(path).to_pylist() if path.is_file() else []  # results of before
+    rows = read_table(folder / "served_by_part.parquet").to_pylist()
     columns = {
         "by": "text", "part": "text", "asks": "count", "documents that came": "count",
         "serve nobody there": "count", "Gini": "share", "largest hub": "text",

@@ -1,4 +1,4 @@
-"""The part of summary.json that tells what people ask, and what came of it."""
+"""Describe audited traffic: keys of summary.json, and the lines that the command prints."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from typing_extensions import TypedDict
 
 from argus.measures.slices import Sliced, slice_lines
 from argus.retrievers.protocol import RetrieverNote, note_lines
-from argus.traffic.figures.documents import ServedDocuments
-from argus.traffic.figures.feedback import FeedbackFigures
-from argus.traffic.figures.shares import Share, in_words
-from argus.traffic.figures.stale import StaleServed
-from argus.traffic.figures.windows import WindowChange, Windows
-from argus.traffic.questions.risk import RiskFigures
-from argus.traffic.unmet.demand import Unmet
+from argus.traffic.figures import FeedbackFigures, Share, WindowChange, Windows, in_words
+from argus.traffic.questions import RiskFigures
+from argus.traffic.served import ServedDocuments, StaleServed
+from argus.traffic.unmet import Unmet
 from argus.verdict.sections import describe_log
 
-LEVEL = 0.05
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 class LogFigures(TypedDict):
@@ -84,30 +80,37 @@ class KnownResults(TypedDict):
     nothing: Share | None
 
 
-class TrafficSummary(Sliced):
-    """What people really ask, what came for it, and what nobody meets.
+class MeasuredTraffic(Sliced):
+    """Figures of what came back.
 
     results: of how many asks it is known what came.
-    retriever: retriever that was asked; None without one.
     documents: documents that came back; None where nothing is known.
-    feedback: what people made of it; None where the log has none.
     superseded: superseded documents that were served; None without records.
     windows: two spans of time; None where time does not part the log.
-    risk: order of the questions by risk; None without a corpus.
     unmet: what nobody meets; None where hashes alone are kept.
+    """
+
+    results: KnownResults
+    documents: ServedDocuments | None
+    superseded: StaleServed | None
+    windows: Windows | None
+    unmet: Unmet | None
+
+
+class TrafficSummary(MeasuredTraffic):
+    """What people really ask, what came for it, and what nobody meets.
+
+    retriever: retriever that was asked; None without one.
+    feedback: what people made of it; None where the log has none.
+    risk: order of the questions by risk; None without a corpus.
     """
 
     k: int
     log: LogFigures
     questions: QuestionFigures
-    results: KnownResults
     retriever: RetrieverNote | None
-    documents: ServedDocuments | None
     feedback: FeedbackFigures | None
-    superseded: StaleServed | None
-    windows: Windows | None
     risk: RiskFigures | None
-    unmet: Unmet | None
 
 
 def headline(summary: TrafficSummary) -> Iterator[str]:
@@ -137,9 +140,9 @@ def headline(summary: TrafficSummary) -> Iterator[str]:
 
 
 def _of_log(log: LogFigures, questions: QuestionFigures) -> Iterator[str]:
-    for reason, n in list(log["skipped"].items())[:MOST_NAMED]:
+    for reason, n in list(log["skipped"].items())[:MAX_NAMED]:
         yield f"  left out: {n:,} {reason}"
-    for remark, n in list(log["remarks"].items())[:MOST_NAMED]:
+    for remark, n in list(log["remarks"].items())[:MAX_NAMED]:
         yield f"  WARNING: {n:,} with {remark}"
     if log["backwards"]:
         yield f"  WARNING: {log['backwards']:,} records are earlier than the one before"
@@ -232,7 +235,7 @@ def _of_unmet(unmet: Unmet) -> Iterator[str]:
     yield f"unmet, by what the log tells: {unmet['questions']:,} questions ({why or 'none'})"
     if unmet["worth"]:
         yield f"  what little support is worth: {unmet['worth']}"
-    for one in unmet["largest"][:MOST_NAMED]:
+    for one in unmet["largest"][:MAX_NAMED]:
         yield f"  {one['words']}: {one['questions']:,} questions, {one['asks']:,} asks"
 
 

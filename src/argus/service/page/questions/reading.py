@@ -13,7 +13,7 @@ from argus.data.types import State
 from argus.errors import InputError
 from argus.service.page.rows import Rows
 from argus.traffic.judging.job import JOB, TABLE
-from argus.traffic.questions.table import NAME
+from argus.traffic.questions import NAME
 from argus.traffic.summary import TrafficSummary
 from argus.verdict.reading import Results
 

@@ -1,7 +1,7 @@
-"""The log in one SQLite file: memory stays the same however long it is.
+"""Hold a log in one SQLite file, so that memory does not grow with it, and answer SQL on it.
 
-Different questions and lists have one row each, by a hash; who asked when, and what came, is a row
-a time. The file is removed when the job is done: what stays are the tables it is summed up in.
+Different questions and lists have one row each, by a hash; every ask has a row with its time,
+person, list and feedback. The file is removed when the job is done.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 
 from argus.data.sqlite import closing_if_it_fails, connect
 from argus.errors import ArgusError
-from argus.traffic.exchange import Exchange, Feedback, Passage
+from argus.traffic.exchange import Exchange, Feedback, FeedbackMarks, Passage, ReadingTally
 
 FILE = "traffic.sqlite"
 AT_ONCE = 20_000
 """Rows that are written at once."""
 CACHE_KIB = 65_536
-DEEPEST = 100
+MIN_DEPTH = 100
 """Results of one list that are kept at least: a click further down has its rank, too."""
-LABEL = 80
-"""Characters of a passage without an id that its label has."""
+MAX_LABEL = 80
+"""Characters of the label of a passage without an id."""
 _TABLES = """
 CREATE TABLE questions (id INTEGER PRIMARY KEY, text TEXT, n INTEGER NOT NULL);
 CREATE TABLE lists (id INTEGER PRIMARY KEY, results TEXT NOT NULL, n INTEGER NOT NULL);
@@ -44,21 +44,21 @@ CREATE TABLE marks (
 CREATE TABLE labels (id TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
 LOGGED, ANSWERED = 1, 2
-"""Where a list comes from: the log, or a retriever that was asked. 0 is nowhere."""
+"""Sources of a list: the log, or a retriever that was asked. 0 is none."""
 
 
 @dataclass
 class LogBook:
     """Writes a log into one file and answers questions on it in SQL. Use as a context.
 
-    keeps_text: else questions are hashes alone, and passages have no labels. deepest: results of
-    one list that are kept. Raises ArgusError where the file cannot be written.
+    keeps_text: else questions are hashes alone, and passages have no labels. depth: results of one
+    list that are kept. Raises ArgusError where the file cannot be written.
     """
 
     path: Path
     slices: Sequence[str] = ()
     keeps_text: bool = True
-    deepest: int = DEEPEST
+    depth: int = MIN_DEPTH
     asks: int = 0
     backwards: int = 0
     """Records that are earlier than the one before."""
@@ -87,7 +87,7 @@ class LogBook:
         self.path.unlink(missing_ok=True)
 
     def add(self, one: Exchange | Feedback, key: bytes = b"") -> None:
-        """Take down a question, or what was made of one. key: of the question, 8 bytes or more."""
+        """Add a question, or feedback on one. key: hash of the question, 8 bytes or more."""
         if isinstance(one, Feedback):
             self._signals.append((one.ref, one.good, one.bad, one.click, *_marks(one)))
         else:
@@ -115,25 +115,25 @@ class LogBook:
         )  # fmt: skip
 
     def put_list(self, results: Iterable[Passage]) -> int:
-        """Take down a list, best first; return its number, which equal lists share."""
+        """Add a list, best first; return its number, which equal lists share."""
         pairs: dict[str, float | None] = {}
         for result in results:
             id_ = result.id or self._labelled(result.text)
             pairs.setdefault(id_, result.score)
-        text = json.dumps(list(pairs.items())[: self.deepest], ensure_ascii=False)
+        text = json.dumps(list(pairs.items())[: self.depth], ensure_ascii=False)
         digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
         id_number = int.from_bytes(digest, "big", signed=True)
-        self._lists[id_number] = (id_number, text, min(len(pairs), self.deepest))
+        self._lists[id_number] = (id_number, text, min(len(pairs), self.depth))
         return id_number
 
     def _labelled(self, text: str) -> str:
         id_ = f"text:{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
         if self.keeps_text:
-            self._labels[id_] = " ".join(text.split())[:LABEL]
+            self._labels[id_] = " ".join(text.split())[:MAX_LABEL]
         return id_
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write all rows that wait."""
         marks = ",".join("?" * (10 + len(self.slices)))
         self.do("BEGIN")
         self.do_all(
@@ -151,6 +151,50 @@ class LogBook:
             rows.clear()
         for by_key in (self._questions, self._lists, self._labels):
             by_key.clear()
+
+    def join(self, tally: ReadingTally) -> int:
+        """Add marks and signals to their questions, once the log is read.
+
+        Returns the number of signals that name no question of the log.
+        """
+        self.flush()
+        self.do("CREATE INDEX by_question ON asks (question)")
+        self.do("BEGIN")
+        marked = self.rows("SELECT ask, field, ones, zeros, minuses FROM marks")
+        self.do_all(
+            "UPDATE asks SET good = good + ?, bad = bad + ? WHERE rowid = ?",
+            ((*tally.meant(FeedbackMarks(*marks)), ask) for ask, *marks in marked),
+        )
+        self.do("COMMIT")
+        if not self.one("SELECT COUNT(*) FROM signals")[0]:
+            return 0
+        self.do("CREATE INDEX by_ref ON asks (ref)")
+        self.do("BEGIN")
+        unknown = 0
+        for ref, good, bad, click, *marks in self.rows("SELECT * FROM signals"):
+            asks = self.rows(
+                "SELECT asks.rowid, results FROM asks LEFT JOIN lists ON lists.id = list "
+                "WHERE ref = ? ORDER BY asks.rowid DESC",
+                ref,
+            )
+            ask, results = next(asks, (None, None))
+            if ask is None:
+                unknown += 1
+                continue
+            if has_marks := marks[0] is not None:
+                by_marks = tally.meant(FeedbackMarks(*marks))
+                good, bad = good + by_marks[0], bad + by_marks[1]
+            is_click = not has_marks and not good and not bad
+            ids = [id_ for id_, _ in json.loads(results)] if click and results else []
+            rank = ids.index(click) + 1 if click in ids else None
+            self.do(
+                "UPDATE asks SET good = good + ?, bad = bad + ?, clicks = clicks + ?, first = "
+                "CASE WHEN ? IS NULL THEN first ELSE MIN(COALESCE(first, ?), ?) END "
+                "WHERE rowid = ?",
+                (good, bad, int(is_click), rank, rank, rank, ask),
+            )
+        self.do("COMMIT")
+        return unknown
 
     def do(self, statement: str, values: Sequence[object] = ()) -> None:
         """Carry out a statement."""

@@ -1,1 +1,0 @@
-"""Figures over all of a log: documents, feedback, superseded ones, slices, windows."""

@@ -1,1 +1,0 @@
-"""A log on disk while it is looked at: different questions, lists, and who asked when."""

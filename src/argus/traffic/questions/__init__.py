@@ -1,1 +1,0 @@
-"""Different questions, one by one: which are alike, what came for them, what supports them."""

@@ -1,1 +1,0 @@
-"""Demand that nobody meets: which questions, in which clusters, and how these are called."""
