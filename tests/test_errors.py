@@ -24,7 +24,7 @@ from argus.extras import MissingPackage, UnloadedLibrary
 from argus.knowledge.dumps.source import Damage, DamagedDump
 from argus.llm.protocol import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
-from argus.service.searching.batching import TooManyQuestions
+from argus.service.searcher import TooManyQuestions
 
 WRONG = InputError(
     "k = 0", expected="1 or more", fix="Give another.", where=Location(Path("a.toml"), 3, "k")

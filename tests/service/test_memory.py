@@ -9,7 +9,7 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from argus.service.memory import CACHES, SHAPES
+from argus.service.config import CACHES, SHAPES
 
 LOOKED_AT = f"""
 import os, sys

@@ -21,9 +21,6 @@ from argus.service.workplace import STATE, open_workplace
 from tests.runs.test_record import expose
 from tests.service.client import run_in_a_thread
 
-IDLE = 1_000
-"""Their two ends are open files of this process: `allow_files` has it hold them."""
-
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
@@ -38,25 +35,6 @@ def running(report, **settings):
     return run_in_a_thread(create_app(open_workplace([report]), config), config)
 
 
-def closed_after(connection, seconds):
-    connection.settimeout(seconds)
-    try:
-        return connection.recv(100) == b""
-    except ConnectionResetError:
-        return True
-
-
-def test_idle_connections_stop_nobody_and_are_closed(report):
-    with running(report, idle_s=2) as port:
-        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(IDLE)]
-        half = socket.create_connection(("127.0.0.1", port))
-        half.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
-        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60).status_code == 200
-        assert all(closed_after(connection, 60) for connection in [*idle, half])
-        for connection in [*idle, half]:
-            connection.close()
-
-
 def test_a_body_that_never_comes_is_given_up(report):
     with running(report, timeout_s=0.3) as port:
         slow = socket.create_connection(("127.0.0.1", port))
@@ -65,14 +43,6 @@ def test_a_body_that_never_comes_is_given_up(report):
         slow.settimeout(60)
         assert b" 504 " in slow.recv(1000)
         slow.close()
-
-
-def test_more_connections_than_there_may_be_are_told_to_come_again(report):
-    with running(report, max_connections=8) as port:
-        idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(12)]
-        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60).status_code == 503
-        for connection in idle:
-            connection.close()
 
 
 def test_a_second_service_on_a_folder_says_so(report):

@@ -1,7 +1,6 @@
-"""What programs ask: search, explain, resolve, records, and retrieval in the shapes of others."""
+"""Programs search, explain, resolve, and retrieve in the shapes of others."""
 
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -109,48 +108,6 @@ def test_what_controls_documents_and_by_which_chain(client):
     assert [one["id"] for one in flaw["controlling"]] == ["fix-1"]
     assert flaw["controlling"][0]["chain"][0]["rule"] == "fix"
     assert not fix["in_force"] and not nobody["known"]
-
-
-def test_records_that_come_make_cached_answers_stale(client, served):
-    question = "nested input exhausts the parser"
-    asked = {"query": question, "watch": "my cache, key 7", "k": 1}
-    assert ids(client.post("/search", json=asked).json()) == ["flaw-2"]
-    row = {
-        "_id": "fix-2", "type": "patch", "timestamp": "2024-05-01", "entities": {"cve": "2"},
-        "title": "Release 2.7", "text": "Depth is bounded.",
-    }  # fmt: skip
-    taken = client.post("/records", content=json.dumps(row) + "\n")
-    assert taken.json()["stale"] == ["my cache, key 7"]
-    assert client.get("/records/stale").json() == {"stale": ["my cache, key 7"]}
-    (hit,) = client.post("/search", json=asked).json()["results"]
-    assert (hit["id"], hit["anchor"]) == ("fix-2", "flaw-2")
-    assert hit["text"].endswith("Depth is bounded.")  # of its record, or of the index by now
-    assert client.get("/records/stale").json() == {"stale": []}
-    gone = client.post("/records", content=json.dumps({"op": "delete", "_id": "fix-2"}))
-    assert gone.json()["changes"][0]["reactivated"] == ["flaw-2"]
-    assert list(served.folder.glob("index/.argus-serve/records-*.jsonl"))
-    until = time.monotonic() + 60
-    while client.get("/records/waiting").json()["waiting"]:  # other tests share the index
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
-@pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{", b'{"_id": NaN}', b'{"_id": "\xff"}', b'{"_id": "\\ud800"}', b"7\n"]
-)
-def test_records_that_are_none_are_refused(client, body):
-    refused = client.post("/records", content=body)
-    assert refused.status_code == 422, refused.text
-    assert "the body" in refused.json()["detail"] or "request" in refused.json()["detail"]
-
-
-@pytest.mark.parametrize("twice", ['"type"', '"ty\\u0070e"'])
-def test_a_key_that_comes_twice_in_a_record_is_named(client, twice):
-    row = f'{{"_id": "a-note", "type": "patch", "entities": {{}}, {twice}: "note"}}'
-    refused = client.post("/records", content=f'{{"_id": "b-note", "type": "note"}}\n{row}')
-    assert refused.status_code == 422, refused.text
-    assert "the body, line 2: the key 'type' comes more than once" in refused.json()["detail"]
-    assert not client.post("/resolve", json={"ids": ["b-note"]}).json()["documents"][0]["known"]
 
 
 def test_a_vector_store_as_openai_has_it(client):

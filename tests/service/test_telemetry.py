@@ -8,7 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import argus
-from argus.service.telemetry.log import Log
+from argus.service.telemetry import Log
 
 QUESTION = "which release checks links in archives"
 

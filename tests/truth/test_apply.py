@@ -12,7 +12,7 @@ from argus.cli.main import app
 from argus.errors import InputError
 from argus.remedies.repair.remedy import list_remedies
 from argus.service.app import create_app
-from argus.service.page.repairs.reading import read_receipts
+from argus.service.page.repairs import read_receipts
 from argus.service.workplace import open_workplace
 from tests.service.client import Client
 

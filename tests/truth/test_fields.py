@@ -18,8 +18,7 @@ from argus.cli.main import main
 from argus.cli.startable import ArgusCommands
 from argus.data.parquet import read_table
 from argus.service.app import create_app
-from argus.service.jobs.planning import plan_job
-from argus.service.jobs.summary import JobRequest
+from argus.service.jobs.planning import JobRequest, plan_job
 from argus.service.workplace import open_workplace
 from tests.service.client import Client
 

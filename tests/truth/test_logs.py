@@ -7,7 +7,7 @@ import json
 import pytest
 from pyarrow import parquet
 
-from argus.service.page.questions.reading import likely_failures
+from argus.service.page.questions import likely_failures
 from argus.verdict import read_verdict
 from tests.support.examples import write_rows
 

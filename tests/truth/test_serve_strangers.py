@@ -12,7 +12,7 @@ import pytest
 from argus.cli.startable import ArgusCommands
 from argus.service.app import create_app
 from argus.service.config import ServeConfig
-from argus.service.security.sessions import VARIABLE
+from argus.service.security import VARIABLE
 from argus.service.workplace import open_workplace
 from tests.runs.test_record import expose
 from tests.service.client import Client

@@ -12,8 +12,7 @@ from argus.cli.config_options import with_blocks
 from argus.cli.groups import example
 from argus.evaluation.config import ChunkedCorpus
 from argus.retrievers.config import AskingConfig
-from argus.service.config import Searched, ServeConfig
-from argus.service.records_config import RecordsOptions
+from argus.service.config import RecordsOptions, Searched, ServeConfig, bound_compiled_code
 from argus.settings import Doc
 
 
@@ -38,8 +37,6 @@ def serve(
 
     Without --records, those count that a folder was audited with, where they lie in FOLDERS.
     """
-    from argus.service.memory import bound_compiled_code
-
     bound_compiled_code()  # before PyTorch is loaded
     from argus.service.workplace import open_workplace
 

@@ -11,12 +11,12 @@ from typer.main import get_command
 
 from argus.cli.groups import Loaded
 from argus.errors import InputError
-from argus.service.jobs.declared import Declared, Kind
+from argus.service.jobs.planning import Declared, Kind
 from argus.settings import Setting
 
 
 class ArgusCommands:
-    """See `argus.service.jobs.declared.Commands`."""
+    """See `argus.service.jobs.planning.Commands`."""
 
     def declared(self, words: Sequence[str]) -> Sequence[Declared]:
         """Return what a command takes, arguments in their order; InputError for an unknown one."""

@@ -1,28 +1,43 @@
-"""What can be set of the service."""
+"""Settings of the service."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+from argus.authority.jobs.config import AuthoritySource
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Gt, Le, Option, check_settings
+from argus.service.workplace import Workplace
+from argus.settings import Doc, Ge, Gt, Le, Option, Setting, check_settings, settings_of
 
-LISTENING = "Listening"
-"""Heading of the options that say where it listens."""
-LIMITS = "Limits"
-"""Heading of the options that bound a request."""
-WATCHING = "Logs and traces"
-"""Heading of the options that say what is kept of requests."""
+LISTENING, LIMITS, WATCHING = "Listening", "Limits", "Logs and traces"
+"""Headings of the options."""
+SHAPES = 128
+"""Shapes of batches whose compiled code is kept; of 350 of MiniLM's three layers 1,024 keep 0.7 GB
+more."""
+CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
+"""Variables that bound it. Both oneDNN and PyTorch's layer above it hold the code: one of them
+alone bounds nothing."""
+
+
+def bound_compiled_code() -> None:
+    """Keep the code of fewer shapes, unless the environment says otherwise.
+
+    Counts only before PyTorch computes for the first time.
+    """
+    for variable in CACHES:
+        os.environ.setdefault(variable, str(SHAPES))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """What is searched, where it is no retriever; without any, the first index in the folders."""
+    """The searched source, if it is no retriever; without any, the first index in the folders."""
 
     index: Annotated[str | None, Doc("Index to search: PATH or PATH@STATE.")] = None
     store: Annotated[
@@ -48,7 +63,7 @@ class Searched:
 
 @dataclass(frozen=True, kw_only=True)
 class ServeConfig:
-    """Where the service listens, and what a request may cost."""
+    """Where the service listens, and the limits of a request."""
 
     host: Annotated[
         str,
@@ -77,24 +92,12 @@ class ServeConfig:
     max_body_mb: Annotated[
         float, Gt(0), Doc("Size of a request at most, in megabytes."), Option(panel=LIMITS)
     ] = 10.0
-    max_rows: Annotated[
-        int, Ge(1), Doc("Records, or questions, in one request at most."), Option(panel=LIMITS)
-    ] = 10_000
     timeout_s: Annotated[
         float,
         Gt(0),
         Doc("Seconds until a request is answered or given up."),
         Option(("--request-timeout",), panel=LIMITS),
     ] = 60.0
-    max_connections: Annotated[
-        int, Ge(8), Doc("Connections at a time; who comes beyond waits."), Option(panel=LIMITS)
-    ] = 4096
-    idle_s: Annotated[
-        int,
-        Ge(1),
-        Doc("Seconds until a connection is closed that is idle, or takes nothing of its answer."),
-        Option(panel=LIMITS),
-    ] = 10
     jobs_at_once: Annotated[
         int, Ge(1), Doc("Jobs that run at the same time."), Option(panel=LIMITS)
     ] = 2
@@ -126,3 +129,56 @@ class ServeConfig:
             return not ip_address(self.host).is_loopback
         except ValueError:
             return self.host != "localhost"
+
+
+@dataclass(frozen=True)
+class RecordsOptions:
+    """Options of the records: the settings of `AuthoritySource`, all optional.
+
+    Records of an audited folder need no name.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def declared_settings(cls) -> tuple[Setting, ...]:
+        """Return the settings as options."""
+        return tuple(
+            replace(one, default=None, optional=True) if one.name == "records" else one
+            for one in settings_of(AuthoritySource)
+        )
+
+    @classmethod
+    def from_options(cls, **values: Any) -> RecordsOptions:
+        """Return the options that were given."""
+        return cls(values)
+
+    @property
+    def source(self) -> AuthoritySource | None:
+        """The records that are named; None where none are."""
+        return None if self.values.get("records") is None else AuthoritySource(**self.values)
+
+    def over(self, place: Workplace) -> Workplace:
+        """Return the workplace with its records looked at as of the time that was given.
+
+        Raises InputError for rules, edges or a time where there are no records.
+        """
+        if self.source is not None:
+            return place
+        plain = AuthoritySource(records="")  # type: ignore[arg-type]  # its defaults alone count
+        more = {
+            name: value
+            for name, value in self.values.items()
+            if name != "records" and value != getattr(plain, name)
+        }
+        if not more:
+            return place
+        named = next(iter(more))
+        if place.authority is None or named in ("rules", "edges"):
+            raise InputError(
+                f"{more[named]}, and no --records",
+                expected="the records that it is about",
+                fix="Name them with --records, or serve a folder that was audited with some.",
+                where=f"--{named.replace('_', '-')}",
+            )
+        return replace(place, authority=replace(place.authority, **more))

@@ -13,11 +13,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from argus.errors import ArgusError
-from argus.service.api.requests import Date, Explain, Id, K, Text
-from argus.service.api.searching import Explained, explained
+from argus.service.answering import Question, SearchResults
+from argus.service.api import Date, Explain, Explained, Id, K, Text, explained
 from argus.service.config import ServeConfig
-from argus.service.searching.answering import Question
-from argus.service.searching.summary import SearchResults
 from argus.service.state import Service
 from argus.service.workplace import Workplace
 from argus.settings import TOP_K

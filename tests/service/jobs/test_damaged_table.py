@@ -15,7 +15,7 @@ ROWS = [
     "UPDATE jobs SET state = 'weird'",
     "UPDATE jobs SET writes = '{'",
     "UPDATE jobs SET writes = '[1]'",
-    "UPDATE jobs SET state = 'queued', arguments = '[null]'",
+    "UPDATE jobs SET state = 'queued', request = '[null]'",
     "UPDATE events SET state = 'x'",
     "UPDATE events SET progress = '{'",
 ]
@@ -71,75 +71,59 @@ def test_a_damaged_lock_of_a_job_ends_no_service(work, table, lock):
 
 def test_no_job_writes_where_the_service_keeps_its_state(work):
     with serving(work) as client:
-        options = {"folders": [str(work)], "html": str(work / STATE / FILE)}
-        answer = client.post("/jobs", json={"command": "history", "options": options})
+        options = {"folders": [str(work / "report")], "junit": str(work / STATE / FILE)}
+        answer = client.post("/jobs", json={"command": "gate", "options": options})
     assert answer.status_code == 422 and "keeps its own state" in answer.text
 
 
-def planted(work, state, words, *arguments):
-    """Have the first job be of other words, as whoever made the folder may write them."""
+def planted(work, state, command, **options):
+    """Have the first job be of another request, as whoever made the folder may write it."""
     with closing(sqlite3.connect(work / STATE / FILE)) as sql:
-        sql.execute(
-            "UPDATE jobs SET state = ?, words = ?, arguments = ?, line = 'argus report x'",
-            (state, json.dumps(words), json.dumps(arguments)),
-        )
+        request = json.dumps({"command": command, "options": options})
+        sql.execute("UPDATE jobs SET state = ?, request = ?", (state, request))
         sql.commit()
 
 
 @pytest.mark.parametrize("state", ["queued", "interrupted"])
 def test_a_planted_job_runs_no_code(work, table, state):
     (work / "evil.py").write_text(f"open({str(work / 'ran')!r}, 'w')\ndef search(q, k): return []")
-    code = f"--retriever={work}/evil.py:search"
-    planted(work, state, ["explain"], code, "--", "hello", "alder-mill")
+    options = {"retriever": f"{work}/evil.py:search", "query": "hello", "doc_id": "alder-mill"}
+    planted(work, state, "explain", **options)
     with serving(work) as client:
         resumed = client.post("/jobs/1/resume")
         job = client.get("/jobs/1").json()
     assert job["state"] == ("failed" if state == "queued" else state)
-    assert "evil.py:search" in job["command"]
     assert resumed.status_code == 422 and "where the service is started" in resumed.text
     assert state == "interrupted" or "where the service is started" in job["errors"]
     assert not (work / "ran").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "arguments", "told"),
+    ("command", "options", "told"),
     [
-        (["serve"], ["/"], "expected one of demo"),
-        (["traffic judge"], [], "expected a command"),
-        (["history"], ["--html=/tmp/page.html", "--", "WORK/report"], "outside the folders"),
-        (["report"], ["--", "--config=x", "WORK/report"], "no further argument"),
-        (["report"], ["WORK/report"], "by now"),
-        (["gate"], ["--config=/tmp/a.toml", "--", "WORK/report"], "by now"),
-        (["gate"], ["--nothing", "--", "WORK/report"], "an option of the command"),
+        ("serve", {"folders": ["/"]}, "expected one of demo"),
+        ("gate", {"junit": "/tmp/j.xml", "folders": ["WORK/report"]}, "outside the folders"),
+        ("gate", {"config": "/tmp/a.toml", "folders": ["WORK/report"]}, "where the service"),
+        ("gate", {"nothing": True, "folders": ["WORK/report"]}, "no such option"),
     ],
 )
-def test_a_planted_job_that_no_request_could_start_fails(work, table, words, arguments, told):
-    planted(work, "queued", words, *(one.replace("WORK", str(work)) for one in arguments))
+def test_a_planted_job_that_no_request_could_start_fails(work, table, command, options, told):
+    whole = json.loads(json.dumps(options).replace("WORK", str(work)))
+    planted(work, "queued", command, **whole)
     with serving(work) as client:
         job = client.get("/jobs/1").json()
     assert job["state"] == "failed" and job["attempt"] == 1 and told in job["errors"], job
 
 
 def test_what_waits_in_a_folder_that_was_brought_is_started_by_nobody(work, table, tmp_path):
-    waits = ["--", str(tmp_path / "brought" / "report")]
-    planted(work, "queued", ["report"], *waits)
+    folder = str(tmp_path / "brought" / "report")
+    planted(work, "queued", "report", folder=folder)
     brought = shutil.copytree(work, tmp_path / "brought")
     with serving(brought) as client:
         job = client.get("/jobs/1").json()
         assert job["state"] == "interrupted" and "brought from elsewhere" in job["errors"]
-        client.post("/jobs/1/resume")
+        assert client.post("/jobs/1/resume").json()["command"] == f"argus report -- {folder}"
         assert wait(client, 1)["state"] == "done"
-    planted(brought, "queued", ["report"], *waits)
+    planted(brought, "queued", "report", folder=folder)
     with serving(brought) as client:  # which lies where it lay
-        assert wait(client, 1)["state"] == "done"
-
-
-def test_what_waits_in_a_table_of_an_earlier_version_is_told_so(work, table):
-    planted(work, "queued", ["report"], "--", str(work / "report"))
-    with closing(sqlite3.connect(table)) as sql:
-        sql.execute("PRAGMA user_version=0")
-    with serving(work) as client:
-        job = client.get("/jobs/1").json()
-        assert job["state"] == "interrupted" and "of an earlier version" in job["errors"]
-        client.post("/jobs/1/resume")
         assert wait(client, 1)["state"] == "done"

@@ -14,11 +14,10 @@ import pytest
 
 from argus.data.locks import take_lock
 from argus.errors import ArgusError
-from argus.service.jobs import stream
-from argus.service.jobs.lines import may_start
-from argus.service.jobs.process import end_leftover, signal_group, start_process
-from argus.service.jobs.stream import EventStream
-from argus.service.jobs.summary import JobRequest
+from argus.service.jobs import routes
+from argus.service.jobs.planning import may_start
+from argus.service.jobs.queue import end_leftover, signal_group, start_process
+from argus.service.jobs.routes import EventStream
 from argus.service.workplace import STATE
 from argus.verdict import read_verdict
 from tests.service.jobs.conftest import (
@@ -216,7 +215,7 @@ async def _count(sql):
 
 
 def test_a_client_that_hangs_is_let_go(client, work, monkeypatch):
-    monkeypatch.setattr(stream, "SEND_S", 0.1)
+    monkeypatch.setattr(routes, "SEND_S", 0.1)
     id_ = start(client, {"command": "report", "options": {"folder": str(work / "report")}})
     jobs = client.app.state.service.jobs
     blocks = []
@@ -257,9 +256,9 @@ def test_a_client_that_leaves_ends_its_stream(client, work):
 def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
     held = tmp_path / "job-1.lock"
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    end_leftover(held, other.pid)
-    held.touch()
-    end_leftover(held, other.pid)
+    end_leftover(held)
+    held.write_text(str(other.pid))
+    end_leftover(held)
     assert other.poll() is None
     with take_lock(held, busy="") as lock:
         left = subprocess.Popen(
@@ -269,14 +268,15 @@ def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
             pass_fds=(lock.fileno(),), start_new_session=True, stdout=subprocess.PIPE,
         )  # fmt: skip
     left.stdout.read(1)
-    end_leftover(held, left.pid)
+    held.write_text(str(left.pid))
+    end_leftover(held)
     assert left.wait(5) == -signal.SIGKILL
     left.stdout.close()
     other.kill()
     other.wait()
 
 
-def test_a_process_whose_service_was_killed_before_it_noted_it_is_ended_all_the_same(tmp_path):
+def test_a_process_whose_service_was_killed_is_ended(tmp_path):
     held, file = tmp_path / "job-1.lock", tmp_path / "docs.jsonl"
     file.write_text('{"_id": "a", "text": "It is fast."}\n')
     (tmp_path / "held.py").write_text(HELD.format(go=str(tmp_path / "never")))
@@ -288,10 +288,10 @@ def test_a_process_whose_service_was_killed_before_it_noted_it_is_ended_all_the_
         end = asyncio.create_task(running.watch(lambda _: None))
         try:
             async with asyncio.timeout(60):
-                await asyncio.to_thread(end_leftover, held, None)
+                await asyncio.to_thread(end_leftover, held)
                 return (await end).code
         finally:
-            signal_group(running.pid, signal.SIGKILL)
+            signal_group(running.process.pid, signal.SIGKILL)
 
     assert asyncio.run(start()) in (-signal.SIGTERM, -signal.SIGKILL, 130, 143)
     take_lock(held, busy="").close()
@@ -340,21 +340,3 @@ def test_the_service_is_killed_while_a_job_runs_and_nothing_is_lost(finished, wo
         name: content.replace(bytes(tmp_path / "whole"), bytes(work))
         for name, content in files(tmp_path / "whole" / "judged").items()
     }
-
-
-def test_a_folder_that_the_service_writes_waits_for_jobs_and_they_for_it(client, work):
-    jobs = client.app.state.service.jobs
-    running = start(client, judging(work))
-    seen = []
-
-    async def write():
-        async with jobs.writing(work / "judged"):
-            seen.append(jobs.job(running)["state"])
-            seen.append(jobs.add(JobRequest(**judging(work)))["id"])
-            await asyncio.sleep(0.3)
-            seen.append(jobs.job(seen[1])["state"])
-
-    wait(client, running, ("running", "done"))
-    client.portal.call(write)
-    assert seen[0] == "done" and seen[2] == "queued"
-    assert wait(client, seen[1])["state"] == "done"

@@ -9,11 +9,14 @@ from argus.cli.groups import Loaded
 from argus.cli.main import COMMANDS
 from argus.cli.startable import ArgusCommands
 from argus.errors import InputError
-from argus.service.jobs.allowed import PROMPT_ONLY, STARTABLE
-from argus.service.jobs.lines import as_request, may_start
-from argus.service.jobs.planning import plan_job
-from argus.service.jobs.replanning import plan_again
-from argus.service.jobs.summary import JobRequest
+from argus.service.jobs.planning import (
+    PROMPT_ONLY,
+    STARTABLE,
+    JobRequest,
+    as_request,
+    may_start,
+    plan_job,
+)
 from argus.service.workplace import Workplace
 
 
@@ -193,42 +196,12 @@ def test_what_a_person_has_to_fill_in_is_not_offered():
 
 
 @pytest.mark.parametrize(
-    ("command", "options"),
-    [
-        ("repair", {"index": "served", "queries": "INSIDE/a b.jsonl", "only-try": True}),
-        ("explain", {"query": "--json", "doc_id": ";", "retriever": "served"}),
-        ("exposure", {"corpus": "INSIDE/d", "out": "INSIDE/o", "retriever": "beside-2"}),
-        ("gate", {"folders": ["INSIDE/ix", "INSIDE"], "min_ndcg": 0.3, "json": False}),
-        ("remedy rollback", {"index": "served", "remedy": "--help"}),
-        ("index build", {"corpus": "INSIDE/d", "out": "INSIDE/o"}),
-    ],
-)
-def test_a_job_that_was_kept_comes_to_the_same_when_it_is_planned_again(
-    place, tmp_path, command, options
-):
-    settings = tmp_path / "argus.toml"
-    settings.write_text('[index.build]\nencoder = "mine"\n')
-    place = replace(place, config=settings, beside=("a.py:f", "b.py:f"))
-    inside = str(place.folders[0])
-    whole = {
-        name: value.replace("INSIDE", inside) if isinstance(value, str)
-        else [v.replace("INSIDE", inside) for v in value] if isinstance(value, list) else value
-        for name, value in options.items()
-    }  # fmt: skip
-    planned = plan(place, command, **whole)
-    assert plan_again(planned.words, planned.arguments, place, ArgusCommands()) == planned
-    with pytest.raises(InputError):
-        other = Workplace((tmp_path / "outside",))
-        plan_again(planned.words, planned.arguments, other, ArgusCommands())
-
-
-@pytest.mark.parametrize(
     ("command", "options", "where"),
     [
-        ("history", {"folders": ["INSIDE"], "html": "INSIDE/records.jsonl"}, "html"),
+        ("gate", {"folders": ["INSIDE"], "junit": "INSIDE/records.jsonl"}, "junit"),
         ("gate", {"folders": ["INSIDE"], "junit": "INSIDE/rules.yaml"}, "junit"),
         ("gate", {"folders": ["INSIDE"], "markdown": "INSIDE/linked.md"}, "markdown"),
-        ("authority accept", {"proposals": "INSIDE/p.csv", "to": "INSIDE/notes.txt"}, "to"),
+        ("authority accept", {"file": "INSIDE/p.csv", "to": "INSIDE/notes.txt"}, "to"),
     ],
 )
 def test_no_job_writes_over_a_file_that_no_job_made(place, command, options, where):
@@ -251,9 +224,8 @@ def test_no_job_writes_over_a_file_that_no_job_made(place, command, options, whe
 
 
 def test_a_job_writes_its_file_again(place):
-    page = place.folders[0].resolve() / "page.html"
-    page.touch()
-    request = JobRequest(command="history", options={"folders": [str(place.folders[0])],
-                                                     "html": str(page)})  # fmt: skip
-    planned = plan_job(request, place, ArgusCommands(), {str(page)})
-    assert planned.writes == (page,)
+    file = place.folders[0].resolve() / "junit.xml"
+    file.touch()
+    options = {"folders": [str(place.folders[0])], "junit": str(file)}
+    request = JobRequest(command="gate", options=options)
+    assert plan_job(request, place, ArgusCommands(), {str(file)}).writes == (file,)

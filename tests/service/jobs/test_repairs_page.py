@@ -8,8 +8,7 @@ import pytest
 from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
-from argus.service.page.repairs.reading import ChangedQuestion, Changes
-from argus.service.page.repairs.requests import made_already
+from argus.service.page.repairs import ChangedQuestion, Changes, made_already
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.sentence_models import make_model

@@ -1,11 +1,12 @@
 """Chains around a record, as of a date, and where the time line draws them."""
 
+from datetime import date
+
 import pytest
 
 from argus.authority.jobs.inputs import open_authority
 from argus.errors import InputError
-from argus.service.page.authority.chains import chains_around, day_of, heads
-from argus.service.page.authority.timeline import LEFT, RIGHT, WIDTH, timeline
+from argus.service.page.authority import LEFT, RIGHT, WIDTH, chains_around, heads, timeline
 from tests.support.superseding import story_source, write_story
 
 
@@ -44,14 +45,17 @@ def test_states_follow_the_date(authority):
 
 
 def test_heads_are_what_is_in_force_and_supersedes(authority):
-    assert [(h.id, h.superseded) for h in heads(authority, "", 10)] == [("fix-1b", 2), ("fix-3", 1)]
-    assert [h.id for h in heads(authority, "TOKENS", 10)] == ["fix-3"]
-    assert heads(authority, "parser", 10) == []
+    assert [(h["id"], h["superseded"]) for h in heads(authority, "")] == [
+        ("fix-1b", 2),
+        ("fix-3", 1),
+    ]
+    assert [h["id"] for h in heads(authority, "TOKENS")] == ["fix-3"]
+    assert heads(authority, "parser") == []
 
 
 def test_lanes_run_from_a_record_to_what_supersedes_it(authority):
     chains = chains_around(authority, authority, "fix-1")
-    drawing = timeline(chains, day_of("2024-02-15"))
+    drawing = timeline(chains, (date(2024, 2, 15) - date(1970, 1, 1)).days)
     old, middle, new = drawing.lanes
     assert old.end == middle.start < middle.end == new.start < new.end == WIDTH - RIGHT
     assert LEFT < old.start < old.end < drawing.now < new.start

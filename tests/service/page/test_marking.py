@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from argus.generative.answer import HitKey
 from argus.indexes.words import STEMMED
-from argus.service.page.generative.answers import pieces_of
-from argus.service.page.marking import marked, shared_terms
+from argus.service.page.generative import pieces_of
+from argus.service.page.why_not import marked, shared_terms
 
 TEXT = st.text("abc déß<>&'\" ſﬁ-_.", max_size=60)
 

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from argus.service.page.questions.reading import read_judged
+from argus.service.page.questions import read_judged
 
 
 def write(folder, name, **columns):

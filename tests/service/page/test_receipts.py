@@ -7,7 +7,7 @@ import json
 from argus.data.types import Document, Query
 from argus.indexes.job import build_index
 from argus.remedies.blend.job import blend_index
-from argus.service.page.repairs.reading import read_receipts
+from argus.service.page.repairs import read_receipts
 
 DOCUMENTS = [
     Document("a", "It forgets the oldest. It is fast."),

@@ -8,7 +8,7 @@ from argus.data.types import Document
 from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.service.app import create_app
-from argus.service.page.repairs.requests import Known, known_inputs
+from argus.service.page.repairs import Known, known_inputs
 from argus.service.workplace import open_workplace
 from tests.service.client import Client
 from tests.support.examples import write_rows

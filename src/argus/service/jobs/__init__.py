@@ -1,1 +1,1 @@
-"""Jobs: commands of Argus, started, watched, cancelled and resumed by the service."""
+"""Commands of Argus that the service starts, watches, cancels and resumes."""

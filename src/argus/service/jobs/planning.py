@@ -1,4 +1,4 @@
-"""From a request to the command that is run: what may be started, with which options."""
+"""Turn a request into a command line: which commands may be started, with which options."""
 
 from __future__ import annotations
 
@@ -6,20 +6,104 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from argus.errors import InputError
 from argus.indexes.spec import parse_index_spec
-from argus.service.jobs.allowed import OF_THE_SERVICE, PLACES, STARTABLE, may_set
-from argus.service.jobs.declared import Commands, Declared
-from argus.service.jobs.summary import LONGEST, JobRequest, Value
 from argus.service.workplace import BESIDE, SERVED, STATE, Workplace
 
+Kind = Literal["path", "text", "choice", "number", "flag"]
+Value = bool | int | float | str | None
+NAME = "argus"
 CONFIG = "config"
+MAX_CHARACTERS = 4_096  # of one value
+STARTABLE = (
+    "demo", "audit", "exposure", "reach", "diagnose", "traffic audit", "traffic judge", "evaluate",
+    "compare", "gate", "history", "report", "explain", "repair", "index build", "index add",
+    "index delete", "index compact", "remedy blend", "remedy expand", "remedy synthesize",
+    "remedy scenarios", "remedy adapt", "remedy rollback", "remedy list",
+    "remedy queries", "remedy write", "authority lint", "authority audit", "authority score",
+    "authority generate", "authority gap", "authority harm", "authority propose",
+    "authority accept", "authority learn", "suite", "reproduce", "scenarios needs",
+    "scenarios ablate", "scenarios qa", "scenarios study", "scenarios preferences",
+    "scenarios distill", "generative build", "generative train",
+    "generative tune", "generative search", "generative analyse",
+    "probe fit", "probe predict", "kb build",
+)  # fmt: skip
+"""Commands that a request may start."""
+PROMPT_ONLY = {
+    "init": "asks its questions of a person",
+    "doctor": "tells of the machine, not of the folders",
+    "serve": "is what runs already",
+    "search": "GET /search answers at once",
+    "authority search": "GET /search answers from records, too",
+    "authority stream": "prints its figures, and writes none",
+}
+"""Every other command, and why it is none of a service's jobs."""
+OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
+"""Options that name a source of the service by reference; an index may also be a path."""
+PLACES = ("index", "corpus", "kb")
+"""Text options that name a file or folder, perhaps a state of it."""
+TEXTS = frozenset({
+    "query", "doc_id", "remedy", "by", "hybrid", "measures", "headline", "component", "job",
+    "qrels_query_field", "qrels_document_field", "qrels_grade_field", "parent_field", "id_field",
+    "title_field", "text_field", "query_field", "time_field",
+    "results_field", "feedback_field", "user_field", "session_field", "split", "k", "pool",
+    "recall_measure", "ndcg_measure", "measure", "lambda_", "ids", "name", "collection", "field",
+    "as_of", "known_by", "families", "apply",
+})  # fmt: skip
+"""Free texts that a request may set: questions, ids, dates, names of columns and of measures."""
+REFUSED = frozenset({"trust_remote_code", "revision", CONFIG, "adapter"})
+"""Options that no request may set, whatever their kind: they load code or other settings."""
+REFUSED_OF = frozenset({("suite", "file")})  # it names retrievers, models and code
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One option, or argument, of a command.
+
+    option: "" of an argument. off: the opposite of a flag, "" where it has none. default: whether
+    something holds where it is left out. written: whether the command writes to what it names.
+    """
+
+    name: str
+    kind: Kind
+    option: str = ""
+    off: str = ""
+    several: bool = False
+    default: bool = False
+    written: bool = False
+
+
+class Commands(Protocol):
+    """The commands of Argus."""
+
+    def declared(self, words: Sequence[str]) -> Sequence[Declared]:
+        """Return the parameters of a command, arguments in their order; InputError if unknown."""
+
+    def check(self, words: Sequence[str], arguments: Sequence[str]) -> None:
+        """Raise InputError for arguments that the command line would refuse to parse."""
+
+
+class JobRequest(BaseModel):
+    """A command to start: "repair" with its options apart, or "argus repair --only-try" as typed.
+
+    command: command, with its options apart or as typed.
+    options: values by the option's name, dashes or underscores.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+    command: str = Field(max_length=2 * MAX_CHARACTERS, examples=["repair"])
+    options: dict[str, Value | list[Value]] = Field(
+        default_factory=dict, max_length=100, examples=[{"index": "served", "only_try": True}]
+    )
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A command that may be run. writes: folders that it alone may write while it runs."""
+    """A command that may be run. writes: folders and files that it alone may write meanwhile."""
 
     words: tuple[str, ...]
     arguments: tuple[str, ...]
@@ -28,12 +112,7 @@ class Planned:
     @property
     def line(self) -> str:
         """The command as it would be typed."""
-        return command_line(self.words, self.arguments)
-
-
-def command_line(words: Sequence[str], arguments: Sequence[str]) -> str:
-    """Return a command as it would be typed."""
-    return shlex.join(("argus", *words, *arguments))
+        return shlex.join((NAME, *self.words, *self.arguments))
 
 
 def plan_job(
@@ -46,36 +125,44 @@ def plan_job(
     path outside the folders, and a file to write that is somebody else's.
     """
     words = tuple(request.command.split())
-    check_startable(" ".join(words))
-    declared = commands.declared(words)
-    values = _by_name(request.options, declared, " ".join(words))
-    _check_homes(values, declared)
-    named: list[str] = []
-    alone: list[str] = []
-    writes: list[Path] = []
-    for one in declared:
-        if (value := values.get(one.name)) is None:
-            continue
-        several = value if isinstance(value, list) else [value]
-        whole = [_whole(one, v, workplace) for v in several]
-        if one.written and one.kind != "flag":
-            writes += [_folder(one, text) for text in whole]
-            _check_files(one, writes, workplace, wrote)
-        (named if one.option else alone).extend(_as_typed(one, whole))
-    arguments = (*named, *(("--", *alone) if alone else ()))
-    if workplace.config is not None and any(one.name == CONFIG for one in declared):
-        arguments = (f"--{CONFIG}={workplace.config.resolve()}", *arguments)
-    commands.check(words, arguments)
-    return Planned(words, arguments, tuple(dict.fromkeys(writes)))
-
-
-def check_startable(command: str) -> None:
-    """Raise InputError for a command that a request may not start."""
+    command = " ".join(words)
     if command not in STARTABLE:
         raise InputError(
             repr(command), expected=f"one of {', '.join(STARTABLE)}",
             fix="Run other commands at a prompt.", where="command",
         )  # fmt: skip
+    declared = commands.declared(words)
+    values = _by_name(request.options, declared, command)
+    named: list[str] = []
+    alone: list[str] = []
+    writes: list[Path] = []
+    for one in declared:
+        value = values.get(one.name)
+        if value is None:
+            if one.written and one.kind == "path" and one.default:
+                raise InputError(
+                    "not said", expected="a folder inside those that the service was started over",
+                    fix="Name one.", where=one.name,
+                )  # fmt: skip
+            continue
+        several = value if isinstance(value, list) else [value]
+        texts = [_text(one, v, workplace) for v in several]
+        if one.kind == "flag":
+            named += filter(None, texts)
+            continue
+        if one.written:
+            of_index = one.name == "index"
+            writes += [parse_index_spec(t).path if of_index else Path(t) for t in texts]
+            _check_files(one, writes, workplace, wrote)
+        if one.option:  # a value is part of its option's word, whatever it holds
+            named += [f"{one.option}={text}" for text in texts]
+        else:
+            alone += texts
+    arguments = (*named, *(("--", *alone) if alone else ()))
+    if workplace.config is not None and any(one.name == CONFIG for one in declared):
+        arguments = (f"--{CONFIG}={workplace.config.resolve()}", *arguments)
+    commands.check(words, arguments)
+    return Planned(words, arguments, tuple(dict.fromkeys(writes)))
 
 
 def _by_name(
@@ -92,7 +179,8 @@ def _by_name(
                 f"{command} has no such option",
                 expected=f"one of {', '.join(names)}", fix="Leave it out.", where=key,
             )  # fmt: skip
-        if not may_set(command, one):
+        is_named = one.kind != "text" or one.name in {*TEXTS, *OF_THE_SERVICE, *PLACES}
+        if not is_named or one.name in REFUSED or (command, one.name) in REFUSED_OF:
             raise InputError(
                 "is set where the service is started, never by a request",
                 expected="a command without it",
@@ -105,20 +193,10 @@ def _by_name(
     return values
 
 
-def _check_homes(values: Mapping[str, Value | list[Value]], declared: Sequence[Declared]) -> None:
-    """Raise InputError where results would go to a default place, which is no folder served."""
-    for one in declared:
-        if one.written and one.kind == "path" and one.default and values.get(one.name) is None:
-            raise InputError(
-                "not said", expected="a folder inside those that the service was started over",
-                fix="Name one.", where=one.name,
-            )  # fmt: skip
-
-
 def _check_files(
     one: Declared, writes: Sequence[Path], workplace: Workplace, wrote: Collection[str]
 ) -> None:
-    """Raise InputError for a file that a job would write in place of what is not a job's."""
+    """Raise InputError for a file that a job would overwrite though no job made it."""
     served = {file: name for name, file in workplace.inputs.items()}
     for file in (path for path in writes if path.is_file()):
         if file in served or str(file) not in wrote:
@@ -129,48 +207,40 @@ def _check_files(
             )  # fmt: skip
 
 
-def _whole(one: Declared, value: Value, workplace: Workplace) -> str:
+def _text(one: Declared, value: Value, workplace: Workplace) -> str:
     """Return one value as it goes on the command line."""
     if one.kind == "flag":
-        return _flag(one, value)
+        if not isinstance(value, bool):
+            raise InputError(
+                repr(value), expected="true or false", fix="Correct it.", where=one.name
+            )
+        return one.option if value else one.off
     if isinstance(value, bool) or value is None:
         raise InputError(
             repr(value), expected="a text or a number", fix="Correct it.", where=one.name
         )
     text = str(value)
-    if not text or len(text) > LONGEST or "\0" in text:
+    if not text or len(text) > MAX_CHARACTERS or "\0" in text:
         raise InputError(
             f"a value of {len(text):,} characters",
-            expected=f"from 1 to {LONGEST:,}, none of them null", fix="Correct it.", where=one.name,
+            expected=f"from 1 to {MAX_CHARACTERS:,}, none of them null", fix="Correct it.",
+            where=one.name,
         )  # fmt: skip
-    if one.name == "corpus" and text == SERVED:
-        return referred(one, text, workplace)
-    if is_of_the_service(one) and (text == SERVED or text.startswith(BESIDE)):
-        return referred(one, text, workplace)
-    if one.name != "index" and is_of_the_service(one):
+    is_source = one.name == "index" or (one.name in OF_THE_SERVICE and one.kind == "text")
+    if text == SERVED and (is_source or one.name == "corpus"):
+        return _referred(one, text, workplace)
+    if text.startswith(BESIDE) and is_source:
+        return _referred(one, text, workplace)
+    if is_source and one.name != "index":
         raise InputError(
             "is named where the service is started, never by a request", expected=SERVED,
             fix="Start the service with it.", where=one.name,
         )  # fmt: skip
-    if one.kind == "path" or one.name in PLACES:
-        return _inside(one, text, workplace)
-    return text
+    return _inside(one, text, workplace) if one.kind == "path" or one.name in PLACES else text
 
 
-def is_of_the_service(one: Declared) -> bool:
-    """Return whether an option names what the service was started over."""
-    return one.name == "index" or (one.name in OF_THE_SERVICE and one.kind == "text")
-
-
-def _folder(one: Declared, text: str) -> Path:
-    return parse_index_spec(text).path if one.name == "index" else Path(text)
-
-
-def referred(one: Declared, reference: str, workplace: Workplace) -> str:
-    """Return what a reference, such as "served", stands for in a command line.
-
-    Raises InputError where the service was started without it.
-    """
+def _referred(one: Declared, reference: str, workplace: Workplace) -> str:
+    """Return the source that a reference such as "served" stands for in a command line."""
     name = workplace.named(reference, one.name)
     if name is None:
         raise InputError(
@@ -181,10 +251,9 @@ def referred(one: Declared, reference: str, workplace: Workplace) -> str:
     if one.name != "index":
         return name
     spec = parse_index_spec(name)
-    if one.written:  # read, it may lie elsewhere: who started the service named it
+    if one.written:  # only a reader may use an index outside of the folders
         return _inside(one, str(spec.path), workplace)
-    state = "" if spec.as_of is None else f"@{spec.as_of}"
-    return f"{spec.path.resolve()}{state}"
+    return f"{spec.path.resolve()}{'' if spec.as_of is None else f'@{spec.as_of}'}"
 
 
 def _inside(one: Declared, text: str, workplace: Workplace) -> str:
@@ -192,39 +261,96 @@ def _inside(one: Declared, text: str, workplace: Workplace) -> str:
     spec = parse_index_spec(text) if one.name == "index" else None
     path, state = (Path(text), None) if spec is None else (spec.path, spec.as_of)
     try:
-        real = path.resolve()
-        inside = workplace.contains(path)
+        real, is_inside = path.resolve(), workplace.contains(path)
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(
             str(error), expected="a path", fix="Correct it.", where=one.name
         ) from error
-    if not inside:
+    if not is_inside:
         raise InputError(
             f"{text!r} lies outside the folders that the service was started over",
             expected=f"a path in {', '.join(map(str, workplace.folders))}",
-            fix="Start the service over that folder, too.",
-            where=one.name,
-        )
+            fix="Start the service over that folder, too.", where=one.name,
+        )  # fmt: skip
     if STATE in real.parts:
         raise InputError(
-            f"{text!r} is where the service keeps its own state",
-            expected="another path",
-            fix="Name a file or folder beside it.",
-            where=one.name,
-        )
+            f"{text!r} is where the service keeps its own state", expected="another path",
+            fix="Name a file or folder beside it.", where=one.name,
+        )  # fmt: skip
     return str(real) if state is None else f"{real}@{state}"
 
 
-def _flag(one: Declared, value: Value) -> str:
-    if not isinstance(value, bool):
-        raise InputError(repr(value), expected="true or false", fix="Correct it.", where=one.name)
-    return one.option if value else one.off
+def may_start(line: str) -> bool:
+    """Return whether a typed command is one of those that a request may start, and one alone.
+
+    A word in capitals stands for something that a person has to fill in, such as MODEL.
+    """
+    words, command = _split(line)
+    return bool(command) and not any(word.isalpha() and word.isupper() for word in words)
 
 
-def _as_typed(one: Declared, values: Sequence[str]) -> Iterator[str]:
-    """Yield words of a command line; a value is part of its option's word, whatever it holds."""
-    for value in values:
-        if one.kind == "flag":
-            yield from [value] if value else []
+def as_request(line: str, commands: Commands) -> JobRequest:
+    """Return the request of a typed command; its options are checked as those of any request.
+
+    Raises InputError for one that may not be started, and for an option that it has not.
+    """
+    words, command = _split(line)
+    if not command:
+        raise InputError(
+            repr(line), expected=f"argus and one of {', '.join(STARTABLE)}",
+            fix="Run it at a prompt.", where="command",
+        )  # fmt: skip
+    declared = commands.declared(command.split())
+    options: dict[str, Value | list[Value]] = {}
+    for one, value in _values(words[1 + len(command.split()) :], declared):
+        if one.several:
+            earlier = options.setdefault(one.name, [])
+            assert isinstance(earlier, list)
+            earlier.append(value)
         else:
-            yield f"{one.option}={value}" if one.option else value
+            options[one.name] = value
+    return JobRequest(command=command, options=options)
+
+
+def _split(line: str) -> tuple[list[str], str]:
+    """Return the words of a line and its command, the longest; "" if it may not be started."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = []
+    if words[:1] == [NAME] and not {"&&", "|", ";", ">"} & set(words):
+        for n in (3, 2):
+            if (command := " ".join(words[1:n])) in STARTABLE:
+                return words, command
+    return words, ""
+
+
+def _values(words: Sequence[str], declared: Sequence[Declared]) -> Iterator[tuple[Declared, Value]]:
+    """Yield options and arguments with their values."""
+    arguments = [one for one in declared if not one.option]
+    rest, is_alone = list(words), False
+    while rest:
+        word = rest.pop(0)
+        if word == "--" and not is_alone:
+            is_alone = True
+        elif word.startswith("--") and not is_alone:
+            name, equals, value = word.partition("=")
+            flag = next(
+                (d for d in declared if d.kind == "flag" and word in (d.option, d.off)), None
+            )
+            one = next((d for d in declared if d.kind != "flag" and d.option == name), None)
+            if flag is not None:
+                yield flag, word == flag.option
+            elif one is not None and (equals or rest):
+                yield one, value if equals else rest.pop(0)
+            else:
+                raise InputError(
+                    word, expected="an option of the command, with its value", fix="Leave it out.",
+                    where="command",
+                )  # fmt: skip
+        elif arguments:
+            yield (arguments[0] if arguments[0].several else arguments.pop(0)), word
+        else:
+            raise InputError(
+                repr(word), expected="no further argument", fix="Leave it out.", where="command"
+            )

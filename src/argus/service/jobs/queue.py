@@ -1,55 +1,62 @@
-"""The queue of jobs: one writer per folder, so many at once, none lost when the service ends."""
+"""Run jobs as processes: one writer per folder, a few at once, none lost when the service ends."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import sys
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from argus.data.locks import take_lock
+from argus.data.whole_numbers import whole_number
 from argus.errors import ArgusError, InputError
-from argus.service.jobs.declared import Commands
-from argus.service.jobs.lines import NAME, as_request
-from argus.service.jobs.planning import Planned, plan_job
-from argus.service.jobs.process import Ended, Running, end_leftover, is_held, start_process
-from argus.service.jobs.replanning import plan_again
-from argus.service.jobs.summary import (
+from argus.progress import LINES, VARIABLE, Step, read_step
+from argus.service.jobs.planning import NAME, Commands, JobRequest, Planned, as_request, plan_job
+from argus.service.jobs.table import (
     AT_AN_END,
     RESUMABLE,
     JobEvent,
     JobList,
     JobProgress,
     JobRecord,
-    JobRequest,
     JobState,
+    JobTable,
+    Kept,
 )
-from argus.service.jobs.table import JobLine, JobTable
 from argus.service.workplace import Workplace
 
-MOST_WAITING = 200
-"""Jobs that may wait at once."""
-EVERY_S = 1.0
-"""Seconds between two steps of one job that are kept."""
-AGAIN_S = 1.0
-"""Seconds until what could not be written is tried again."""
-BROUGHT = (
-    "Not started: its folder was brought from elsewhere, or the table of jobs is of an earlier "
-    "version. Resume it if you want it here.\n"
-)
-"""What is told of a job that waited in another folder."""
+MAX_WAITING = 200  # jobs
+STEP_EVERY_S = 1.0  # between two steps of one job that are kept
+AGAIN_S = 1.0  # until a change that could not be written is tried again
+BROUGHT = "Not started: its folder was brought from elsewhere. Resume it if you want it here.\n"
 WELL: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",): (0, 1)}
 """Exit codes of commands that end well with others than 0: a check that failed is an answer."""
+KEPT_BYTES = 65_536  # of the end of each stream
+BLOCK = 16_384
+MAX_LINE = 1 << 20
+GRACE_S = (10.0, 5.0)
+"""Seconds that a process has after SIGINT, and after SIGTERM, before the next signal."""
+BEGINS_S = 30.0  # until a started process has written its number, at the latest
+CHILD = """
+import contextlib, os, runpy, sys
+with contextlib.suppress(OSError):  # a full disk
+    os.write(int(sys.argv.pop(1)), b"%d" % os.getpid())
+runpy.run_module("argus", run_name="__main__", alter_sys=True)
+"""
+"""`python -m argus`, once it has written its number into the file that it holds."""
 
 
 class Jobs:
-    """The jobs of one service; all of it runs in the event loop of that.
+    """The jobs of one service. All of it runs in the service's event loop.
 
-    at_once: jobs that run at the same time. Where the first folder cannot be written, whatever is
-    asked of jobs raises an ArgusError that says so; the service runs without.
+    at_once: jobs that run at the same time. If the first folder cannot be written, every method
+    raises an ArgusError that says so, and the service runs without jobs.
     """
 
     def __init__(self, workplace: Workplace, commands: Commands, at_once: int) -> None:
@@ -59,72 +66,58 @@ class Jobs:
         self._table: JobTable | None = None
         self._processes: dict[int, Running] = {}
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._planned: dict[int, Planned] = {}
-        """What this service would run of jobs that wait or run: never what the table says alone."""
-        self._held_here: set[str] = set()
+        self._planned: dict[int, Planned] = {}  # of jobs that wait or run
         self._unwanted: set[int] = set()
         self._changed = asyncio.Event()
         self._closing = False
         self._why = "the jobs are not open; start the service first."
 
-    def _take(self) -> bool:
-        """Take the folder; False where it cannot be written, ArgusError where another has it."""
-        busy = (
-            f"{self.home} is used by another argus serve; two of them on one folder would start "
-            "each job twice. Use that one, or serve other folders."
-        )
+    def start(self) -> None:
+        """Take the folder and run the jobs that wait; ArgusError if another service has it.
+
+        Jobs that ran when the last service ended are interrupted. In a folder that was brought from
+        elsewhere so are those that wait: nobody here asked for them.
+        """
         try:
             self.home.mkdir(exist_ok=True)
-            self._lock = take_lock(self.home / "jobs.lock", busy=busy)
+            self._lock = take_lock(
+                self.home / "jobs.lock",
+                busy=f"{self.home} is used by another argus serve; two of them on one folder would "
+                "start each job twice. Use that one, or serve other folders.",
+            )
         except OSError as error:
             self._why = (
                 f"{self.home}: jobs cannot be kept there ({error.strerror or error}). Serve a "
                 "folder that can be written first."
             )
-            return False
-        return True
-
-    def _open(self) -> None:
-        """Read the table, note as interrupted what ran when the last service ended, and go on.
-
-        In a folder that was brought from elsewhere what waits is interrupted, too: nobody here
-        asked for it. A table of an earlier version does not say where it lay. Raises
-        ArgusError for a table that is damaged.
-        """
-        self._table = JobTable(self.home)
-        for id_, pid in self._table.running().items():
-            end_leftover(self._held(id_), pid)
-            self._table.end(id_, JobState.INTERRUPTED, None)
-        if not self._table.settle():
-            for job in self._table.queued():
-                self._table.end(job.id, JobState.INTERRUPTED, None, "", BROUGHT)
-        for held in self.home.glob("job-*.lock"):  # of jobs that ended just before the service
-            if held.is_file() and not is_held(held):
-                held.unlink(missing_ok=True)
-        self._schedule()
-
-    def start(self) -> None:
-        """Take the folder and begin to run what waits; ArgusError where another service has it."""
-        if not self._take():
             return
         try:
-            self._open()
+            self._table = JobTable(self.home)
+            for id_ in self._table.running():
+                end_leftover(self._held(id_))
+                self._table.end(id_, JobState.INTERRUPTED, None)
+            if not self._table.settle():
+                for job in self._table.queued():
+                    self._table.end(job.id, JobState.INTERRUPTED, None, "", BROUGHT)
+            for held in self.home.glob("job-*.lock"):  # of jobs that ended just before the service
+                if held.is_file() and not is_held(held):
+                    held.unlink(missing_ok=True)
+            self._schedule()
         except ArgusError as error:  # searches go on without jobs
             if self._table is not None:
                 self._table.close()
             self._table, self._why = None, str(error)
 
     async def close(self) -> None:
-        """Stop what runs, which can be resumed, and let go of the folder."""
+        """Stop running jobs, which can be resumed, and let go of the folder."""
         self._closing = True
         for process in self._processes.values():
             process.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks.values(), timeout=30)
-        if self._table is not None:
-            self._table.close()
-        if self._lock is not None:
-            self._lock.close()
+        for opened in (self._table, self._lock):
+            if opened is not None:
+                opened.close()
         self._wake()
 
     @property
@@ -138,16 +131,15 @@ class Jobs:
         """Queue a command; InputError for one that may not be started, or where too many wait."""
         if request.command.startswith(f"{NAME} "):
             typed = as_request(request.command, self.commands)
-            request = JobRequest(
-                command=typed.command, options={**typed.options, **request.options}
-            )
-        planned = plan_job(request, self.workplace, self.commands, self.table.wrote())
-        if len(self.table.queued()) >= MOST_WAITING:
+            options = {**typed.options, **request.options}
+            request = JobRequest(command=typed.command, options=options)
+        planned = self._plan(request)
+        if len(self.table.queued()) >= MAX_WAITING:
             raise InputError(
-                f"{MOST_WAITING} jobs wait already", expected="fewer",
+                f"{MAX_WAITING} jobs wait already", expected="fewer",
                 fix="Wait for some of them, or cancel some.", where="jobs",
             )  # fmt: skip
-        id_ = self.table.add(planned)
+        id_ = self.table.add(request, planned)
         self._planned[id_] = planned
         self._schedule()
         return self.job(id_)
@@ -181,7 +173,7 @@ class Jobs:
         return self.job(id_)
 
     def resume(self, id_: int) -> JobRecord:
-        """Queue the same command again, which goes on from what it left.
+        """Queue the same request again, which goes on from what it left.
 
         Raises InputError where it did not end, and where this service would not start it.
         """
@@ -191,30 +183,14 @@ class Jobs:
                 f"job {id_} is {state}", expected=f"one that is {', '.join(RESUMABLE)}",
                 fix="Start it anew, or wait for it.", where="id",
             )  # fmt: skip
-        job = self.table.line_of(id_)
-        assert job is not None  # it was there just now
-        planned = self._again(job)
-        self.table.again(id_)
+        planned = self._plan(self.table.kept(id_).request)
+        self.table.again(id_, planned)
         self._planned[id_] = planned
         self._schedule()
         return self.job(id_)
 
-    @asynccontextmanager
-    async def writing(self, folder: Path) -> AsyncIterator[None]:
-        """Hold a folder as a job does: those that write it end first, others wait meanwhile."""
-        path = str(folder.resolve())
-        self._held_here.add(path)
-        try:
-            while path in self._written:
-                await self.changed(AGAIN_S)
-            yield
-        finally:
-            self._held_here.discard(path)
-            if self._table is not None and not self._closing:
-                self._schedule_soon()
-
     def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
-        """Return what happened to a job after an event."""
+        """Return the events of a job after one of them."""
         return self.table.events(id_, after, most)
 
     def has_ended(self, id_: int) -> bool:
@@ -230,6 +206,9 @@ class Jobs:
             return False
         return True
 
+    def _plan(self, request: JobRequest) -> Planned:
+        return plan_job(request, self.workplace, self.commands, self.table.wrote())
+
     def _wake(self) -> None:
         """Let all who wait look again."""
         self._changed.set()
@@ -238,56 +217,39 @@ class Jobs:
     def _held(self, id_: int) -> Path:
         return self.home / f"job-{id_}.lock"
 
-    @property
-    def _written(self) -> set[str]:
-        """What the jobs that run write."""
-        return {str(path) for id_ in self._tasks for path in self._planned[id_].writes}
-
     def _schedule(self) -> None:
         """Start the jobs that can run now, the first ones first."""
-        busy = self._held_here | self._written
+        busy = {path for id_ in self._tasks for path in self._planned[id_].writes}
         for job in [] if self._closing else self.table.queued():
             if job.id in self._tasks:  # resumed before its last attempt was put away
                 continue
-            if (planned := self._plan(job)) is None:
-                continue
-            writes = set(map(str, planned.writes))
-            if len(self._tasks) < self.at_once and not busy & writes:
-                task = asyncio.create_task(self._run(job, planned))
-                self._tasks[job.id] = task
-                task.add_done_callback(partial(self._ended, job.id))
-            busy |= writes  # who waits for a folder waits in the order of the queue
-        self._wake()
-
-    def _plan(self, job: JobLine) -> Planned | None:
-        """Return what is run of a job that waits; None for one that this service does not start."""
-        if job.id not in self._planned:
             try:
-                self._planned[job.id] = self._again(job)
+                planned = self._planned.get(job.id) or self._plan(job.request)
             except InputError as error:
                 self.table.end(job.id, JobState.FAILED, None, "", f"Not started: {error}\n")
-                return None
-        return self._planned[job.id]
+                continue
+            self._planned[job.id] = planned
+            if len(self._tasks) < self.at_once and not busy.intersection(planned.writes):
+                task = asyncio.create_task(self._run(job, planned))
+                self._tasks[job.id] = task
+                task.add_done_callback(partial(self._put_away, job.id))
+            busy.update(planned.writes)  # a folder's jobs wait in the order of the queue
+        self._wake()
 
-    def _again(self, job: JobLine) -> Planned:
-        return plan_again(
-            job.words, job.arguments, self.workplace, self.commands, self.table.wrote()
-        )
-
-    def _ended(self, id_: int, task: asyncio.Task[None]) -> None:
+    def _put_away(self, id_: int, task: asyncio.Task[None]) -> None:
         for of_jobs in (self._tasks, self._planned, self._processes):
             of_jobs.pop(id_, None)
         self._unwanted.discard(id_)
-        if not self._closing:
-            self._schedule_soon()
+        self._schedule_soon()
 
     def _schedule_soon(self) -> None:
         try:
-            self._schedule()
+            if not self._closing:
+                self._schedule()
         except ArgusError:  # the table cannot be read now
             asyncio.get_running_loop().call_later(AGAIN_S, self._schedule_soon)
 
-    async def _run(self, job: JobLine, planned: Planned) -> None:
+    async def _run(self, job: Kept, planned: Planned) -> None:
         """Run a job to its end, and note how it ended."""
         try:
             self.table.begin(job.id)
@@ -296,40 +258,32 @@ class Jobs:
             return
         self._wake()
         try:
-            again = tuple(a for a in planned.arguments if a != "--fresh" or job.attempt == 1)
+            again = [a for a in planned.arguments if a != "--fresh" or job.attempt == 1]
             running = await start_process(planned.words, again, self._held(job.id))
         except (OSError, ArgusError) as error:
-            why = f"{error}\n"
-            await self._insist(lambda: self.table.end(job.id, JobState.FAILED, None, "", why))
+            await self._end(job.id, JobState.FAILED, None, "", f"{error}\n")
             return
         self._processes[job.id] = running
         if job.id in self._unwanted or self._closing:
             running.cancel()
-        ended, _ = await asyncio.gather(
-            running.watch(self._notes(job.id)),
-            self._insist(lambda: self.table.runs_as(job.id, running.pid)),
-        )
-        state = self._state(job, running, ended)
-        await self._insist(
-            lambda: self.table.end(job.id, state, ended.code, ended.output, ended.errors)
-        )
+        ended = await running.watch(self._notes(job.id))
+        if ended.code in WELL.get(planned.words, (0,)):
+            state = JobState.DONE
+        elif running.cancelled:
+            state = JobState.INTERRUPTED if self._closing else JobState.CANCELLED
+        else:
+            state = JobState.FAILED
+        await self._end(job.id, state, *ended)
         self._held(job.id).unlink(missing_ok=True)
 
-    def _state(self, job: JobLine, running: Running, ended: Ended) -> JobState:
-        if ended.code in WELL.get(job.words, (0,)):
-            return JobState.DONE
-        if running.cancelled:
-            return JobState.INTERRUPTED if self._closing else JobState.CANCELLED
-        return JobState.FAILED
-
     def _notes(self, id_: int) -> Callable[[JobProgress], None]:
-        """Return what keeps the progress of a job: the first of each step, then now and then."""
+        """Return a function that keeps the progress of a job: first of each step, then seldom."""
         last, step = 0.0, ""
 
         def heard(progress: JobProgress) -> None:
             nonlocal last, step
             now, ends = time.monotonic(), progress["done"] == progress["total"]
-            if progress["step"] == step and now - last < EVERY_S and not ends:
+            if progress["step"] == step and now - last < STEP_EVERY_S and not ends:
                 return
             last, step = now, progress["step"]
             with suppress(ArgusError):  # a full disk is no reason to end the job
@@ -338,11 +292,13 @@ class Jobs:
 
         return heard
 
-    async def _insist(self, change: Callable[[], None]) -> None:
-        """Make a change of the table, again and again until it can be made."""
+    async def _end(
+        self, id_: int, state: JobState, code: int | None, output: str, errors: str
+    ) -> None:
+        """Note the end of a job, again and again until it can be written."""
         while True:
             try:
-                change()
+                self.table.end(id_, state, code, output, errors)
             except ArgusError:
                 if self._closing:
                     return
@@ -350,3 +306,142 @@ class Jobs:
             else:
                 self._wake()
                 return
+
+
+class Ended(NamedTuple):
+    """How a process ended. code: negative of a signal, as Python has it."""
+
+    code: int
+    output: str
+    errors: str
+
+
+class Running:
+    """A process in a process group of its own, so that it is signalled with its children."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process, self.cancelled = process, False
+        self._stopping: asyncio.Task[None] | None = None
+
+    async def watch(self, heard: Callable[[JobProgress], None]) -> Ended:
+        """Read its streams until it ends; `heard` is called with each line of progress."""
+        assert self.process.stdout is not None and self.process.stderr is not None
+        clock, ends = _clock(), {"output": b"", "errors": b""}
+
+        def keep(name: str, block: bytes) -> None:
+            ends[name] = (ends[name] + block)[-KEPT_BYTES:]
+
+        async def read_errors(stream: asyncio.StreamReader) -> None:
+            async for line in _lines(stream):
+                if (step := read_step(line)) is None:
+                    keep("errors", line.encode())
+                else:
+                    heard(clock(step))
+
+        async def read_output(stream: asyncio.StreamReader) -> None:
+            while block := await stream.read(BLOCK):
+                keep("output", block)
+
+        await asyncio.gather(read_errors(self.process.stderr), read_output(self.process.stdout))
+        code = await self.process.wait()
+        if self._stopping is not None:
+            self._stopping.cancel()
+        return Ended(code, *(end.decode("utf-8", "replace") for end in ends.values()))
+
+    def cancel(self) -> None:
+        """Ask it to stop: SIGINT as Ctrl-C does, then SIGTERM, then SIGKILL."""
+        self.cancelled = True
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop())
+
+    async def _stop(self) -> None:
+        signals = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+        for number, grace in zip(signals, (*GRACE_S, 0.0), strict=True):
+            signal_group(self.process.pid, number)
+            await asyncio.sleep(grace)
+
+
+async def start_process(words: Sequence[str], arguments: Sequence[str], held: Path) -> Running:
+    """Start a command of Argus. held: a file whose lock is held as long as the process lives.
+
+    The process writes its number there itself: a service that is killed right after the start has
+    no time to.
+    """
+    with take_lock(held, busy=f"{held}: this job runs already.") as lock:
+        lock.truncate(0)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", CHILD, str(lock.fileno()), *words, *arguments,
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE, start_new_session=True,
+            pass_fds=(lock.fileno(),), env={**os.environ, VARIABLE: LINES},
+        )  # fmt: skip
+    return Running(process)
+
+
+def end_leftover(held: Path) -> None:
+    """End the process of a job that outlived the service which started it, if it still lives.
+
+    The lock of `held` tells: a process of the same number that is another one does not hold it.
+    """
+    until, pid = time.monotonic() + BEGINS_S, None
+    while pid is None:
+        if time.monotonic() > until or not is_held(held):
+            return
+        with suppress(OSError):
+            pid = whole_number(held.read_text(encoding="ascii", errors="replace"))
+        time.sleep(0.02)
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
+        signal_group(pid, number)
+        until = time.monotonic() + 2
+        while time.monotonic() < until:
+            if not is_held(held):
+                return
+            time.sleep(0.02)
+
+
+def is_held(held: Path) -> bool:
+    """Return whether a process of a job lives."""
+    if not held.is_file():
+        return False
+    try:
+        take_lock(held, busy="").close()
+    except ArgusError:
+        return True
+    return False
+
+
+def signal_group(pid: int, number: signal.Signals) -> None:
+    """Send a signal to a process group, if there is one."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, number)
+
+
+def _clock() -> Callable[[Step], JobProgress]:
+    """Return a function that tells from the pace of a step when it will end."""
+    name, since, first = "", 0.0, 0
+
+    def progress(step: Step) -> JobProgress:
+        nonlocal name, since, first
+        now, done, total = time.monotonic(), step["done"], step["total"]
+        if step["step"] != name or done < first:
+            name, since, first = step["step"], now, done
+        eta = None
+        if total is not None and done > first:
+            eta = round((now - since) / (done - first) * max(total - done, 0), 1)
+        return {"step": name[:200], "done": done, "total": total, "eta_s": eta}
+
+    return progress
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Yield lines of a stream, one longer than MAX_LINE in pieces."""
+    rest = b""
+    while block := await stream.read(BLOCK):
+        *lines, rest = (rest + block).split(b"\n")
+        for line in lines:
+            yield line.decode("utf-8", "replace") + "\n"
+        if len(rest) > MAX_LINE:
+            yield rest.decode("utf-8", "replace")
+            rest = b""
+    if rest:
+        yield rest.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The table of jobs: SQLite beside the results, so that nothing is lost with the process."""
+"""Keep jobs and their events in SQLite beside the results, so that they outlive the process."""
 
 from __future__ import annotations
 
@@ -6,38 +6,31 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from threading import RLock
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+from typing_extensions import TypedDict
 
 from argus.data.provenance import utc_now
 from argus.data.records import parse_json, read_record
 from argus.data.sqlite import closing_if_it_fails, connect
 from argus.errors import ArgusError
-from argus.service.jobs.planning import Planned, command_line
-from argus.service.jobs.summary import (
-    RESUMABLE,
-    JobEvent,
-    JobProgress,
-    JobRecord,
-    JobState,
-)
+from argus.service.jobs.planning import JobRequest, Planned
 
 T = TypeVar("T")
 
 FILE = "jobs.sqlite"
-MOST_EVENTS = 2_000
-"""Events kept of one job; the first ones go."""
+MAX_EVENTS = 2_000  # kept of one job; the first ones go
 BUSY_MS = 200
-KEPT_DAYS = 30
-"""Days that a job is kept after its end: its arguments may hold questions."""
+KEPT_DAYS = 30  # after the end of a job: its request may hold questions
 _TABLES = """
 CREATE TABLE IF NOT EXISTS jobs (
-  id INTEGER PRIMARY KEY AUTOINCREMENT, words TEXT NOT NULL, arguments TEXT NOT NULL,
-  line TEXT NOT NULL, writes TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,
-  queued_at TEXT NOT NULL, started_at TEXT, finished_at TEXT, exit_code INTEGER, pid INTEGER,
+  id INTEGER PRIMARY KEY AUTOINCREMENT, request TEXT NOT NULL, line TEXT NOT NULL,
+  writes TEXT NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,
+  queued_at TEXT NOT NULL, started_at TEXT, finished_at TEXT, exit_code INTEGER,
   output TEXT NOT NULL DEFAULT '', errors TEXT NOT NULL DEFAULT '') STRICT;
 CREATE TABLE IF NOT EXISTS events (
   id INTEGER PRIMARY KEY AUTOINCREMENT, job INTEGER NOT NULL REFERENCES jobs(id),
@@ -47,25 +40,114 @@ CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state);
 """
 
 
-@dataclass(frozen=True, slots=True)
-class JobLine:
-    """A job as the table has it: words that are planned again before they are run."""
+class JobState(StrEnum):
+    """Where a job is. Interrupted: the service ended while it ran."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+
+RESUMABLE = (JobState.FAILED, JobState.CANCELLED, JobState.INTERRUPTED)
+AT_AN_END = (JobState.DONE, *RESUMABLE)
+
+
+class JobProgress(TypedDict):
+    """Where its step stands. total, eta_s (seconds to the end of the step): None if not known.
+
+    step: what it does.
+    done: how much of it is done.
+    total: how much there is in all; None where that is not known.
+    eta_s: seconds to the end of the step; None where that is not known.
+    """
+
+    step: str
+    done: int
+    total: int | None
+    eta_s: float | None
+
+
+class JobRecord(TypedDict):
+    """A job. Times are ISO 8601 in UTC.
+
+    id: number of the job, from 1.
+    command: command as it would be typed.
+    state: queued, running, done, failed, cancelled, or interrupted (the service ended).
+    attempt: how often it was started.
+    resumable: whether it can be started again where it ended.
+    writes: folders that nobody else may write while it runs.
+    queued_at: when it was taken, ISO 8601, UTC.
+    started_at: when it began; None before.
+    finished_at: when it ended; None before.
+    exit_code: exit code; None before its end.
+    progress: where its step stands; None where it runs none.
+    output: what the command printed; the end of it, where it is long.
+    errors: what it printed of errors and warnings; the end of it.
+    """
 
     id: int
-    words: tuple[str, ...]
-    arguments: tuple[str, ...]
+    command: str
+    state: JobState
+    attempt: int
+    resumable: bool
+    writes: list[str]
+    queued_at: str
+    started_at: str | None
+    finished_at: str | None
+    exit_code: int | None
+    progress: JobProgress | None
+    output: str
+    errors: str
+
+
+class JobList(TypedDict):
+    """Jobs, the latest first.
+
+    jobs: jobs, the latest first.
+    before: id to go on from; None at the end.
+    """
+
+    jobs: list[JobRecord]
+    before: int | None
+
+
+class JobEvent(TypedDict):
+    """A change of a job.
+
+    id: number of the event, rising over all jobs.
+    job: id of the job.
+    at: when, ISO 8601, UTC.
+    state: state that the job came to.
+    progress: where its step stands; None where it runs none.
+    """
+
+    id: int
+    job: int
+    at: str
+    state: JobState
+    progress: JobProgress | None
+
+
+class Kept(NamedTuple):
+    """A job as the table has it. Its request is planned again before it is run."""
+
+    id: int
+    request: JobRequest
     attempt: int
 
 
 class JobTable:
-    """Jobs and what happened to them. Each change is whole or not there, of whatever thread.
+    """Jobs and their events. Each change is whole or not there, of whatever thread.
 
     Raises ArgusError where the file cannot be read or written, a full disk among the reasons.
     """
 
     def __init__(self, home: Path) -> None:
         self.path, self._lock = home / FILE, RLock()
-        with self._written():
+        with self._guarded():
             self._sql = connect(self.path, isolation_level=None, check_same_thread=False)
             self._sql.row_factory = sqlite3.Row
             with closing_if_it_fails(self._sql):
@@ -77,14 +159,12 @@ class JobTable:
     def settle(self) -> bool:
         """Note where the file lies; return whether it lay there when it was last opened.
 
-        One that was copied or unpacked here has another inode: it may be a stranger's. One of an
-        earlier version has no note, and may be so, too.
+        One that was copied or unpacked here has another inode: it may be a stranger's.
         """
-        with self._written():
-            here = self.path.stat().st_ino % 2**31  # what fits into the pragma
+        with self._guarded():
+            here = self.path.stat().st_ino % 2**31  # fits into the pragma
             (before,) = self._sql.execute("PRAGMA user_version").fetchone()
-            if before != here:
-                self._sql.execute(f"PRAGMA user_version={here}")
+            self._sql.execute(f"PRAGMA user_version={here}")
             return bool(before == here)
 
     def forget(self) -> None:
@@ -99,46 +179,32 @@ class JobTable:
         """Close the file."""
         self._sql.close()
 
-    def add(self, job: Planned) -> int:
+    def add(self, request: JobRequest, planned: Planned) -> int:
         """Queue a job; return its id."""
-        columns = (
-            json.dumps(job.words), json.dumps(job.arguments), job.line,
-            json.dumps([str(path) for path in job.writes]), JobState.QUEUED, utc_now(),
-        )  # fmt: skip
+        columns = (json.dumps(request.model_dump()), *_plan(planned), JobState.QUEUED, utc_now())
         with self._changing():
             id_ = self._sql.execute(
-                "INSERT INTO jobs (words, arguments, line, writes, state, attempt, queued_at) "
-                "VALUES (?, ?, ?, ?, ?, 1, ?)",
+                "INSERT INTO jobs (request, line, writes, state, attempt, queued_at) "
+                "VALUES (?, ?, ?, ?, 1, ?)",
                 columns,
             ).lastrowid
             assert id_ is not None
-            self._note(id_, JobState.QUEUED, None)
+            self._note(id_, JobState.QUEUED)
         return id_
 
-    def again(self, id_: int) -> None:
+    def again(self, id_: int, planned: Planned) -> None:
         """Queue a job that ended once more; one that was cancelled in the queue never began."""
-        with self._changing():
-            self._sql.execute(
-                "UPDATE jobs SET state = ?, attempt = attempt + (started_at IS NOT NULL), "
-                "queued_at = ?, "
-                "started_at = NULL, finished_at = NULL, exit_code = NULL, pid = NULL WHERE id = ?",
-                (JobState.QUEUED, utc_now(), id_),
-            )
-            self._note(id_, JobState.QUEUED, None)
+        self._change(
+            id_, JobState.QUEUED,
+            "line = ?, writes = ?, attempt = attempt + (started_at IS NOT NULL), queued_at = ?, "
+            "started_at = NULL, finished_at = NULL, exit_code = NULL",
+            *_plan(planned), utc_now(),
+        )  # fmt: skip
 
     def begin(self, id_: int) -> None:
         """Note that a job runs."""
-        with self._changing():
-            self._sql.execute(
-                "UPDATE jobs SET state = ?, started_at = ?, output = '', errors = '' WHERE id = ?",
-                (JobState.RUNNING, utc_now(), id_),
-            )
-            self._note(id_, JobState.RUNNING, None)
-
-    def runs_as(self, id_: int, pid: int) -> None:
-        """Note the process of a job."""
-        with self._changing():
-            self._sql.execute("UPDATE jobs SET pid = ? WHERE id = ?", (pid, id_))
+        change = "started_at = ?, output = '', errors = ''"
+        self._change(id_, JobState.RUNNING, change, utc_now())
 
     def step(self, id_: int, progress: JobProgress) -> None:
         """Note where a running job stands."""
@@ -147,40 +213,35 @@ class JobTable:
             self._sql.execute(
                 "DELETE FROM events WHERE job = ? AND id <= (SELECT id FROM events WHERE job = ? "
                 "ORDER BY id DESC LIMIT 1 OFFSET ?)",
-                (id_, id_, MOST_EVENTS),
+                (id_, id_, MAX_EVENTS),
             )
 
     def end(
         self, id_: int, state: JobState, code: int | None, output: str = "", errors: str = ""
     ) -> None:
         """Note how a job ended."""
-        with self._changing():
-            self._sql.execute(
-                "UPDATE jobs SET state = ?, finished_at = ?, exit_code = ?, pid = NULL, "
-                "output = ?, errors = ? WHERE id = ?",
-                (state, utc_now(), code, output, errors, id_),
-            )
-            self._note(id_, state, None)
+        change = "finished_at = ?, exit_code = ?, output = ?, errors = ?"
+        self._change(id_, state, change, utc_now(), code, output, errors)
 
-    def queued(self) -> list[JobLine]:
+    def queued(self) -> list[Kept]:
         """Return the jobs that wait, in their order."""
         query = "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id"
-        return self._read(_job_line, query, JobState.QUEUED)
+        return self._read(_kept, query, JobState.QUEUED)
 
-    def line_of(self, id_: int) -> JobLine | None:
-        """Return the words of a job; None where there is none of that id."""
-        return next(iter(self._read(_job_line, "SELECT * FROM jobs WHERE id = ?", id_)), None)
+    def kept(self, id_: int) -> Kept:
+        """Return the request of a job that is there."""
+        return self._read(_kept, "SELECT * FROM jobs WHERE id = ?", id_)[0]
 
     def wrote(self) -> frozenset[str]:
         """Return the paths that jobs wrote which began."""
         query = "SELECT writes FROM jobs WHERE started_at IS NOT NULL OR attempt > 1"
-        rows = self._read(lambda row: _texts(row["writes"]), query)
+        rows = self._read(_writes, query)
         return frozenset(path for paths in rows for path in paths)
 
-    def running(self) -> dict[int, int | None]:
-        """Return the jobs that run, with their processes."""
-        query = "SELECT id, pid FROM jobs WHERE state = ?"
-        return dict(self._read(tuple, query, JobState.RUNNING))
+    def running(self) -> list[int]:
+        """Return the jobs that run."""
+        query = "SELECT id FROM jobs WHERE state = ?"
+        return self._read(lambda row: int(row["id"]), query, JobState.RUNNING)
 
     def job(self, id_: int) -> JobRecord | None:
         """Return a job; None where there is none of that id."""
@@ -192,9 +253,15 @@ class JobTable:
         return self._read(self._record, query, before, before, most)
 
     def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
-        """Return what happened to a job after an event, in order."""
+        """Return the events of a job after one of them, in order."""
         query = "SELECT * FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?"
-        return self._read(_event, query, id_, after, most)
+        return self._read(
+            lambda row: {
+                "id": row["id"], "job": row["job"], "at": row["at"],
+                "state": JobState(row["state"]), "progress": _progress(row),
+            },
+            query, id_, after, most,
+        )  # fmt: skip
 
     def _record(self, row: sqlite3.Row) -> JobRecord:
         state = JobState(row["state"])
@@ -205,35 +272,33 @@ class JobTable:
             row["id"],
         ) if state == JobState.RUNNING else []  # fmt: skip
         return {
-            "id": row["id"],
-            "command": command_line(_texts(row["words"]), _texts(row["arguments"])),
-            "state": state,
-            "attempt": row["attempt"],
-            "resumable": state in RESUMABLE,
-            "writes": list(_texts(row["writes"])),
-            "queued_at": row["queued_at"],
-            "started_at": row["started_at"],
-            "finished_at": row["finished_at"],
-            "exit_code": row["exit_code"],
-            "progress": next(iter(last), None),
-            "output": row["output"],
-            "errors": row["errors"],
-        }
+            "id": row["id"], "command": row["line"], "state": state, "attempt": row["attempt"],
+            "resumable": state in RESUMABLE, "writes": _writes(row),
+            "queued_at": row["queued_at"], "started_at": row["started_at"],
+            "finished_at": row["finished_at"], "exit_code": row["exit_code"],
+            "progress": next(iter(last), None), "output": row["output"], "errors": row["errors"],
+        }  # fmt: skip
 
-    def _note(self, id_: int, state: JobState, progress: JobProgress | None) -> None:
+    def _change(self, id_: int, state: JobState, change: str, *values: object) -> None:
+        """Set columns of a job that comes to a state, and note the event."""
+        with self._changing():
+            query = f"UPDATE jobs SET state = ?, {change} WHERE id = ?"
+            self._sql.execute(query, (state, *values, id_))
+            self._note(id_, state)
+
+    def _note(self, id_: int, state: JobState, progress: JobProgress | None = None) -> None:
         self._sql.execute(
             "INSERT INTO events (job, at, state, progress) VALUES (?, ?, ?, ?)",
             (id_, utc_now(), state, None if progress is None else json.dumps(progress)),
         )
 
     def _read(self, make: Callable[[sqlite3.Row], T], query: str, *values: object) -> list[T]:
-        """Return what is made of the rows of a query."""
-        with self._written():
+        with self._guarded():
             return [make(row) for row in self._sql.execute(query, values).fetchall()]
 
     @contextmanager
-    def _written(self) -> Iterator[None]:
-        """Turn what SQLite and a damaged row raise into an error that says what to do."""
+    def _guarded(self) -> Iterator[None]:
+        """Turn an error of SQLite or of a damaged row into one that says what to do."""
         try:
             with self._lock:
                 yield
@@ -246,7 +311,7 @@ class JobTable:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Make the changes of a block whole, or not at all."""
-        with self._written():
+        with self._guarded():
             self._sql.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -258,22 +323,19 @@ class JobTable:
                 raise
 
 
-def _job_line(row: sqlite3.Row) -> JobLine:
-    return JobLine(row["id"], _texts(row["words"]), _texts(row["arguments"]), row["attempt"])
+def _plan(planned: Planned) -> tuple[str, str]:
+    return planned.line, json.dumps([str(path) for path in planned.writes])
 
 
-def _event(row: sqlite3.Row) -> JobEvent:
-    return {
-        "id": row["id"], "job": row["job"], "at": row["at"], "state": JobState(row["state"]),
-        "progress": _progress(row),
-    }  # fmt: skip
+def _kept(row: sqlite3.Row) -> Kept:
+    return Kept(row["id"], JobRequest.model_validate(parse_json(row["request"])), row["attempt"])
 
 
-def _texts(written: str) -> tuple[str, ...]:
-    texts = parse_json(written)
+def _writes(row: sqlite3.Row) -> list[str]:
+    texts = parse_json(row["writes"])
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{written:.40} where a list of texts was written")
-    return tuple(texts)
+        raise ValueError(f"{row['writes']:.40} where a list of texts was written")
+    return texts
 
 
 def _progress(row: sqlite3.Row) -> JobProgress | None:

@@ -1,1 +1,1 @@
-"""The page to work in: server-rendered, htmx beside it, nothing from elsewhere."""
+"""Pages to work in: rendered by the server, with htmx, and nothing from elsewhere."""

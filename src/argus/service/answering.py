@@ -1,0 +1,327 @@
+"""Answer questions from the documents in force: search, then resolve hits by the records.
+
+The records are read at first use, and again when their files change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from typing_extensions import TypedDict
+
+from argus.authority.domains import Domain
+from argus.authority.endings import Endings
+from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.inputs import domain_of, in_force, moment_of, open_authority
+from argus.authority.jobs.search import chain_link
+from argus.authority.jobs.summary import ChainLink
+from argus.authority.relation import Authority
+from argus.authority.resolve import trace
+from argus.authority.rules import Edge
+from argus.authority.serving import ANCHORS
+from argus.errors import InputError
+from argus.indexes.summary import Hit
+from argus.indexes.words import check_query
+from argus.service.searcher import Answered, Searcher, hit_of
+from argus.service.telemetry import Log
+from argus.settings import TOP_K
+
+MAX_DEPTH = 16_000  # results of one search, if few of them are in force at an earlier time
+MAX_CONTROLLING = 100  # documents named of those that control one document: the nearest
+MAX_LINKS = 50  # links of one chain, from the document that was asked for
+MAX_LINKS_IN_ALL = 10_000  # links in one answer; later chains have none
+CHECK_S = 1.0  # least seconds between two looks at the files of the records
+NO_RECORD = "no document that was retrieved has a record: nothing can be superseded"
+
+
+class ServedHit(Hit):
+    """A document that is served: in force, where there are records, and what led to it.
+
+    anchor: id of what was retrieved, and what this controls.
+    anchor_rank: rank of the anchor, from 1.
+    chain: from anchor to document, oldest first; empty where they are one.
+    type: type of its record; None where there is none.
+    time: when it took effect; None where not known.
+    """
+
+    anchor: str
+    anchor_rank: int
+    chain: list[ChainLink]
+    type: str | None
+    time: str | None
+
+
+class SearchResults(TypedDict):
+    """The best documents for one question.
+
+    query: question that was asked.
+    version: version of the index that answered.
+    retired: superseded documents that were retrieved, and what controls each.
+    without_record: retrieved documents that no record is known of; they are served as they are.
+    """
+
+    query: str
+    ranked_by: str
+    warning: str | None
+    version: int | None
+    as_of: str | None
+    known_by: str | None
+    results: list[ServedHit]
+    retired: dict[str, list[str]]
+    without_record: list[str]
+
+
+class Controlling(TypedDict):
+    """A document that controls another, and the chain that leads to it.
+
+    id: id of the document.
+    chain: supersessions that lead to it, oldest first; of a long chain the first 50.
+    hops: how many they are; more than `chain` has where that was cut.
+    """
+
+    id: str
+    title: str
+    chain: list[ChainLink]
+    hops: int
+
+
+class Resolved(TypedDict):
+    """One document under the authority relation.
+
+    id: id of the document.
+    known: whether there is a record of it; without one nothing supersedes it.
+    in_force: whether it is in force at that time.
+    active: whether nothing supersedes it.
+    controlling: documents that control it, the nearest 100.
+    more: whether more than these control it.
+    """
+
+    id: str
+    known: bool
+    in_force: bool
+    active: bool
+    controlling: list[Controlling]
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, and the time as of which it is answered.
+
+    anchors: retrieved documents that are looked at, k at least.
+    """
+
+    text: str
+    k: int = TOP_K
+    as_of: str | None = None
+    known_by: str | None = None
+    anchors: int = ANCHORS
+
+
+class ServedAuthority:
+    """The authority relation of the records that are served.
+
+    Any thread may ask, one at a time. If a changed file cannot be read, the last records go on
+    counting and the log says why. Raises InputError if they cannot be read at first use.
+    """
+
+    def __init__(self, source: AuthoritySource, log: Log | None = None) -> None:
+        self.source, self._log = source, log or Log()
+        self._lock = threading.RLock()
+        self._domain = Domain("records", ())
+        self._relation: Authority | None = None
+        self._stamp: list[tuple[int, ...]] = []
+        self._checked = 0.0
+
+    @contextmanager
+    def at(self, as_of: str | None = None, known_by: str | None = None) -> Iterator[Authority]:
+        """Hold the relation as of a time; None is the time that the service was started with."""
+        with self._lock:
+            yield self._view(as_of, known_by)
+
+    def times(self, as_of: str | None, known_by: str | None) -> tuple[str | None, str | None]:
+        """Return the times that count: those of a request, else those of the service."""
+        return as_of or self.source.as_of, known_by or self.source.known_by
+
+    def around(self, id_: str) -> Authority:
+        """Return the part of the relation that leads on from one document, as a copy."""
+        with self.at() as whole:
+            if id_ not in whole:
+                return Authority([])
+            chains = whole.reach([id_])
+            records = [whole.records[one] for one in chains]
+            edges = [
+                Edge(link.superseder, link.superseded, link.rule, link.confidence)
+                for link in chains.values()
+                if link is not None
+            ]
+        return Authority(records, edges=edges)
+
+    def resolve(
+        self, ids: Iterable[str], as_of: str | None = None, known_by: str | None = None
+    ) -> list[Resolved]:
+        """Return the documents that control each document, each once.
+
+        Other threads are let in between two documents.
+        """
+        with self._lock:
+            relation = self._view(as_of, known_by)
+        endings = Endings(relation, MAX_CONTROLLING + 1, MAX_LINKS)
+        links_left, answer = MAX_LINKS_IN_ALL, list[Resolved]()
+        for id_ in dict.fromkeys(ids):
+            with self._lock:
+                known = id_ in relation
+                is_in_force = not known or relation.in_force(id_)
+                ends = endings.of(id_) if known and is_in_force else ()
+            controlling: list[Controlling] = []
+            for end in ends[:MAX_CONTROLLING]:
+                links = end.chain[:links_left]
+                links_left -= len(links)
+                controlling.append({
+                    "id": end.id, "title": relation.records[end.id].title,
+                    "chain": [chain_link(link, relation) for link in links], "hops": end.hops,
+                })  # fmt: skip
+            answer.append({
+                "id": id_, "known": known, "in_force": is_in_force,
+                "active": not ends[0].hops if ends else not known,
+                "controlling": controlling, "more": len(ends) > MAX_CONTROLLING,
+            })  # fmt: skip
+            time.sleep(0)
+        return answer
+
+    def _view(self, as_of: str | None, known_by: str | None) -> Authority:
+        relation = self._current()
+        as_of, known_by = self.times(as_of, known_by)
+        effective = moment_of(as_of, self._domain, "as_of")
+        known = moment_of(known_by, self._domain, "known_by")
+        return relation if effective is None and known is None else relation.as_of(effective, known)
+
+    def _current(self) -> Authority:
+        if self._relation is None:
+            self._read()
+            assert self._relation is not None
+        elif time.monotonic() - self._checked > CHECK_S:
+            self._checked = time.monotonic()
+            if self._stamped() != self._stamp:
+                threading.Thread(target=self._read_again, daemon=True).start()
+        return self._relation
+
+    def _stamped(self) -> list[tuple[int, ...]]:
+        """Return a value that changes when a file of the records, rules or edges does."""
+        named = (self.source.records, self.source.rules, self.source.edges)
+        stats = [Path(one).stat() for one in named if one is not None and Path(one).is_file()]
+        return [(one.st_mtime_ns, one.st_size, one.st_ino) for one in stats]
+
+    def _read(self) -> None:
+        stamp = self._stamp = self._stamped()
+        domain = domain_of(self.source)
+        relation = open_authority(replace(self.source, as_of=None, known_by=None)).authority
+        with self._lock:
+            if stamp == self._stamp:  # else a later thread reads a later version
+                self._domain, self._relation = domain, relation
+
+    def _read_again(self) -> None:
+        try:
+            self._read()
+        except Exception as error:  # the last records go on counting
+            self._log.write("records not read again", error=str(error))
+
+
+async def answer(
+    question: Question, searcher: Searcher, authority: ServedAuthority | None = None
+) -> SearchResults:
+    """Return the best documents for a question, of those in force if there are records.
+
+    Raises InputError for an empty question, for a date that is none, and for a time without
+    records.
+    """
+    check_query(question.text)
+    if authority is None:
+        for name in ("as_of", "known_by"):
+            if (value := getattr(question, name)) is not None:
+                raise InputError(
+                    f"{name} {value!r}, and no records are served",
+                    expected="a service that was started with --records and --rules or --edges",
+                    fix="Leave it out.",
+                    where=name,
+                )
+        answered = await searcher.ask(question.text, question.k)
+        return {
+            "query": question.text, "ranked_by": answered.ranked_by, "warning": answered.warning,
+            "version": answered.version, "as_of": None, "known_by": None,
+            "results": [
+                {**hit, "anchor": hit["id"], "anchor_rank": hit["rank"], "chain": [], "type": None,
+                 "time": None}
+                for hit in answered.hits
+            ],
+            "retired": {}, "without_record": [],
+        }  # fmt: skip
+    wide = max(question.anchors, question.k)
+    while True:
+        answered = await searcher.ask(question.text, wide)
+        is_last = len(answered.hits) < wide or wide * 4 > MAX_DEPTH
+        results = await asyncio.to_thread(
+            _controlled, question, searcher, authority, answered, is_last
+        )
+        if results is not None:
+            return results
+        wide *= 4
+
+
+def _controlled(
+    question: Question,
+    searcher: Searcher,
+    authority: ServedAuthority,
+    answered: Answered,
+    is_last: bool,
+) -> SearchResults | None:
+    """Return the documents in force in place of the hits; None if too few hits are in force.
+
+    is_last: there are no more hits.
+    """
+    depth = max(question.anchors, question.k)
+    retrieved = {hit["id"]: hit for hit in answered.hits}
+    as_of, known_by = authority.times(question.as_of, question.known_by)
+    with authority.at(as_of, known_by) as relation:
+        scores = {id_: hit["score"] for id_, hit in retrieved.items()}
+        current = list(in_force(scores, relation).items())
+        if len(current) < depth and not is_last:
+            return None
+        resolution = trace(dict(current[:depth]), relation, k=question.k, anchors=depth)
+        absent = [hit.id for hit in resolution.hits if hit.id not in retrieved]
+        texts = searcher.source().texts(absent) if absent else {}
+        served: list[ServedHit] = []
+        for hit in resolution.hits:
+            own = retrieved.get(hit.id) or hit_of(hit.id, texts.get(hit.id, ("", "")))
+            record = relation.records.get(hit.id)
+            served.append({
+                **own,
+                "rank": hit.rank,
+                "score": hit.score,
+                "title": own["title"] or (record.title if record else ""),
+                "text": own["text"] or (record.text if record else ""),
+                "anchor": hit.anchor,
+                "anchor_rank": hit.anchor_rank,
+                "chain": [chain_link(link, relation) for link in hit.chain],
+                "type": record.type if record else None,
+                "time": str(record.time) if record and record.time else None,
+            })  # fmt: skip
+    is_of_another_corpus = 0 < len(resolution.anchors) == len(resolution.unknown)
+    warnings = [answered.warning, NO_RECORD if is_of_another_corpus else None]
+    return {
+        "query": question.text,
+        "ranked_by": answered.ranked_by,
+        "warning": "; ".join(filter(None, warnings)) or None,
+        "version": answered.version,
+        "as_of": as_of,
+        "known_by": known_by,
+        "results": served,
+        "retired": {id_: list(by) for id_, by in resolution.retired.items()},
+        "without_record": list(resolution.unknown),
+    }

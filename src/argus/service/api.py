@@ -1,0 +1,384 @@
+"""Answer programs: search, explain, resolve, retrieve in the shapes of others, tell the state.
+
+Shapes of others, which need no client of ours:
+
+* An OpenAI-compatible vector store: https://platform.openai.com/docs/api-reference/vector-stores/search
+* LangChain: `RemoteLangChainRetriever` of langchain-community reads the answer, and so does
+  `Document(**one)`.
+* LlamaIndex: `TextNode.from_dict(one["node"])`, and its score.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse, Response
+from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
+from typing_extensions import TypedDict
+
+from argus.authority.serving import ANCHORS
+from argus.errors import InputError
+from argus.explanation.config import ExplainConfig
+from argus.explanation.records import ExplanationRecord, RunExplanationRecord
+from argus.service.answering import Question, Resolved, SearchResults, ServedHit
+from argus.service.searcher import IndexSource, State
+from argus.service.state import Service, ServiceOf
+from argus.service.workplace import run_config
+from argus.settings import TOP_K
+
+MAX_K, MAX_QUESTIONS, MAX_IDS = 200, 256, 1000
+MAX_RESULTS = 50  # as OpenAI's API has it
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+Id = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+Date = Annotated[str, StringConstraints(min_length=1, max_length=64)]
+K = Annotated[int, Field(ge=1, le=MAX_K)]
+Explained = ExplanationRecord | RunExplanationRecord
+Metadata = dict[str, str | float]
+"""Of a document, by name; unknown values are left out."""
+
+
+class Body(BaseModel):
+    """A body that refuses every unknown key: a request names no path, no model, no address."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Times(Body):
+    """The time as of which a question is answered; see `argus authority search`."""
+
+    as_of: Annotated[Date | None, Field(description="What had taken effect by this date.")] = None
+    known_by: Annotated[Date | None, Field(description="What had been published by this date.")] = (
+        None
+    )
+
+
+class Asking(Times):
+    """How questions are answered."""
+
+    k: Annotated[K, Field(description="Documents to return.")] = TOP_K
+    anchors: Annotated[K, Field(description="Retrieved documents that are looked at.")] = ANCHORS
+
+    def question(self, text: str) -> Question:
+        """Return a question that is answered so."""
+        return Question(text, self.k, self.as_of, self.known_by, self.anchors)
+
+
+class Search(Asking):
+    """One question."""
+
+    query: Text
+
+
+class Batch(Asking):
+    """Several questions."""
+
+    queries: Annotated[list[Text], Field(min_length=1, max_length=MAX_QUESTIONS)]
+
+
+class BatchResults(TypedDict):
+    """Answers in the order of the questions.
+
+    answers: answers in the order of the questions.
+    """
+
+    answers: list[SearchResults]
+
+
+class Explain(Body):
+    """A question, and the document that should come back for it."""
+
+    query: Text
+    id: Id
+    k: K = TOP_K
+
+
+class Resolve(Times):
+    """Documents whose controlling documents are asked for."""
+
+    ids: Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS)]
+
+
+class Resolutions(TypedDict):
+    """Documents under the authority relation, as of a time; each once, in the order asked for."""
+
+    as_of: str | None
+    known_by: str | None
+    documents: list[Resolved]
+
+
+searching = APIRouter(tags=["search"])
+
+
+@searching.get("/search")
+async def search(body: Annotated[Search, Query()], service: ServiceOf) -> SearchResults:
+    """Return the best documents for a question: of what is in force, where records are served."""
+    return await service.answer(body.question(body.query))
+
+
+@searching.post("/search", operation_id="search_by_body")
+async def search_by_body(body: Search, service: ServiceOf) -> SearchResults:
+    """Return the best documents for a question, as GET does."""
+    return await service.answer(body.question(body.query))
+
+
+@searching.post("/search/batch")
+async def search_batch(body: Batch, service: ServiceOf) -> BatchResults:
+    """Answer several questions at once."""
+    questions = [body.question(text) for text in body.queries]
+    return {"answers": await asyncio.gather(*map(service.answer, questions))}
+
+
+@searching.get("/explain")
+async def explain(body: Annotated[Explain, Query()], service: ServiceOf) -> Explained:
+    """Say why a document does not come back for a question: every cause checked."""
+    return await explained(service, body)
+
+
+@searching.post("/explain", operation_id="explain_by_body")
+async def explain_by_body(body: Explain, service: ServiceOf) -> Explained:
+    """Say why a document does not come back, as GET does."""
+    return await explained(service, body)
+
+
+@searching.post("/resolve")
+def resolve(body: Resolve, service: ServiceOf) -> Resolutions:
+    """Return what controls each document, and the chain of supersessions that leads there."""
+    if (authority := service.authority) is None:
+        raise InputError(
+            "no records are served",
+            expected="a service that was started with --records and --rules or --edges",
+            fix="Start it so, or over a folder of `argus authority audit`.",
+        )
+    as_of, known_by = authority.times(body.as_of, body.known_by)
+    documents = authority.resolve(body.ids, as_of, known_by)
+    return {"as_of": as_of, "known_by": known_by, "documents": documents}
+
+
+async def explained(service: Service, body: Explain) -> Explained:
+    """Explain in a thread of its own, a few at a time; others are answered meanwhile."""
+    return await to_thread.run_sync(_explained, service, body, limiter=service.explaining)
+
+
+def _explained(service: Service, body: Explain) -> Explained:
+    from argus.explanation.job import explain as explain_index
+    from argus.explanation.of_retriever import explain_served
+
+    authority = None if service.authority is None else service.authority.around(body.id)
+    source = service.searcher.source()
+    if isinstance(source, IndexSource):
+        config = ExplainConfig(k=body.k)
+        return explain_index(
+            body.query, body.id, source.retriever, config, authority=authority, fold=service.fold
+        ).as_dict()
+    return explain_served(
+        body.query, body.id, service.searcher, source.documents,
+        run_config(service.workplace, body.k), authority,
+    ).as_dict()  # fmt: skip
+
+
+class Content(TypedDict):
+    """A piece of text."""
+
+    type: Literal["text"]
+    text: str
+
+
+class FoundFile(TypedDict):
+    """A result in OpenAI's shape; what led to it stands among its attributes."""
+
+    file_id: str
+    filename: str
+    score: float
+    attributes: Metadata
+    content: list[Content]
+
+
+class ResultsPage(TypedDict):
+    """All results in OpenAI's shape."""
+
+    object: Literal["vector_store.search_results.page"]
+    search_query: list[str]
+    data: list[FoundFile]
+    has_more: bool
+    next_page: str | None
+
+
+class RankingOptions(Body):
+    """Of OpenAI's search: results below a score are left out."""
+
+    ranker: Literal["none", "auto"] = "auto"
+    score_threshold: float | None = None
+
+
+class VectorStoreSearch(Times):
+    """OpenAI's search of a vector store; as_of and known_by are ours."""
+
+    query: Text | Annotated[list[Text], Field(min_length=1, max_length=1)]
+    max_num_results: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = TOP_K
+    ranking_options: RankingOptions | None = None
+    rewrite_query: bool = False
+    filters: Any = None
+
+
+class FoundDocument(TypedDict):
+    """A document in LangChain's shape."""
+
+    id: str
+    page_content: str
+    metadata: Metadata
+
+
+class LangChainDocuments(TypedDict):
+    """What `RemoteLangChainRetriever` reads."""
+
+    response: list[FoundDocument]
+
+
+class LangChainQuestion(Asking):
+    """A question, under the name that `RemoteLangChainRetriever` gives it, or ours."""
+
+    model_config = ConfigDict(extra="forbid", validate_by_name=True)
+    query: Annotated[Text, Field(validation_alias=AliasChoices("query", "message"))]
+
+
+class FoundNode(TypedDict):
+    """A node in LlamaIndex' shape."""
+
+    class_name: Literal["TextNode"]
+    id_: str
+    text: str
+    metadata: Metadata
+
+
+class ScoredNode(TypedDict):
+    """A node, which `TextNode.from_dict` reads, and its score."""
+
+    class_name: Literal["NodeWithScore"]
+    node: FoundNode
+    score: float
+
+
+class LlamaIndexNodes(TypedDict):
+    """Nodes, best first."""
+
+    nodes: list[ScoredNode]
+
+
+class LlamaIndexQuestion(Asking):
+    """A question; similarity_top_k is LlamaIndex' name for k."""
+
+    query: Text
+    similarity_top_k: K | None = None
+
+
+retrieving = APIRouter(tags=["retrieve"])
+
+
+@retrieving.post("/v1/vector_stores/{store_id}/search", response_model=ResultsPage)
+async def search_vector_store(
+    store_id: str, body: VectorStoreSearch, service: ServiceOf
+) -> ResultsPage | Response:
+    """Search as OpenAI's vector stores are; any id names what this service searches.
+
+    Filters and rewritten questions are refused: results that only look filtered would be worse.
+    """
+    if body.filters is not None or body.rewrite_query:
+        name = "filters" if body.filters is not None else "rewrite_query"
+        error = {"message": f"{name} is not served here; leave it out",
+                 "type": "invalid_request_error", "param": name, "code": None}  # fmt: skip
+        return JSONResponse({"error": error}, 400)
+    text = body.query if isinstance(body.query, str) else body.query[0]
+    answer = await service.answer(Question(text, body.max_num_results, body.as_of, body.known_by))
+    least = body.ranking_options.score_threshold if body.ranking_options else None
+    files: list[FoundFile] = [
+        {
+            "file_id": hit["id"], "filename": hit["title"] or hit["id"], "score": hit["score"],
+            "attributes": _metadata(hit), "content": [{"type": "text", "text": hit["text"]}],
+        }
+        for hit in answer["results"]
+        if least is None or hit["score"] >= least
+    ]  # fmt: skip
+    return {
+        "object": "vector_store.search_results.page", "search_query": [text], "data": files,
+        "has_more": False, "next_page": None,
+    }  # fmt: skip
+
+
+@retrieving.post("/retrieve/langchain")
+async def retrieve_for_langchain(body: LangChainQuestion, service: ServiceOf) -> LangChainDocuments:
+    """Return documents as LangChain has them."""
+    hits = (await service.answer(body.question(body.query)))["results"]
+    documents: list[FoundDocument] = [
+        {"id": hit["id"], "page_content": hit["text"], "metadata": _metadata(hit)} for hit in hits
+    ]
+    return {"response": documents}
+
+
+@retrieving.post("/retrieve/llamaindex")
+async def retrieve_for_llamaindex(body: LlamaIndexQuestion, service: ServiceOf) -> LlamaIndexNodes:
+    """Return nodes as LlamaIndex has them."""
+    asking = body.model_copy(update={"k": body.similarity_top_k or body.k})
+    nodes: list[ScoredNode] = [
+        {
+            "class_name": "NodeWithScore", "score": hit["score"],
+            "node": {"class_name": "TextNode", "id_": hit["id"], "text": hit["text"],
+                     "metadata": _metadata(hit)},
+        }
+        for hit in (await service.answer(asking.question(body.query)))["results"]
+    ]  # fmt: skip
+    return {"nodes": nodes}
+
+
+def _metadata(hit: ServedHit) -> Metadata:
+    """Return the metadata of a result. `supersedes`: the chain to it."""
+    steps = [
+        f"{s['superseded']} superseded by {s['superseder']} ({s['rule']})" for s in hit["chain"]
+    ]
+    known: dict[str, str | float | None] = {
+        "id": hit["id"], "title": hit["title"], "score": hit["score"], "type": hit["type"],
+        "time": hit["time"], "in_place_of": hit["anchor"] if steps else None,
+        "supersedes": "; ".join(steps) or None,
+    }  # fmt: skip
+    return {name: value for name, value in known.items() if value is not None}
+
+
+class Health(TypedDict):
+    """That it lives."""
+
+    status: Literal["ok"]
+
+
+class Readiness(TypedDict):
+    """Whether it answers at once; of one that failed, the log says why."""
+
+    ready: bool
+    state: State
+
+
+telling = APIRouter(tags=["service"])
+
+
+@telling.get("/healthz")
+async def healthz() -> Health:
+    """Say that it lives."""
+    return {"status": "ok"}
+
+
+@telling.get("/readyz", responses={503: {"model": Readiness}})
+async def readyz(service: ServiceOf, response: Response) -> Readiness:
+    """Say whether what is searched is open; who asks has it opened."""
+    state = service.searcher.state()
+    response.status_code = 200 if state == "ready" else 503
+    return {"ready": state == "ready", "state": state}
+
+
+@telling.get("/metrics", response_class=Response)
+async def metrics(service: ServiceOf) -> Response:
+    """Return all figures, for Prometheus."""
+    service.metrics.waiting.set(service.searcher.waiting)
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)

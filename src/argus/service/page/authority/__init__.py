@@ -1,1 +1,0 @@
-"""What is in force and what is superseded: chains on a time line, at any date."""

@@ -1,0 +1,239 @@
+"""Show two systems side by side for one question, and what all documents gain and lose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from argus.commands import command
+from argus.data.artifacts import SUMMARY
+from argus.data.parquet import read_where
+from argus.data.types import Query as Topic
+from argus.errors import InputError
+from argus.evaluation.compare.rows import SAME
+from argus.evaluation.compare.summary import ComparisonSummary, only_one, relevant_sides
+from argus.indexes.header import FILE as INDEX_FILE
+from argus.indexes.hybrid import FUSION
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.spec import IndexSpec, parse_index_spec
+from argus.indexes.views import ORIGINAL, ViewIndex
+from argus.indexes.weighing import DENSE
+from argus.service.page.indexes import Warm, WarmIndexes, index_of, text_of
+from argus.service.page.rendering import (
+    PageRoute,
+    Rows,
+    Values,
+    Wanted,
+    any_of,
+    folder_path,
+    fragment,
+    has_index,
+    is_fragment,
+    panel,
+    render,
+)
+from argus.service.page.repairs import known_inputs
+from argus.service.state import ServiceOf
+from argus.service.workplace import BESIDE, SERVED, Workplace
+from argus.stores.spec import shown as without_secrets
+from argus.verdict.places import QUERIES, Places
+from argus.verdict.reading import Results
+
+MAX_ROWS = 200  # of each table of a comparison
+HOME = "comparison"
+"""Folder that a page has a comparison written to, in the one that it shows."""
+Words = Annotated[str, Query(max_length=4000)]
+router = APIRouter(route_class=PageRoute)
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """Something that answers questions. name: in a URL; spec: of an index, None for another.
+
+    hybrid: how BM25 is fused; None as the index says. beside: its name on the command line, where
+    it is one that was named to be compared.
+    """
+
+    name: str
+    title: str
+    spec: IndexSpec | None
+    hybrid: str | None = None
+    beside: str = ""
+
+
+@router.get("/page/{folder}/compare")
+def compare(
+    request: Request, folder: str, service: ServiceOf, warm: Warm, q: Words = "", a: Words = "",
+    b: Words = "", k: Annotated[int, Query(ge=1, le=100)] = 10,
+) -> HTMLResponse:  # fmt: skip
+    """Show two systems' results for a question, and the comparison that lies in the folder."""
+    path, place = folder_path(service.workplace, folder), service.workplace
+    offered = _systems(place)
+    default = next((i for i, one in enumerate(offered) if one.title.endswith("all repairs")), 1)
+    one, two = _named(a, offered, default), _named(b, offered, 0)
+    home = path or (index_of(place, None).path if has_index(place, None) else place.folders[0])
+    shown: Values = {"q": q, "k": k, "one": one, "two": two, "answers": []}
+    shown |= panel(request, home / HOME)
+    if one is not None and two is not None and len(offered) > 1:
+        if q.strip():
+            shown["answers"] = _side_by_side(q, (one, two), k, warm)
+        shown["job"] = _job((one, two), home, place)
+        shown["command"] = _command((one, two), place, place.places(path))
+    if is_fragment(request):
+        return fragment("compare_answers.html.j2", folder=folder, **shown)
+    return render(
+        request, "compare.html.j2", "compare", folder,
+        offered=offered, gains=_gains(home), **shown,
+    )  # fmt: skip
+
+
+def _systems(place: Workplace) -> list[System]:
+    """Return all that can be compared: now before earlier states, as served before vectors alone.
+
+    Raises InputError for an index that cannot be read.
+    """
+
+    def of_retriever(name: str, asked: str, beside: str = "") -> System:
+        return System(name, without_secrets(asked).rpartition("/")[2], None, beside=beside)
+
+    beside = [(name, any_of(Path(name), INDEX_FILE)) for name in place.beside]
+    offered = [] if place.asks is None else [of_retriever(SERVED, place.asks)]
+    offered += [
+        of_retriever(f"{BESIDE}{n}", name, name)
+        for n, (name, is_index) in enumerate(beside, 1)
+        if not is_index
+    ]
+    paths = [parse_index_spec(place.index).path] if place.index else []
+    paths += [Path(name) for name, is_index in beside if is_index]
+    paths += [one.path for one in place.results if any_of(one.path, INDEX_FILE)]
+    for path in {path.resolve(): path for path in paths}.values():
+        states: dict[str | None, str] = {None: "as it is now"}
+        if remedies := ViewIndex.open(path).remedies():
+            states[ORIGINAL] = "before all repairs"
+            states |= {remedy.id: f"after {remedy.id}" for remedy in remedies}
+        for state, words in states.items():
+            spec, title = IndexSpec(path, state), f"{path.name}, {words}"
+            offered.append(System(str(spec), title, spec))
+            offered.append(System(f"{spec} {DENSE}", f"{title}, by vectors alone", spec, DENSE))
+    return offered
+
+
+def _named(name: str, offered: list[System], default: int) -> System | None:
+    """Return the system of a name; without one the default; InputError for an unknown one."""
+    if not name:
+        return offered[min(default, len(offered) - 1)] if offered else None
+    for system in offered:
+        if system.name == name:
+            return system
+    raise InputError(
+        f"no system {name!r}",
+        expected=f"one of {', '.join(system.name for system in offered)}",
+        fix="Choose one of the list.",
+    )
+
+
+def _side_by_side(question: str, both: Sequence[System], k: int, warm: WarmIndexes) -> Rows:
+    """Return the k best results of each system; other: the place in the other list."""
+    sides: Rows = []
+    for system in both:
+        results: Rows
+        if system.spec is None:
+            service = warm.service
+            searcher = service.beside[system.beside] if system.beside else service.searcher
+            (answer,) = searcher.answer([question], k)
+            ranked_by, results = answer.ranked_by, [{**hit} for hit in answer.hits]
+        else:
+            held = warm.retriever(system.spec)
+            retriever = IndexRetriever(held.index, held.encoder, held.as_of, system.hybrid)
+            scores = retriever.search([Topic("query", question)], k)["query"]
+            snapshot, ranked_by, results = warm.snapshot(system.spec), retriever.name, []
+            for rank, (id_, score) in enumerate(scores.items(), 1):
+                own = text_of(snapshot, id_)
+                results.append({"rank": rank, "id": id_, "title": own.title, "text": own.text,
+                                "score": score})  # fmt: skip
+        sides.append({"system": system, "ranked_by": ranked_by, "results": results})
+    ranks = [{one["id"]: one["rank"] for one in side["results"]} for side in sides]
+    for side, others in zip(sides, reversed(ranks), strict=True):
+        for one in side["results"]:
+            one["other"] = others.get(one["id"])
+    return sides
+
+
+def _job(both: tuple[System, System], home: Path, place: Workplace) -> Wanted | None:
+    """Return the job that compares two systems; None where a request may not start it.
+
+    Indexes are asked for every document by its own title. A retriever or a store is asked the
+    questions that the folder `home` knows, and is compared with what comes before or after it.
+    """
+    one, two = both
+    if one.name == two.name or not place.contains(home):
+        return None
+    known = known_inputs(home, place).inputs if (home / SUMMARY).is_file() else {}
+    questions = {name: known[name] for name in ("queries", "qrels") if name in known}
+    named: dict[str, list[str]] = {}
+    retrievers = [system.name for system in both if system.spec is None]
+    if not retrievers:
+        questions.pop("qrels", None)
+    elif not questions or two.spec is not None:  # an index comes before a retriever alone
+        return None
+    for system in both:
+        if system.spec is None:
+            continue
+        if not place.contains(system.spec.path):
+            return None
+        path, state = system.spec.path.resolve(), system.spec.as_of
+        blend = ViewIndex.open(path).recipe(state).blend
+        fusion = system.hybrid or (FUSION if blend and blend.bm25 else DENSE)
+        named.setdefault("index", []).append(str(path) if state is None else f"{path}@{state}")
+        named.setdefault("hybrid", []).append(fusion)
+    if retrievers:
+        named["retriever"] = retrievers
+    if place.encoder is not None and SERVED in retrievers:
+        named["encoder"] = [SERVED]
+    options: dict[str, str | bool | list[str]] = {"out": str(home / HOME), "fresh": True}
+    options.update(named)
+    options.update(questions)
+    return {"command": "compare", "options": options}
+
+
+def _command(both: tuple[System, System], place: Workplace, places: Places) -> str:
+    """Return the command that compares two systems, as it would be typed."""
+    words: list[str] = []
+    for system in both:
+        if system.spec is not None:
+            words += ["--index", str(system.spec)]
+        else:
+            words += ["--retriever", without_secrets(system.beside or str(place.searches))]
+    if "--retriever" in words:
+        words += ["--corpus", places.corpus, *places.options_of("compare")]
+    if "--retriever" in words or places.queries != QUERIES:
+        words += ["--queries", places.queries]
+    return command("compare", *words, "--out", "comparison/")
+
+
+def _gains(home: Path) -> Values | None:
+    """Return the comparison in a folder, or the one that its page made; lost documents first."""
+    folder = next((f for f in (home, home / HOME) if any_of(f, "comparison.parquet")), None)
+    summary = folder and Results.of(folder).section("comparison", ComparisonSummary)
+    if not folder or not summary:
+        return None
+    rows = read_where(folder / "comparison.parquet", [("verdict", "!=", SAME)])
+    questions: Rows = []
+    if any_of(folder, "comparison_queries.parquet"):
+        changed = read_where(folder / "comparison_queries.parquet", [("changed", ">", 0)])
+        questions = changed.sort_by([("changed", "descending")]).slice(0, MAX_ROWS).to_pylist()
+    sentences = list(summary["notes"])
+    if "only_before" in summary:
+        sentences.append(only_one(summary))
+    if "judged" in summary:
+        sentences.append(relevant_sides(summary["judged"]))
+    return {
+        "summary": summary, "sentences": sentences,
+        "names": [name.rpartition("/")[2] for name in summary["names"]],
+        "rows": rows.slice(0, MAX_ROWS).to_pylist(), "questions": questions,
+    }  # fmt: skip

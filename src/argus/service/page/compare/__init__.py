@@ -1,1 +1,0 @@
-"""Two systems side by side for one question, and what the corpus gains and loses."""

@@ -1,1 +1,0 @@
-"""The documents of a folder: a table of a million rows, and a page of each."""

@@ -1,0 +1,93 @@
+"""Show answers of a generative search: the n-grams that found them, and those the beam dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from argus.data.artifacts import ArtifactFolder
+from argus.data.parquet import read_table, read_where
+from argus.errors import InputError
+from argus.generative.answer import Hit, HitKey
+from argus.generative.failures.jobs.files import PRUNED
+from argus.generative.jobs.answers import FILE, find_answer
+from argus.generative.jobs.outputs import TABLE
+from argus.service.page.rendering import PageRoute, Rows, Values, folder_path, render
+from argus.service.state import ServiceOf
+
+MAX_ROWS = 100  # questions, and dropped n-grams, that are listed
+MAX_KEYS = 20  # n-grams of a passage that are shown, the heaviest first
+Text = Annotated[str, Query(max_length=500)]
+router = APIRouter(route_class=PageRoute)
+
+
+@router.get("/page/{folder}/generative")
+def generative(
+    request: Request, folder: str, service: ServiceOf, q: Text = "", id: Text = "",
+) -> HTMLResponse:  # fmt: skip
+    """Show an answer with the n-grams that found it, and those that the beam dropped."""
+    path = folder_path(service.workplace, folder)
+    listed = _questions(path, q)
+    query_id = id or (listed[0]["query_id"] if listed else "")
+    shown: Values = {"q": q, "id": query_id, "questions": listed, "stored": None}
+    if path is not None and query_id:
+        answers = ArtifactFolder(path) / FILE
+        stored = find_answer(answers, query_id) if answers.is_file() else None
+        if stored is None:
+            raise InputError(
+                f"no answer to {query_id!r}",
+                expected="a question that was answered in this folder",
+                fix="Choose one of the list.",
+                where="id",
+            )
+        border = (stored.border or "").strip()
+        dropped: Rows = []
+        for home in dict.fromkeys((path, *(one.path for one in service.workplace.results))):
+            if (pruned := home / f"{PRUNED}.parquet").is_file():
+                dropped += read_where(pruned, [("query_id", "=", query_id)]).to_pylist()
+        shown |= {
+            "stored": stored,
+            "hits": [_shown(hit, border) for hit in stored.answer.hits],
+            "dropped": sorted(dropped, key=lambda row: -row["weight"])[:MAX_ROWS],
+        }
+    return render(request, "generative.html.j2", "generative", folder, **shown)
+
+
+def _questions(folder: Path | None, words: str) -> Rows:
+    """Return questions whose text or id holds some words, in the order of the search."""
+    path = None if folder is None else folder / f"{TABLE}.parquet"
+    if path is None or not path.is_file():
+        return []
+    low = words.strip().casefold()
+    rows = read_table(path, ["query_id", "question", "hits", "title"]).to_pylist()
+    held = [r for r in rows if low in r["question"].casefold() or low in r["query_id"].casefold()]
+    return held[:MAX_ROWS]
+
+
+def _shown(hit: Hit, border: str) -> Values:
+    """Return a passage with its heaviest n-grams, each as a share of the heaviest weight."""
+    heaviest = sorted(hit.keys, key=lambda key: -key.weight)[:MAX_KEYS]
+    most = max((key.weight for key in heaviest), default=0.0)
+    keys = [{"key": k, "share": k.weight / most if most > 0 else 0.0} for k in heaviest]
+    return {"hit": hit, "ngrams": keys, "pieces": pieces_of(hit.text, hit.keys, border)}
+
+
+def pieces_of(text: str, keys: list[HitKey], border: str) -> list[tuple[str, bool]]:
+    """Return a text in pieces; a piece that an n-gram of its body says is true."""
+    marks = bytearray(len(text))
+    for key in keys:
+        words = key.text.replace(border, "").strip() if border else key.text.strip()
+        start = text.find(words) if words else -1
+        while start >= 0:
+            marks[start : start + len(words)] = b"\x01" * len(words)
+            start = text.find(words, start + 1)
+    pieces: list[tuple[str, bool]] = []
+    begin = 0
+    for end in range(1, len(text) + 1):
+        if end == len(text) or marks[end] != marks[begin]:
+            pieces.append((text[begin:end], bool(marks[begin])))
+            begin = end
+    return pieces

@@ -1,1 +1,0 @@
-"""The projection of all documents with their bands, linked to the table of them."""

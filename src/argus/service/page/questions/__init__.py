@@ -1,1 +1,0 @@
-"""The page of questions: what people ask, what nobody meets, what may fail, and judging it."""

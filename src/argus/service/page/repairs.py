@@ -1,0 +1,322 @@
+"""Try repairs, apply one, show its receipt, and undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import HTMLResponse
+
+from argus.data.artifacts import SUMMARY, ArtifactFolder
+from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.parquet import Filter, read_where
+from argus.data.records import read_record
+from argus.errors import InputError
+from argus.evaluation.summary import EvaluationSummary
+from argus.indexes.blend import BLEND
+from argus.measures.coverage import coverage_words
+from argus.measures.significance import DifferenceFigures
+from argus.remedies.blend.summary import BlendSummary
+from argus.remedies.repair.remedy import REMEDIES, list_remedies
+from argus.remedies.repair.summary import ListedRemedy
+from argus.repair.candidates import ADAPT, EXPAND, SCENARIOS
+from argus.repair.job import HOME
+from argus.repair.last_trial import JOB
+from argus.repair.summary import NOTHING, RepairSummary
+from argus.repair.trial_table import TABLE
+from argus.service.page.indexes import index_of
+from argus.service.page.rendering import (
+    PageRoute,
+    Row,
+    Values,
+    Wanted,
+    folder_path,
+    has_index,
+    panel,
+    render,
+)
+from argus.service.state import ServiceOf
+from argus.service.workplace import SERVED, Workplace
+from argus.verdict.project import FILE, Project
+from argus.verdict.reading import Results
+
+MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
+INPUTS = ("queries", "qrels", "profiles", "kb")
+"""Inputs of a trial: what it is judged by, and what its candidates are made of."""
+WHAT = {
+    "blend": "Sentences, a correction of hubs, and words (BM25), mixed into the search.",
+    "expand": "Views that say what a knowledge base knows of entities in documents at risk.",
+    "scenarios": "Views that say what each document would be needed for.",
+    "adapt": "A correction of queries, learnt from what documents are needed for.",
+}  # fmt: skip
+"""Each remedy in a sentence."""
+router = APIRouter(route_class=PageRoute)
+
+
+@router.get("/page/{folder}/repairs")
+def repairs(
+    request: Request,
+    folder: str,
+    service: ServiceOf,
+    candidate: Annotated[str, Query(max_length=100)] = "",
+) -> HTMLResponse:
+    """Show what can be tried on the index of a folder, what was, and what is in it.
+
+    The form holds at first what was tried last, else what the folder knows.
+    """
+    place = service.workplace
+    path = folder_path(place, folder)
+    if not has_index(place, path):
+        return render(request, "repairs_none.html.j2", "repairs", folder)
+    index = index_of(place, path).path
+    remedies = list_remedies(index)
+    tried = _last_trial(index, candidate, remedies)
+    last = {} if tried is None else _inside(tried["inputs"], place)
+    known = known_inputs(path or index, place)
+    known = replace(
+        known, inputs={**known.inputs, **last},
+        outside={name: file for name, file in known.outside.items() if name not in last},
+    )  # fmt: skip
+    there = made_already(remedy["kind"] for remedy in remedies)
+    own: dict[str, Any] = {"index": str(index) if place.contains(index) else SERVED}
+    chunks: dict[str, str] = {}
+    if place.parent_field is not None and place.config is None:  # jobs read a file's own
+        named = {f"{name}_field": getattr(place.fields, name) for name in ("id", "title", "text")}
+        named |= {"corpus": place.corpus and SERVED, "parent_field": place.parent_field}
+        chunks = {name: str(value) for name, value in named.items() if value is not None}
+    apply: dict[str, Wanted] = {}
+    if tried is not None and not tried["is_old"]:
+        names = [t["candidate"] for t in tried["summary"]["trials"]] or [tried["summary"]["kept"]]
+        for name in names:
+            options = {**own, "apply": name, **last, **chunks}
+            apply[name] = {"command": "repair", "options": options}
+    receipts: list[tuple[Receipt, Wanted]] = []
+    for receipt in read_receipts(index, [one.path for one in place.results]):
+        options = {**own, "remedy": receipt.remedy["id"]}
+        receipts.append((receipt, {"command": "remedy rollback", "options": options}))
+    return render(
+        request, "repairs.html.j2", "repairs", folder,
+        index=str(index), can_write=place.contains(index), what=WHAT, nothing=NOTHING,
+        tried=tried, known=known, there=there, apply=apply, receipts=receipts,
+        inputs={name: file for name, file in known.inputs.items() if name not in there},
+        trial={"command": "repair", "options": {**own, "only_try": True, **chunks}},
+        **panel(request, index),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Known:
+    """Files that may be inputs of a trial, by the name of the input.
+
+    inputs: files in the folders, which a request may name. configured: files that jobs read by
+    themselves, since the file of settings that the service was started with names them for
+    `repair`. outside: other files outside the folders, which nothing reads.
+    """
+
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    configured: Mapping[str, str] = field(default_factory=dict)
+    outside: Mapping[str, str] = field(default_factory=dict)
+
+
+def known_inputs(folder: Path, place: Workplace) -> Known:
+    """Return files that jobs of a folder read, that lie beside its corpus, or that argus.toml has.
+
+    argus.toml is the file of `--config`, else the one of the current folder.
+    """
+    project = Project.of(place.config or Path(FILE))
+    places = replace(Results.of(folder).places, project=project)
+    named = {"queries": places.queries, "qrels": places.qrels, "profiles": places.profiles,
+             "kb": places.kb}  # fmt: skip
+    files = {name: file for name, file in named.items() if file and Path(file).exists()}
+    inputs = {name: file for name, file in files.items() if place.contains(Path(file))}
+    if not {"queries", "qrels"} <= inputs.keys():
+        inputs = {n: file for n, file in inputs.items() if n not in ("queries", "qrels")}
+    configured = {n: f for n in INPUTS if n not in inputs and (f := project.of_job(n, "repair"))}
+    configured = {} if place.config is None else configured
+    outside = {n: f for n, f in files.items() if n not in inputs and n not in configured}
+    return Known(inputs, configured, outside)
+
+
+def made_already(kinds: Iterable[str | None]) -> dict[str, str]:
+    """Return the inputs of which all that can be made is in the index, with what that is.
+
+    They are not filled in: a trial of what is there takes as long as any, and changes nothing.
+    """
+    there = set(kinds)
+    made = {"kb": (EXPAND,), "profiles": (SCENARIOS, ADAPT)}
+    return {name: " and ".join(of) for name, of in made.items() if there.issuperset(of)}
+
+
+def _inside(files: Mapping[str, str], place: Workplace) -> dict[str, str]:
+    """Return the inputs of an earlier trial, as far as they lie in the folders."""
+    named = {name: files.get("kb 1" if name == "kb" else name) for name in ("kb", *INPUTS[:3])}
+    return {n: f for n, f in named.items() if f is not None and place.holds(Path(f))}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedQuestion:
+    """A question before and after. place: of its first relevant document, None where none came.
+
+    difference: of nDCG@10.
+    """
+
+    id: str
+    text: str
+    place_before: int | None
+    place_after: int | None
+    difference: float
+
+    @property
+    def harmed(self) -> bool:
+        """Whether it is worse than before."""
+        return self.difference < 0
+
+
+@dataclass(frozen=True)
+class Changes:
+    """The questions that changed, harmed ones first, worst first; then the improved ones."""
+
+    rows: Sequence[ChangedQuestion]
+    harmed: int
+    improved: int
+    unchanged: int
+
+    @classmethod
+    def of(cls, questions: Sequence[ChangedQuestion]) -> Changes:
+        """Order questions and count them."""
+        harmed = sorted((q for q in questions if q.difference < 0), key=lambda q: q.difference)
+        improved = sorted((q for q in questions if q.difference > 0), key=lambda q: -q.difference)
+        rest = len(questions) - len(harmed) - len(improved)
+        rows = [
+            *harmed[:MAX_CHANGED],
+            *improved[: max(MAX_CHANGED - len(harmed), MAX_CHANGED // 2)],
+        ]
+        return cls(rows, len(harmed), len(improved), rest)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A remedy in an index, and its figures on judged questions, where any were asked.
+
+    changes: None where no questions were judged, and where those of a later remedy took their
+    place. covered: how many of the questions' relevant documents have it; "" where all documents
+    have it. was_chosen: whether these very questions chose it.
+    """
+
+    remedy: ListedRemedy
+    difference: DifferenceFigures | None
+    changes: Changes | None
+    judged_by: str = "judged questions"
+    covered: str = ""
+    was_chosen: bool = False
+
+
+def _last_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) -> Values | None:
+    """Return the last trial with the questions of one candidate, the best where it has none such.
+
+    is_old: other remedies are in the index now. Raises InputError where a file of it is damaged.
+    """
+    folder = ArtifactFolder(index / HOME)
+    section = folder.read_json(SUMMARY).get(JOB)
+    if section is None:
+        return None
+    summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
+    manifest = read_record(
+        ManifestSection, folder.read_json(MANIFEST).get(JOB), where=folder / MANIFEST, section=JOB
+    )
+    names = [trial["candidate"] for trial in summary["trials"]]
+    best = summary["kept"] if summary["kept"] in names else next(iter(names), NOTHING)
+    candidate = candidate if candidate in names else best
+    return {
+        "summary": summary, "at": manifest["finished"],
+        "is_old": [remedy["id"] for remedy in remedies] != summary.get("in_index", []),
+        "candidate": candidate, "changes": _of_trial(folder.path, candidate),
+        "inputs": {name: one["file"] for name, one in manifest["inputs"].items()},
+    }  # fmt: skip
+
+
+def _of_trial(folder: Path, candidate: str) -> Changes:
+    return _changes(
+        folder / f"{TABLE}.parquet", [("candidate", "=", candidate)],
+        ("query_id", "question", "place_before", "place_after"),
+        lambda row: row["ndcg10_after"] - row["ndcg10_before"],
+    )  # fmt: skip
+
+
+def _changes(
+    path: Path, where: list[Filter], columns: Sequence[str], difference: Callable[[Row], float]
+) -> Changes:
+    """Return the changed questions of a table; none where it is not there.
+
+    columns: of id, text, and the two places.
+    """
+    questions = []
+    for row in read_where(path, where).to_pylist() if path.is_file() else []:
+        try:
+            id_, text, before, after = (row[name] for name in columns)
+            own = float(difference(row))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"a row that lacks a column or a number ({error})",
+                expected="the table as Argus wrote it",
+                fix="Run the command again with the same --out.",
+                where=path,
+            ) from error
+        questions.append(ChangedQuestion(id_, text, before, after, own))
+    return Changes.of(questions)
+
+
+def read_receipts(index: Path, results: Sequence[Path]) -> list[Receipt]:
+    """Return the remedies of an index, the latest first, each with what it changed.
+
+    results: folders in which a receipt may lie, beside the index's own.
+    """
+    return [_receipt(index, remedy, results) for remedy in reversed(list_remedies(index))]
+
+
+def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Receipt:
+    """Return the receipt of a remedy: of the repair that chose it, else of an evaluation of it.
+
+    A blend that neither judged has the gain of its own summary, against the vectors alone.
+    """
+    id_ = remedy["id"]
+    folders = (index / REMEDIES / id_, index, *results)
+    summaries = {folder: ArtifactFolder(folder).read_json(SUMMARY) for folder in folders}
+
+    def read(kind: type[Any], name: str, folder: Path) -> Any:
+        section = summaries[folder].get(name)
+        where = folder / SUMMARY
+        return section and read_record(kind, section, where=where, section=name)
+
+    for folder, sections in summaries.items():
+        repair = read(RepairSummary, JOB, folder)
+        trials = [t for t in repair["trials"] if t["candidate"] == repair["kept"]] if repair else []
+        if trials and id_ in repair["remedies"]:
+            return Receipt(
+                remedy, trials[0]["ndcg10"], _of_trial(folder, repair["kept"]),
+                repair["judged_by"], coverage_words(trials[0]["coverage"]), True,
+            )  # fmt: skip
+        evaluation = read(EvaluationSummary, "evaluation", folder)
+        systems = evaluation["systems"] if evaluation else []
+        names = [system["name"].partition(",")[0] for system in systems]
+        if len(names) == 2 and names[1].rpartition("@")[2].split(" ")[0] == id_:
+            measure = evaluation["headline"]
+            changes = _changes(
+                folder / "per_query.parquet", [("state", "=", "measured")],
+                ("query_id", "text", "rank before", "rank after"),
+                itemgetter(f"{measure} difference"),
+            )  # fmt: skip
+            own = [one for one in sections.values()
+                   if isinstance(one, dict) and one.get("remedy") == id_]  # fmt: skip
+            covered = coverage_words(own[0].get("coverage") if own else None)
+            figures = (evaluation["comparison"] or {}).get(measure)
+            return Receipt(remedy, figures, changes, covered=covered)
+    for folder, sections in summaries.items():
+        if sections.get(BLEND, {}).get("remedy") == id_:
+            parts = read(BlendSummary, BLEND, folder)["parts"]
+            return Receipt(remedy, parts[-1]["ndcg10"] if parts else None, None)
+    return Receipt(remedy, None, None)

@@ -1,1 +1,0 @@
-"""The page that tries repairs, applies one, shows its receipt, and undoes it."""

@@ -1,1 +1,0 @@
-"""Why a document does not come back for a question, and what would bring it."""

@@ -1,0 +1,350 @@
+"""Search an index, a retriever or a store: opened once, kept warm, asked in batches.
+
+Questions that come at once are embedded at once. One thread answers. Questions that come meanwhile
+wait, and are then answered together. A single question waits for nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from argus.corpora.opening import read_corpus
+from argus.data.types import Document, Query, Run
+from argus.errors import ArgusError, EndpointRefusal, InputError
+from argus.indexes.answering import hits_of, own_texts
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.summary import Hit
+from argus.indexes.views import ViewIndex
+from argus.retrievers.answering_index import open_answering_index
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import opened
+from argus.service.telemetry import Log
+from argus.service.workplace import Workplace
+
+A = TypeVar("A")
+AT_ONCE = 64  # questions of one batch
+WAITING = 1024  # questions that may wait before new ones are refused
+CHECK_S = 1.0  # least seconds between two looks at an index for a new version
+State = Literal["ready", "opening", "failed"]
+Text = tuple[str, str]
+"""Title and text of a document."""
+
+
+class TooManyQuestions(ArgusError):
+    """More questions wait than the service holds."""
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(f"{waiting:,} questions wait already. Ask again in a moment.")
+
+
+class Stopped(ArgusError):
+    """The service ends."""
+
+
+class Batcher(Generic[A]):
+    """Answer questions in batches, in a thread that starts with the first one.
+
+    answer: takes texts and k, and returns an answer each. If it raises, each question of the batch
+    is asked again by itself: a text that cannot be embedded fails alone. seen: called with the size
+    of each batch.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[Sequence[str], int], Sequence[A]],
+        seen: Callable[[int], object] = lambda size: None,
+    ) -> None:
+        self._answer, self._seen = answer, seen
+        self._queue: queue.Queue[tuple[str, int, Future[A]] | None] = queue.Queue(WAITING)
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def ask(self, text: str, k: int) -> Future[A]:
+        """Return the answer to come; raises TooManyQuestions, and Stopped after `close`."""
+        future: Future[A] = Future()
+        with self._lock:
+            if self._stopped:
+                raise Stopped("The service ends. Ask again when it is back.")
+            try:
+                self._queue.put_nowait((text, k, future))
+            except queue.Full:
+                raise TooManyQuestions(WAITING) from None
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="argus-search", daemon=True)
+                self._thread.start()
+        return future
+
+    @property
+    def waiting(self) -> int:
+        """Number of questions that wait now."""
+        return self._queue.qsize()
+
+    def close(self) -> None:
+        """Refuse new questions, fail those that wait, and join the thread."""
+        with self._lock:
+            self._stopped = True
+        with suppress(queue.Empty):
+            while True:
+                asked = self._queue.get_nowait()
+                if asked and asked[2].set_running_or_notify_cancel():
+                    asked[2].set_exception(Stopped("The service ends."))
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+
+    def _work(self) -> None:
+        taken: list[tuple[str, int, Future[A]] | None] = []
+        while None not in taken:
+            taken = [self._queue.get()]
+            with suppress(queue.Empty):
+                while len(taken) < AT_ONCE:
+                    taken.append(self._queue.get_nowait())
+            batch = [one for one in taken if one and one[2].set_running_or_notify_cancel()]
+            if batch:
+                self._seen(len(batch))
+            for k in dict.fromkeys(k for _, k, _ in batch):  # a deeper search may rank otherwise
+                self._settle({future: text for text, own, future in batch if own == k}, k)
+
+    def _settle(self, batch: dict[Future[A], str], k: int) -> None:
+        try:
+            answers = self._answer(list(batch.values()), k)
+        except BaseException as error:
+            if len(batch) == 1 or isinstance(error, EndpointRefusal):
+                for future in batch:
+                    future.set_exception(error)
+                return
+            for future, text in batch.items():
+                self._settle({future: text}, k)
+        else:
+            for future, answer in zip(batch, answers, strict=True):
+                future.set_result(answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Hits of one question. version: of the index; None for a retriever or store."""
+
+    hits: list[Hit]
+    ranked_by: str
+    warning: str | None
+    version: int | None
+
+
+class IndexSource:
+    """An index in memory with its encoder.
+
+    A reader never waits for a writer. A new version is read beside the one that answers, and takes
+    its place when it is whole. If it cannot be read, the last version goes on answering.
+    """
+
+    def __init__(self, name: str, log: Log | None = None) -> None:
+        self._name, self._log = name, log or Log()
+        self.retriever = _warmed(open_answering_index(name).retriever)
+        self._watched = ViewIndex.open(self.retriever.index.path)
+        self._checked = time.monotonic()
+        self._reading = threading.Lock()
+        hits_of(self.retriever, ["a question"], 1)  # compile now, not at the first question
+
+    def answer(self, texts: Sequence[str], k: int) -> list[Answered]:
+        """Return the best documents of each question, by the version in memory."""
+        if time.monotonic() - self._checked > CHECK_S and not self._reading.locked():
+            self._checked = time.monotonic()
+            threading.Thread(target=self._look, name="argus-index", daemon=True).start()
+        retriever = self.retriever
+        return [
+            Answered(hits, retriever.name, retriever.warning, retriever.index.version)
+            for hits in hits_of(retriever, texts, k)
+        ]
+
+    def texts(self, ids: Collection[str]) -> dict[str, Text]:
+        """Return title and text of documents."""
+        return own_texts(self.retriever, ids)
+
+    def refresh(self) -> None:
+        """Read the index again if it has changed."""
+        with self._reading:
+            self._watched.refresh()
+            old = self.retriever
+            if (self._watched.version, self._watched.header) == (
+                old.index.version, old.index.header,
+            ):  # fmt: skip
+                return
+            index = ViewIndex.open(old.index.path)
+            is_same_encoder = index.fingerprint == old.index.fingerprint
+            again = (
+                old.over(index) if is_same_encoder else open_answering_index(self._name).retriever
+            )
+            self.retriever = _warmed(again)
+
+    def _look(self) -> None:
+        try:
+            self.refresh()
+        except Exception as error:  # the version in memory goes on answering
+            self._log.write("index not read again", error=str(error))
+
+
+def _warmed(retriever: IndexRetriever) -> IndexRetriever:
+    """Load vectors, and words if they count, into memory."""
+    if retriever.searches_exactly():
+        retriever.index.snapshot(retriever.as_of)
+    if retriever.hybrid is not None:
+        retriever.lexical()
+    return retriever
+
+
+class ServedRetriever:
+    """A retriever or a store. documents: its corpus, for their texts, if it is known."""
+
+    def __init__(
+        self,
+        name: str,
+        asking: AskingConfig,
+        encoder: str | None = None,
+        documents: Sequence[Document] = (),
+    ) -> None:
+        self.documents, self._stack = documents, ExitStack()
+        self._texts = {one.id: (one.title, one.text) for one in documents}
+        self._open = self._stack.enter_context(
+            opened(name, documents=documents, config=asking, encoder=encoder)
+        )
+        self.close = self._stack.close
+
+    def answer(self, texts: Sequence[str], k: int) -> list[Answered]:
+        """Return the best documents of each question; ArgusError if one fails."""
+        queries = [Query(str(number), text) for number, text in enumerate(texts)]
+        answers = self._open.ask(queries, k)
+        if answers.failed:
+            raise ArgusError(f"{self._open.name} failed: {next(iter(answers.failed.values()))}")
+        return [
+            Answered(
+                [
+                    hit_of(id_, self._texts.get(id_, ("", "")), rank, score)
+                    for rank, (id_, score) in enumerate(answers.run[query.id].items(), 1)
+                ],
+                self._open.name, answers.warning, None,
+            )
+            for query in queries
+        ]  # fmt: skip
+
+    def texts(self, ids: Collection[str]) -> dict[str, Text]:
+        """Return title and text of those documents that the corpus has."""
+        return {id_: self._texts[id_] for id_ in ids if id_ in self._texts}
+
+
+def hit_of(id_: str, text: Text, rank: int = 0, score: float = 0.0) -> Hit:
+    """Return a hit by its document alone, without a view."""
+    return {
+        "rank": rank, "id": id_, "score": score, "view": None, "kind": None, "text": text[1],
+        "title": text[0], "scenario": None,
+    }  # fmt: skip
+
+
+class Searcher:
+    """Answer questions from the index, retriever or store of a workplace.
+
+    It is an `argus.Retriever`. seen: called with the size of each batch. Raises InputError if there
+    is nothing to search, ArgusError if it cannot be opened. The next question tries again.
+    """
+
+    def __init__(
+        self,
+        workplace: Workplace,
+        seen: Callable[[int], object] = lambda size: None,
+        log: Log | None = None,
+    ) -> None:
+        self.workplace, self.log = workplace, log or Log()
+        self.name = workplace.searches or "nothing"
+        self._source: IndexSource | ServedRetriever | None = None
+        self._opening = threading.Lock()
+        self._warming: threading.Thread | None = None
+        self._since, self._failed = 0.0, False
+        self._batcher: Batcher[Answered] = Batcher(
+            lambda texts, k: self.source().answer(texts, k), lambda size: seen(size)
+        )
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether it is open."""
+        return self._source is not None
+
+    @property
+    def waiting(self) -> int:
+        """Number of questions that wait now."""
+        return self._batcher.waiting
+
+    def state(self) -> State:
+        """Return whether it is open; if it is not, begin to open it in the background."""
+        if self.is_warm or self.workplace.searches is None:
+            return "ready"
+        if self._warming is None or not self._warming.is_alive():
+            failed, self._failed = self._failed, False
+            self._since = time.monotonic()
+            self._warming = threading.Thread(target=self._warm_up, daemon=True)
+            self._warming.start()
+            return "failed" if failed else "opening"
+        return "opening"
+
+    def opening_s(self) -> float | None:
+        """Return for how many seconds it has been opening; None if it does not."""
+        return time.monotonic() - self._since if self.state() == "opening" else None
+
+    def _warm_up(self) -> None:
+        try:
+            self.source()
+        except Exception as error:  # a question raises it again
+            self._failed = True
+            self.log.write("not ready", error=str(error))
+
+    def source(self) -> IndexSource | ServedRetriever:
+        """Return the opened source; other threads wait for the one that opens it."""
+        with self._opening:
+            if self._source is None:
+                place = self.workplace
+                if place.searches is None:
+                    raise InputError(
+                        "nothing to search",
+                        expected="an index among the folders, or --index, --retriever or --store",
+                        fix="Build one with `argus index build`, and start the service over it.",
+                    )
+                try:
+                    if place.asks is None:
+                        self._source = IndexSource(place.searches, self.log)
+                    else:
+                        corpus = place.corpus
+                        documents = [] if corpus is None else read_corpus(corpus, place.fields)
+                        asking = place.asking or AskingConfig()
+                        self._source = ServedRetriever(place.asks, asking, place.encoder, documents)
+                except InputError as error:  # of the command line, not of the question
+                    raise ArgusError(str(error)) from error
+            return self._source
+
+    async def ask(self, text: str, k: int) -> Answered:
+        """Return the k best documents for a question."""
+        return await asyncio.wrap_future(self._batcher.ask(text, k))
+
+    def answer(self, texts: Sequence[str], k: int) -> list[Answered]:
+        """Return the k best documents for each question; for threads that may wait."""
+        return [future.result() for future in [self._batcher.ask(text, k) for text in texts]]
+
+    def search(self, queries: Sequence[Query], k: int) -> Run:
+        """Return at most k documents per query."""
+        answers = self.answer([query.text for query in queries], k)
+        return {
+            query.id: {hit["id"]: hit["score"] for hit in answered.hits}
+            for query, answered in zip(queries, answers, strict=True)
+        }
+
+    def close(self) -> None:
+        """Refuse new questions, and close connections."""
+        self._batcher.close()
+        if isinstance(self._source, ServedRetriever):
+            self._source.close()

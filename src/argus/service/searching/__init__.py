@@ -1,1 +1,0 @@
-"""What the service keeps warm: an index or a retriever, and the records that say what controls."""

@@ -1,1 +1,0 @@
-"""What keeps the service safe: headers, tokens, limits."""

@@ -1,0 +1,133 @@
+"""What is searched: an index that changes under those who ask, and retrievers of other shapes."""
+
+import shutil
+import threading
+import time
+
+import pytest
+
+from argus.data.types import View
+from argus.errors import ArgusError
+from argus.evaluation.config import ChunkedCorpus
+from argus.indexes.answering import search_index
+from argus.indexes.views import ViewIndex
+from argus.retrievers.config import AskingConfig
+from argus.service import searcher as module
+from argus.service.searcher import IndexSource, Searcher, ServedRetriever
+from argus.service.workplace import Workplace, open_workplace
+
+QUESTION = "archives that write outside of their folder"
+ADDED = "Archives no longer write outside of their folder."
+
+
+@pytest.fixture
+def changing(story, tmp_path):
+    shutil.copytree(story / "index", tmp_path / "index")
+    return tmp_path / "index"
+
+
+def add(path, encoder, id_="news"):
+    view = View(id_, id_, "original", ADDED)
+    ViewIndex.open(path).add([view], encoder.encode_documents([ADDED]))
+
+
+def test_a_warm_answer_is_what_a_cold_search_answers(story, minilm):
+    source = IndexSource(str(story / "index"))
+    questions = [QUESTION, "weak random tokens", "what was released in march"]
+    answers = source.answer(questions, 4)
+    for question, answered in zip(questions, answers, strict=True):
+        cold = search_index(question, story / "index", k=4, encoder=minilm)
+        assert [hit["id"] for hit in answered.hits] == [hit["id"] for hit in cold["results"]]
+        assert [(hit["title"], hit["text"]) for hit in answered.hits] == [
+            (hit["title"], hit["text"]) for hit in cold["results"]
+        ]
+
+
+def test_a_new_version_is_read_beside_the_one_that_answers(changing, minilm, monkeypatch):
+    source = IndexSource(str(changing))
+    before = source.answer([QUESTION], 1)[0]
+    add(changing, minilm)
+    held, reading = threading.Event(), threading.Event()
+    warmed = module._warmed
+
+    def slowly(retriever):
+        reading.set()
+        assert held.wait(20)
+        return warmed(retriever)
+
+    monkeypatch.setattr(module, "_warmed", slowly)
+    monkeypatch.setattr(module, "CHECK_S", 0.0)
+    assert source.answer([QUESTION], 1)[0].version == before.version
+    assert reading.wait(20)  # another version is being read: who asks is answered by the old one
+    assert source.answer([QUESTION], 1)[0] == before
+    held.set()
+    until = time.monotonic() + 20
+    while (now := source.answer([QUESTION], 1)[0]).version == before.version:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert (now.hits[0]["id"], now.hits[0]["text"]) == ("news", ADDED)
+
+
+def test_an_index_that_is_made_anew_takes_the_place_of_the_old_one(changing, minilm):
+    source = IndexSource(str(changing))
+    before = source.answer([QUESTION], 1)[0]
+    header = ViewIndex.open(changing).header
+    shutil.rmtree(changing)
+    anew = ViewIndex.create(
+        changing, fingerprint=header.fingerprint, dim=header.dim, encoder=header.encoder
+    )
+    view = View("news", "news", "original", ADDED)
+    anew.add([view], minilm.encode_documents([ADDED]))
+    assert anew.version == before.version
+    source.refresh()
+    now = source.answer([QUESTION], 1)[0]
+    assert (now.hits[0]["id"], now.hits[0]["text"]) == ("news", ADDED)
+
+
+def test_a_version_that_cannot_be_read_leaves_the_last_one(changing, capsys):
+    source = IndexSource(str(changing))
+    before = source.answer([QUESTION], 3)[0]
+    shutil.rmtree(changing)
+    source._look()
+    assert "index not read again" in capsys.readouterr().err
+    assert source.answer([QUESTION], 3)[0].hits == before.hits
+
+
+RETRIEVER = """
+def retrieve(query, k):
+    if query == "bad":
+        raise ValueError("no")
+    return [("fix-1b", 2.0), ("flaw-2", 1.0)][:k]
+"""
+
+
+def test_a_retriever_of_any_shape_is_served_with_the_texts_of_its_corpus(story, tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text(RETRIEVER)
+    place = open_workplace(
+        [tmp_path], retriever=f"{file}:retrieve",
+        chunks=ChunkedCorpus(corpus=story / "records.jsonl"),
+        asking=AskingConfig(),
+    )  # fmt: skip
+    searcher = Searcher(place)
+    try:
+        (answered,) = searcher.answer(["anything"], 2)
+        assert [hit["id"] for hit in answered.hits] == ["fix-1b", "flaw-2"]
+        assert answered.hits[0]["title"] == "Release 2.5"
+        with pytest.raises(ArgusError, match="ValueError"):
+            searcher.answer(["bad"], 2)
+        assert len(searcher.answer(["once more"], 1)[0].hits) == 1
+    finally:
+        searcher.close()
+
+
+def test_nothing_to_search_is_said(tmp_path):
+    searcher = Searcher(Workplace((tmp_path,)))
+    with pytest.raises(ArgusError, match="nothing to search"):
+        searcher.answer(["anything"], 2)
+    searcher.close()
+
+
+def test_a_retriever_that_cannot_be_opened_is_no_fault_of_the_question(tmp_path):
+    with pytest.raises(ArgusError, match="names no retriever"):
+        ServedRetriever("nonsense", AskingConfig())
