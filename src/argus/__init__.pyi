@@ -220,7 +220,7 @@ from .engine.protocol import (
 from .errors import (
     Location as Location,
 )
-from .evaluation.compare.answers import (
+from .evaluation.compare.job import (
     compare_retrievers as compare_retrievers,
 )
 from .evaluation.compare.job import (

@@ -17,7 +17,7 @@ from argus.data.fields import FieldNames
 from argus.data.types import Document, filled
 from argus.encoders.store import EmbeddingStore
 from argus.errors import InputError
-from argus.evaluation.compare.answers import compare_retrievers
+from argus.evaluation.compare.job import compare_retrievers
 from argus.explanation.presence import corpus_document
 from argus.indexes.answering import search_index
 from argus.indexes.job import add_documents, build_index

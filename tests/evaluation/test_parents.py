@@ -9,7 +9,7 @@ import pytest
 
 from argus.data import Document, Query
 from argus.errors import InputError
-from argus.evaluation.compare.answers import compare_retrievers
+from argus.evaluation.compare.job import compare_retrievers
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.parents import ParentFold

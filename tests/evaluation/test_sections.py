@@ -5,10 +5,10 @@ import pytest
 
 from argus.data import Query
 from argus.data.artifacts import ArtifactFolder
-from argus.evaluation import section as evaluation
-from argus.evaluation.compare import section as comparison
+from argus.evaluation import summary as evaluation
+from argus.evaluation.compare import summary as comparison
 from argus.evaluation.compare.job import Comparison, write_comparison
-from argus.evaluation.compare.rows import count_verdicts
+from argus.evaluation.compare.summary import count_verdicts
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.jobs.workspace import Record

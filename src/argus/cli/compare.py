@@ -107,7 +107,7 @@ def compare(
     _no_other_options(context, kind, sliced=bool(measure.by))
     check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
     from argus.evaluation.compare import job as jobs
-    from argus.evaluation.compare.answers import compare_retrievers
+    from argus.evaluation.compare.job import compare_retrievers
 
     lists: dict[str, Any] = {
         "out": out, "queries": queries or (), "corpus": corpus, "k": measure.k,

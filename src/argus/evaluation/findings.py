@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
+import numpy as np
 import pyarrow as pa
 
 from argus.data.excluded import spare, without_excluded
 from argus.data.runs import first_rank
 from argus.data.types import Query, State, StateCounts
+from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.judged import JudgedQueries
+from argus.evaluation.parents import Slicer
 from argus.evaluation.summary import (
     EvaluationSummary,
     HarmedQuery,
@@ -30,6 +34,7 @@ from argus.measures.association import TABLE_4_K, AssociationFigures
 from argus.measures.implicitness import names_something, overlap
 from argus.measures.measures import cutoff
 from argus.measures.significance import DifferenceFigures
+from argus.measures.slices import SliceShare, Slicing, Trials, slice_shares, worst_first
 
 T = TypeVar("T")
 
@@ -350,3 +355,31 @@ class EvaluationFindings:
 
 def _value(evaluation: Evaluation, measure: str, query_id: str) -> float:
     return evaluation.per_query[query_id][measure]
+
+
+def means_by_slice(
+    findings: EvaluationFindings, questions: JudgedQueries
+) -> tuple[list[Slicing], list[SliceShare]]:
+    """Return the mean of the headline measure by slice, the worst first; of two systems, of both.
+
+    A query is in the slices of all of its relevant documents, and of their chunks where these are
+    folded. Raises InputError for a measure beyond 0 to 1, and as `Slicer.by` does.
+    """
+    slicer = Slicer.by(findings.config.by, questions.documents, questions.fold)
+    if slicer is None:
+        return [], []
+    judged, measure = findings.judged, findings.config.headline
+    slices = slicer.of(judged.relevant(query) for query in judged.queries)
+    shares: list[SliceShare] = []
+    for evaluation, suffix in zip(findings.scored, findings.suffixes, strict=True):
+        values = np.array([evaluation.per_query[q][measure] for q in judged.queries])
+        if values.min() < 0 or values.max() > 1:
+            raise InputError(
+                f"{measure} goes beyond 0 to 1",
+                expected="a headline measure that is a share",
+                fix="Name another with --headline, such as nDCG@10.",
+                where="--by",
+            )
+        trials = Trials(f"{measure}{suffix}", np.arange(len(values)), values)
+        shares += slice_shares(slices, trials)
+    return slices, worst_first(shares)

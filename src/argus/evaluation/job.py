@@ -18,12 +18,10 @@ from argus.data.types import Qrels, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
-from argus.evaluation.findings import EvaluationFindings
+from argus.evaluation.diagnosed import diagnosis_file, highest_rps
+from argus.evaluation.findings import EvaluationFindings, means_by_slice
 from argus.evaluation.judged import JudgedQueries, read_judged
-from argus.evaluation.rps_of_documents import diagnosis_file, highest_rps
-from argus.evaluation.slices import FILE as SLICES
-from argus.evaluation.slices import means_by_slice
-from argus.evaluation.summary import EvaluationSummary, headline
+from argus.evaluation.summary import SLICES, EvaluationSummary, headline
 from argus.evaluation.systems import (
     System,
     ask_retriever,

@@ -1,4 +1,4 @@
-"""Runs, judgements and texts of chunks folded to the documents that the chunks are of.
+"""Chunks folded to their documents, and documents sliced by fields of their payload.
 
 A document scores as its best chunk. What is no chunk of the corpus, such as a judged document,
 stays as it is.
@@ -16,6 +16,7 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.summary import FoldFigures
 from argus.evaluation.systems import System
+from argus.measures.slices import Slicing, slicings
 from argus.retrievers.config import DEEPER
 
 
@@ -126,3 +127,40 @@ def fold_system(system: System, fold: ParentFold) -> System:
 def deeper(k: int, fold: ParentFold | None) -> int:
     """Return how many results are asked for, so that k documents are among them."""
     return k if fold is None else DEEPER * k
+
+
+@dataclass(frozen=True)
+class Slicer:
+    """Tells the slices of documents. rows: of each document, its own and its chunks' positions."""
+
+    slicings: Sequence[Slicing]
+    rows: Mapping[str, Sequence[int]]
+
+    @classmethod
+    def by(
+        cls, fields: Sequence[str], corpus: Sequence[Document] | None, fold: ParentFold | None
+    ) -> Slicer | None:
+        """Return what slices by fields of a corpus; None where none is named.
+
+        fold: a document is in the slices of all of its chunks. Raises InputError without a corpus,
+        and as `argus.data.payload.payload_values` does.
+        """
+        if not fields:
+            return None
+        if corpus is None:
+            raise InputError(
+                f"{fields[0]!r} without a corpus",
+                expected="the corpus, whose payload tells it",
+                fix="Give it with --corpus.",
+                where="--by",
+            )
+        of_chunk = {} if fold is None else fold.of_chunk
+        rows: dict[str, list[int]] = {}
+        for row, document in enumerate(corpus):
+            rows.setdefault(of_chunk.get(document.id, document.id), []).append(row)
+        return cls(slicings(corpus, fields), rows)
+
+    def of(self, groups: Iterable[Iterable[str]]) -> list[Slicing]:
+        """Return the slices of groups of documents: of each, those of all of its documents."""
+        members = [[row for id_ in ids for row in self.rows.get(id_, ())] for ids in groups]
+        return [slicing.of(members) for slicing in self.slicings]

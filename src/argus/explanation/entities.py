@@ -11,7 +11,7 @@ from argus.corpora.opening import read_corpus
 from argus.data.types import Document, State
 from argus.encoders import EmbeddingStore, Encoder
 from argus.errors import ArgusError, InputError
-from argus.evaluation.rps_of_documents import read_entities
+from argus.evaluation.diagnosed import read_entities
 from argus.explanation.config import RpsSource
 from argus.explanation.evidence import RpsEvidence
 from argus.explanation.types import Case, Cause, Finding, Verdict
@@ -103,9 +103,9 @@ def read_diagnosis(path: Path, doc_id: str) -> list[Predicted]:
     path: the file, or the folder that holds it.
     """
     return [
-        Predicted(row.entity, row.rps, str(row.state), row.reason)
+        Predicted(row["entity"], row["rps"], row["state"], row.get("reason") or "")
         for row in read_entities(path)
-        if row.doc_id == doc_id
+        if row["doc_id"] == doc_id
     ]
 
 

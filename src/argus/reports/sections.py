@@ -75,8 +75,8 @@ SECTIONS: dict[str, Home] = {
         "Failures", "generative analyse", "argus.generative.failures.report.section"
     ),
     "kb": Home("Knowledge base", "kb build", "argus.kb.section"),
-    "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.section"),
-    "comparison": Home("Gained and lost", "compare", "argus.evaluation.compare.section"),
+    "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.summary"),
+    "comparison": Home("Gained and lost", "compare", "argus.evaluation.compare.summary"),
     "authority": Home(
         "Superseded documents", "authority audit", "argus.authority.jobs.audit_section"
     ),

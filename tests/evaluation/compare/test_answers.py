@@ -10,7 +10,7 @@ import pytest
 from argus.data.beir import write_beir
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
-from argus.evaluation.compare.answers import compare_retrievers
+from argus.evaluation.compare.job import compare_retrievers
 from tests.support.results import shown
 from tests.support.retrievable import DOCUMENTS, word_index, word_store
 from tests.support.word_encoder import WordEncoder

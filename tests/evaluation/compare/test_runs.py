@@ -10,7 +10,7 @@ from argus.data.artifacts import ArtifactFolder
 from argus.data.runs import ranking, read_run
 from argus.data.types import Query
 from argus.errors import InputError
-from argus.evaluation.compare.answers import compare_retrievers
+from argus.evaluation.compare.job import compare_retrievers
 from argus.generative.decode.settings import Decoding
 from argus.generative.jobs.search import search_ngrams
 from argus.generative.jobs.settings import NgramSearchConfig

@@ -12,8 +12,7 @@ import argus
 from argus.cli.main import app
 from argus.data import Document
 from argus.errors import InputError
-from argus.evaluation.compare.answers import compare_retrievers
-from argus.evaluation.compare.job import compare_folders, compare_indexes
+from argus.evaluation.compare.job import compare_folders, compare_indexes, compare_retrievers
 from tests.support.word_encoder import WordEncoder
 
 CHUNKS = [

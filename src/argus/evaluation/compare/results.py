@@ -1,34 +1,192 @@
-"""What two folders of audit or exposure results say of the same entities and documents."""
+"""Two folders of audit or exposure results: what they say of the same entities and documents."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, NotRequired, TypeVar
 
+from typing_extensions import TypedDict
+
+from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder
+from argus.data.manifest import check_one_run
+from argus.data.parquet import WRITTEN, read_records
+from argus.data.records import read_record
+from argus.data.row_checks import require_shares, require_unique
 from argus.errors import InputError
-from argus.evaluation.compare.folder import JOBS, DocumentRow, EntityRow, Results
-from argus.evaluation.compare.rows import (
+from argus.evaluation.compare.summary import (
     GAINED,
     LOST,
     NOT_COMPARABLE,
     ONLY_AFTER,
     ONLY_BEFORE,
     SAME,
-    count_verdicts,
-    row_order,
-)
-from argus.evaluation.compare.summary import (
     AuditSides,
     ComparisonRow,
     ExposureSides,
     JobSides,
     ResultFigures,
+    count_verdicts,
+    row_order,
 )
 from argus.evaluation.history import FigureChange, compare_runs
 from argus.runs import runs_of
 
 R = TypeVar("R")
+JOBS = ("audit", "exposure")
+AuditFigures = TypedDict(
+    "AuditFigures",
+    {"k": int, "pool": int, "mean_rps": float | None, "share_below_0.33": float | None},
+)
+"""What is compared of an audit's summary."""
+
+
+class SampleSize(TypedDict):
+    """Of the documents that were drawn to be asked for."""
+
+    drawn: int
+
+
+class ProbeFigures(TypedDict):
+    """What is compared of the probes of one kind."""
+
+    success_at_k: float | None
+
+
+class ExposureFigures(TypedDict):
+    """What is compared of the summary of exposure."""
+
+    k: int
+    title: ProbeFigures
+    sentence: ProbeFigures
+    never_retrieved: int
+    sample: NotRequired[SampleSize]
+
+
+class EntityRow(TypedDict):
+    """What is compared of an audit's table: one entity."""
+
+    id: str
+    label: str
+    band: str | None
+    rps: float | None
+    state: str
+    reason: str
+
+
+class DocumentRow(TypedDict):
+    """What is compared of the table of exposure: one document."""
+
+    id: str
+    label: str
+    never_retrieved: bool | None
+    title_rank: int | None
+    state: str
+    reason: str
+
+
+Row = TypeVar("Row", EntityRow, DocumentRow)
+
+
+class EncoderNote(TypedDict):
+    """The encoder of a job; without a fingerprint where it needs none."""
+
+    fingerprint: NotRequired[str]
+
+
+class InputFile(TypedDict):
+    """A file that a job read; without a hash where it is too large for one."""
+
+    sha256: NotRequired[str]
+
+
+class JobManifest(TypedDict):
+    """What is compared of a job's part of manifest.json. inputs: by name."""
+
+    encoder: EncoderNote
+    inputs: dict[str, InputFile]
+
+
+@dataclass(frozen=True)
+class Results:
+    """One folder of results."""
+
+    folder: Path
+    summaries: Mapping[str, object]
+    """Each job's part of summary.json, as it was read."""
+    manifest: Mapping[str, JobManifest]
+
+    @property
+    def fingerprints(self) -> list[str]:
+        """Encoders of the jobs in the folder."""
+        encoders = [job["encoder"] for job in self.manifest.values()]
+        return list(dict.fromkeys(e["fingerprint"] for e in encoders if "fingerprint" in e))
+
+    @property
+    def corpora(self) -> set[str]:
+        """Hashes of the corpus files that the jobs in the folder read."""
+        files = [job["inputs"].get("corpus", {}) for job in self.manifest.values()]
+        return {file["sha256"] for file in files if "sha256" in file}
+
+    @property
+    def audit(self) -> AuditFigures:
+        """Figures of the audit; InputError where the file is not as Argus wrote it."""
+        return self._figures(AuditFigures, "audit")
+
+    @property
+    def exposure(self) -> ExposureFigures:
+        """Figures of the exposure; InputError where the file is not as Argus wrote it."""
+        return self._figures(ExposureFigures, "exposure")
+
+    def entities(self) -> dict[str, EntityRow]:
+        """Return id -> row of the audit's table; InputError for an id twice, or no score."""
+        rows, path = self._rows(EntityRow, "retrievability"), self.folder / "retrievability.parquet"
+        ids = [row["id"] for row in rows]
+        require_unique(ids, path)
+        require_shares(ids, [row["rps"] for row in rows], path, "rps")
+        return dict(zip(ids, rows, strict=True))
+
+    def documents(self) -> dict[str, DocumentRow]:
+        """Return id -> row of the table of exposure; InputError for an id twice."""
+        rows = self._rows(DocumentRow, "exposure")
+        require_unique([row["id"] for row in rows], self.folder / "exposure.parquet")
+        return {row["id"]: row for row in rows}
+
+    def _figures(self, kind: type[R], job: str) -> R:
+        file = self.folder / SUMMARY
+        return read_record(kind, self.summaries[job], where=file, section=job)
+
+    def _rows(self, kind: type[R], name: str) -> list[R]:
+        """Return the columns of `kind`; InputError when the file or a column is gone."""
+        path = self.folder / f"{name}.parquet"
+        if not path.is_file():
+            raise InputError(
+                f"no {name}.parquet, though summary.json speaks of it",
+                expected="the folder as Argus wrote it",
+                fix=WRITTEN,
+                where=self.folder,
+            )
+        return read_records(kind, path)
+
+
+def read_results(folder: Path) -> Results:
+    """Read the JSON files of a folder of audit or exposure results."""
+    summaries = ArtifactFolder(folder).read_json(SUMMARY) if folder.is_dir() else {}
+    if not summaries.keys() & set(JOBS):
+        raise InputError(
+            "no results of audit or exposure in it" if folder.is_dir() else "no such folder",
+            expected="a folder that argus audit or exposure wrote",
+            fix="Run one of them with --out set to this folder.",
+            where=folder,
+        )
+    manifest = ArtifactFolder(folder).read_json(MANIFEST)
+    where = folder / MANIFEST
+    jobs = read_record(dict[str, JobManifest], manifest, where=where)
+    check_one_run(folder, *JOBS)
+    return Results(folder, summaries, jobs)
+
+
 BANDS = {"low": 0, "mid": 1, "high": 2}
 
 
@@ -58,8 +216,9 @@ def compare_results(
             kinds["exposure"] = _exposures(before, after)
             rows += _documents(before, after)
     rows.sort(key=row_order)
+    known = before.corpora and after.corpora
     return rows, {
-        "same_corpus": _same_corpus(before, after),
+        "same_corpus": before.corpora == after.corpora if known else None,
         "kinds": kinds,
         "changes": _changes(before, after, shared),
         "verdicts": count_verdicts(rows),
@@ -113,77 +272,85 @@ def _same(job: str, option: str, first: object, second: object, after: Results) 
         )
 
 
-def _same_corpus(before: Results, after: Results) -> bool | None:
-    """Whether both read the same corpus file; None where that was not noted."""
-    if not before.corpora or not after.corpora:
-        return None
-    return before.corpora == after.corpora
+def _rows(
+    kind: Literal["entity", "document"],
+    before: Mapping[str, Row],
+    after: Mapping[str, Row],
+    apart: InputError,
+    *,
+    level: Callable[[Row], int | None],
+    told: Callable[[Row], str],
+    value: Callable[[Row], float | None],
+) -> list[ComparisonRow]:
+    """Return a row per id of either side; raise `apart` when they have none in common.
 
-
-def _beside(
-    before: Mapping[str, R], after: Mapping[str, R], folders: tuple[Path, Path], table: str
-) -> Iterator[tuple[str, R | None, R | None]]:
-    """Yield each id with its rows before and after, None where it has none."""
+    level: where a row stands, more is better, None if not measured: it decides what is gained and
+    lost. told, value: a row in words, and as a number.
+    """
     if not before.keys() & after.keys():
-        raise InputError(
-            f"{folders[0]} and {folders[1]} have no id in common",
-            expected="two results over one corpus",
-            fix="Compare folders that were made from the same documents.",
-            where=f"{table}.parquet",
-        )
+        raise apart
+    rows: list[ComparisonRow] = []
     for id_ in sorted(before.keys() | after.keys()):
-        yield id_, before.get(id_), after.get(id_)
+        old, new = before.get(id_), after.get(id_)
+        first, second = (None if one is None else value(one) for one in (old, new))
+        change = None if first is None or second is None else second - first
+        rows.append(
+            {
+                "kind": kind,
+                "id": id_,
+                "label": (old or new or {"label": ""})["label"],
+                "verdict": _verdict(old, new, level),
+                "before": None if old is None else told(old),
+                "after": None if new is None else told(new),
+                "value_before": first,
+                "value_after": second,
+                "rps_change": change if kind == "entity" else None,
+                "rank_change": change if kind == "document" else None,  # type: ignore[typeddict-item]
+            }
+        )
+    return rows
 
 
 def _entities(before: Results, after: Results) -> list[ComparisonRow]:
     """Call an entity gained when its band rises, lost when it falls."""
-    folders = before.folder, after.folder
-    rows: list[ComparisonRow] = []
-    for id_, old, new in _beside(before.entities(), after.entities(), folders, "retrievability"):
-        first = None if old is None else old["rps"]
-        second = None if new is None else new["rps"]
-        rows.append(
-            {
-                "kind": "entity",
-                "id": id_,
-                "label": (old or new or {"label": ""})["label"],
-                "verdict": _verdict(old, new, _band),
-                "before": None if old is None else old["band"] or old["reason"] or old["state"],
-                "after": None if new is None else new["band"] or new["reason"] or new["state"],
-                "value_before": first,
-                "value_after": second,
-                "rps_change": None if first is None or second is None else second - first,
-                "rank_change": None,
-            }
-        )
-    return rows
+    return _rows(
+        "entity", before.entities(), after.entities(),
+        _nothing_common(before, after, "retrievability"),
+        level=lambda entity: BANDS.get(entity["band"] or ""),
+        told=lambda entity: entity["band"] or entity["reason"] or entity["state"],
+        value=lambda entity: entity["rps"],
+    )  # fmt: skip
 
 
 def _documents(before: Results, after: Results) -> list[ComparisonRow]:
     """Call a document gained when some query now brings it back, lost the other way."""
-    folders = before.folder, after.folder
-    rows: list[ComparisonRow] = []
-    for id_, old, new in _beside(before.documents(), after.documents(), folders, "exposure"):
-        first = None if old is None else old["title_rank"]
-        second = None if new is None else new["title_rank"]
-        rows.append(
-            {
-                "kind": "document",
-                "id": id_,
-                "label": (old or new or {"label": ""})["label"],
-                "verdict": _verdict(old, new, _retrieved),
-                "before": None if old is None else _retrieval(old),
-                "after": None if new is None else _retrieval(new),
-                "value_before": first,
-                "value_after": second,
-                "rps_change": None,
-                "rank_change": None if first is None or second is None else second - first,
-            }
-        )
-    return rows
+
+    def level(document: DocumentRow) -> int | None:
+        never = document["never_retrieved"]
+        return None if never is None else int(not never)
+
+    def told(document: DocumentRow) -> str:
+        if document["never_retrieved"] is None:
+            return document["reason"] or document["state"]
+        return "never retrieved" if document["never_retrieved"] else "retrieved"
+
+    return _rows(
+        "document", before.documents(), after.documents(),
+        _nothing_common(before, after, "exposure"),
+        level=level, told=told, value=lambda document: document["title_rank"],
+    )  # fmt: skip
 
 
-def _verdict(old: R | None, new: R | None, level: Callable[[R], int | None]) -> str:
+def _nothing_common(before: Results, after: Results, table: str) -> InputError:
+    return InputError(
+        f"{before.folder} and {after.folder} have no id in common",
+        expected="two results over one corpus",
+        fix="Compare folders that were made from the same documents.",
+        where=f"{table}.parquet",
+    )
+
+
+def _verdict(old: Row | None, new: Row | None, level: Callable[[Row], int | None]) -> str:
     """Return what became of a row; level: where it stands, more is better, None not measured."""
     if old is None:
         return ONLY_AFTER
@@ -193,18 +360,3 @@ def _verdict(old: R | None, new: R | None, level: Callable[[R], int | None]) -> 
     if before is None or after is None:
         return NOT_COMPARABLE
     return SAME if before == after else GAINED if after > before else LOST
-
-
-def _band(entity: EntityRow) -> int | None:
-    return BANDS.get(entity["band"] or "")
-
-
-def _retrieved(document: DocumentRow) -> int | None:
-    never = document["never_retrieved"]
-    return None if never is None else int(not never)
-
-
-def _retrieval(document: DocumentRow) -> str:
-    if document["never_retrieved"] is None:
-        return document["reason"] or document["state"]
-    return "never retrieved" if document["never_retrieved"] else "retrieved"

@@ -1,15 +1,33 @@
-"""A comparison's part of summary.json, and the rows of its tables, key by key."""
+"""A comparison: its part of summary.json, its rows and tables, its lines and its section."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, NotRequired, TypeAlias
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypeAlias
 
+import numpy as np
+import pyarrow as pa
 from typing_extensions import TypedDict
 
+from argus.data.parquet import read_table
 from argus.evaluation.history import FigureChange
+from argus.evaluation.parents import Slicer
 from argus.measures.significance import DifferenceFigures, with_interval
-from argus.measures.slices import SliceFigures, slice_lines
+from argus.measures.slices import (
+    Sliced,
+    SliceFigures,
+    SliceShare,
+    Slicing,
+    Trials,
+    slice_figures,
+    slice_lines,
+    slice_shares,
+    worst_first,
+)
+from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.reports.slices import slices_table
 
 
 class Ranks(TypedDict):
@@ -291,4 +309,203 @@ def relevant_sides(judged: JudgedSides) -> str:
         f"{judged['relevant']:,} relevant documents of {judged['queries']:,} queries: "
         f"{judged['both']:,} by both, {judged['only_before']:,} only before, "
         f"{judged['only_after']:,} only after, {judged['neither']:,} by neither"
+    )
+
+
+GAINED, LOST, SAME = "gained", "lost", "same"
+ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE = "only before", "only after", "not comparable"
+VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE, SAME)
+SCHEMA = pa.schema(
+    [
+        ("kind", pa.string()),
+        ("id", pa.string()),
+        ("label", pa.string()),
+        ("verdict", pa.string()),
+        ("before", pa.string()),
+        ("after", pa.string()),
+        ("value_before", pa.float64()),
+        ("value_after", pa.float64()),
+        ("rps_change", pa.float64()),
+        ("rank_change", pa.int64()),
+    ]
+)
+"""Rows are `ComparisonRow`s."""
+
+QUERY_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("query_id", "text", "entered", "left")]
+    + [("changed", pa.int64())]
+)
+"""Rows are `QueryRow`s."""
+
+ONLY_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("query_id", "text", "doc_id", "label", "only")]
+    + [("rank", pa.int64()), ("grade", pa.int64())]
+)
+"""Rows are `OnlyRow`s."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantPair:
+    """A relevant document of a query, and whether it is in the top k, before and after."""
+
+    document: str
+    before: bool
+    after: bool
+
+    @property
+    def verdict(self) -> str:
+        """Lost, gained or the same."""
+        return SAME if self.before == self.after else GAINED if self.after else LOST
+
+
+def row_order(row: ComparisonRow) -> tuple[str, int, float, str]:
+    """Sort key: kinds apart, what was lost first, the greatest change first, then by id."""
+    change = row["rps_change"] or row["rank_change"] or 0
+    return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
+
+
+def count_verdicts(rows: Sequence[ComparisonRow]) -> Verdicts:
+    """Count verdicts per kind, all of them, at 0 where there is none."""
+    return {
+        kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in rows) for v in VERDICTS}
+        for kind in sorted({row["kind"] for row in rows})
+    }
+
+
+SLICES = "comparison_slices"
+
+
+@dataclass(frozen=True)
+class ChangesBySlice:
+    """shares: the worst first."""
+
+    slicings: Sequence[Slicing] = ()
+    shares: Sequence[SliceShare] = ()
+
+    def figures(self) -> Sliced:
+        """Return what the summary tells; nothing where no field was named."""
+        return {"slices": slice_figures(self.slicings, self.shares)} if self.slicings else {}
+
+
+NO_SLICES = ChangesBySlice()
+
+
+def changes_by_slice(
+    slicer: Slicer | None,
+    rows: Sequence[ComparisonRow],
+    pairs: Sequence[RelevantPair] = (),
+) -> ChangesBySlice:
+    """Return the shares of documents and of relevant documents that are lost and gained.
+
+    rows: of which documents count that both sides could bring back. pairs: of a query and a
+    relevant document; a document counts as often as it is relevant.
+    """
+    if slicer is None:
+        return NO_SLICES
+    verdicts = (LOST, GAINED, SAME)
+    documents = [r for r in rows if r["kind"] == "document" and r["verdict"] in verdicts]
+    ids = list(dict.fromkeys([r["id"] for r in documents] + [p.document for p in pairs]))
+    slices = slicer.of([id_] for id_ in ids)
+    place = {id_: i for i, id_ in enumerate(ids)}
+    of_documents = [(place[r["id"]], r["verdict"]) for r in documents]
+    of_pairs = [(place[p.document], p.verdict) for p in pairs]
+    shares = [
+        share
+        for what, outcomes in (("documents", of_documents), ("relevant documents", of_pairs))
+        for verdict in (LOST, GAINED)
+        for share in slice_shares(slices, _trials(f"{what} {verdict}", outcomes, verdict))
+    ]
+    return ChangesBySlice(slices, worst_first(shares))
+
+
+def _trials(share_of: str, outcomes: Sequence[tuple[int, str]], verdict: str) -> Trials:
+    """Return one trial per outcome: whether it is the verdict."""
+    items = np.array([item for item, _ in outcomes], dtype=np.int64)
+    values = np.array([float(outcome == verdict) for _, outcome in outcomes])
+    return Trials(share_of, items, values, is_bad=verdict == LOST)
+
+
+Cell: TypeAlias = str | int | float | None
+
+_RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
+_VALUES: dict[str, dict[str, dict[str, str]]] = {
+    "results": {"entity": {"RPS before": "share", "RPS after": "share"}, "document": _RANKS},
+    "retrievers": {"document": {}},
+    "runs": {"document": {}},
+    "indexes": {
+        "entity": {"rank by name, before": "count", "rank by name, after": "count"},
+        "document": _RANKS,
+    },
+}
+
+
+def section(folder: Path, comparison: ComparisonSummary) -> Section:
+    """Build it from comparison.parquet, and comparison_queries.parquet for others than results."""
+    rows = read_table(folder / "comparison.parquet").to_pylist()
+    values = _VALUES[comparison["of"]]
+    kinds = [kind for kind in values if kind in comparison["verdicts"]]
+    columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
+    for kind in kinds:
+        columns |= values[kind]
+    changes = [row for row in rows if row["verdict"] != "same"]
+    shown = [_row(row, kinds) for row in changes[:MAX_ROWS]]
+    tables = {"comparison": table(columns, shown, total=len(changes))}
+    if changed := _changed(comparison):
+        columns = dict.fromkeys(("figure", "items", "before", "after", "difference (95%)"), "text")
+        tables["comparison_changes"] = table(columns | {"p": "text", "verdict": "text"}, changed)
+    if comparison["of"] != "results":
+        tables["comparison_queries"] = _queries(folder)
+    if "judged" in comparison:
+        tables["comparison_only"] = _relevant(folder)
+    if "slices" in comparison:
+        tables[SLICES] = slices_table(folder, SLICES)
+    verdicts = comparison["verdicts"].items()
+    parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts]
+    return Section({}, tables, "; ".join(parts))
+
+
+def _changed(comparison: ComparisonSummary) -> list[list[Cell]]:
+    """Return a row for each figure that both sides have, by its paired test."""
+    tests = {change["figure"]: change["test"] for change in comparison.get("changes", ())}
+    return [
+        [
+            figure, f"{test['queries']:,}", f"{test['mean_before']:.3f}",
+            f"{test['mean_after']:.3f}", with_interval(test), f"{test['p_value']:.3g}",
+            test["verdict"] or "not told from chance",
+        ]
+        for figure, test in (tests | comparison.get("measures", {})).items()
+        if test is not None
+    ]  # fmt: skip
+
+
+def _row(row: ComparisonRow, kinds: Sequence[str]) -> list[Cell]:
+    values: list[Cell] = []
+    for kind in kinds:
+        own = row["kind"] == kind
+        values += [row["value_before"], row["value_after"]] if own else [None, None]
+    name = naming(row["label"], row["id"])
+    return [row["kind"], name, row["verdict"], row["before"] or "", row["after"] or "", *values]
+
+
+def _queries(folder: Path) -> Any:
+    rows = read_table(folder / "comparison_queries.parquet").to_pylist()
+    changes = [row for row in rows if row["changed"]]
+    return table(
+        {"query": "text", "enter the top k": "text", "leave it": "text", "changes": "count"},
+        [[row["text"], row["entered"], row["left"], row["changed"]] for row in changes[:MAX_ROWS]],
+        total=len(changes),
+    )
+
+
+def _relevant(folder: Path) -> Any:
+    """Return the relevant documents that one side alone brings back."""
+    only = read_table(folder / "comparison_only.parquet").to_pylist()
+    rows = [row for row in only if (row["grade"] or 0) > 0]
+    return table(
+        {"query": "text", "relevant document": "text", "only": "text", "rank": "count"},
+        [
+            [row["text"], naming(row["label"], row["doc_id"]), row["only"], row["rank"]]
+            for row in rows[:MAX_ROWS]
+        ],
+        total=len(rows),
     )

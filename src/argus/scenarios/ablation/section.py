@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from argus.evaluation.section import interval
+from argus.evaluation.summary import interval
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import Section, Table, table
 from argus.scenarios.ablation.summary import (

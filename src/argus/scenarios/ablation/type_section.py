@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from argus.evaluation.section import interval
+from argus.evaluation.summary import interval
 from argus.reports.figures import INK, Figure, framed
 from argus.reports.section import Table, table
 from argus.scenarios.ablation.summary import Recommendation, TypeFigures
