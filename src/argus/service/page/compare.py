@@ -15,8 +15,7 @@ from argus.data.artifacts import SUMMARY
 from argus.data.parquet import read_where
 from argus.data.types import Query as Topic
 from argus.errors import InputError
-from argus.evaluation.compare.rows import SAME
-from argus.evaluation.compare.summary import ComparisonSummary, only_one, relevant_sides
+from argus.evaluation.compare.summary import SAME, ComparisonSummary, only_one, relevant_sides
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.hybrid import FUSION
 from argus.indexes.retriever import IndexRetriever
