@@ -1,10 +1,11 @@
-"""What the service was started over: folders of results, an index, a retriever, a store."""
+"""The workplace of a service: folders of results, an index, a retriever, a store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from pathlib import Path
 
 from argus.authority.jobs.config import AuthoritySource
@@ -27,16 +28,14 @@ from argus.verdict.places import Places
 from argus.verdict.project import Project
 from argus.verdict.reading import Results
 
-AUDIT = "authority"
-"""The section of a manifest that says which records were audited."""
 UNNAMED = Path("argus-out")
 """Where results go that nobody has named a folder for, as by the commands themselves."""
 STATE = ".argus-serve"
-"""The service's own files, in the first folder: jobs, records that came, the lock."""
+"""The service's own files, in the first folder: jobs and locks."""
 SERVED = "served"
-"""In a request, in place of a name: what the service was started over."""
+"""In a request, stands for the source that the service was started over."""
 BESIDE = "beside-"
-"""The same, before a number: what was named to be compared, in the order of the command line."""
+"""The same, before a number, for a source of `--beside`, in the order of the command line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +44,6 @@ class ResultsFolder:
 
     name: str
     path: Path
-
-    def read(self) -> Results:
-        """Read what lies there now; InputError where a file is damaged."""
-        return Results.of(self.path)
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,7 @@ class Workplace:
 
     @property
     def searches(self) -> str | None:
-        """The name of what is searched; None where nothing is."""
+        """Name of the searched source; None where nothing is searched."""
         return self.asks or self.index
 
     @property
@@ -107,7 +102,7 @@ class Workplace:
         return self.retriever or self.store
 
     def places(self, folder: Path | None) -> Places:
-        """Return what commands about a folder of results name.
+        """Return the files and options that commands about a folder of results name.
 
         None: about what the service was started over, which has none; theirs go to UNNAMED.
         """
@@ -132,12 +127,12 @@ class Workplace:
         return {name: file.resolve() for name, file in files.items() if file.is_file()}
 
     def named(self, reference: str, kind: str) -> str | None:
-        """Return what a request refers to by SERVED or BESIDE; None where there is no such thing.
+        """Return the source that SERVED or BESIDE in a request stands for; None if there is none.
 
         kind: index, retriever (a store is one, too), store, encoder or corpus.
         """
         if reference == SERVED:
-            own = {"index": self.index, "retriever": self.retriever or self.store,
+            own = {"index": self.index, "retriever": self.asks,
                    "store": self.store, "encoder": self.encoder,
                    "corpus": None if self.corpus is None else str(self.corpus)}  # fmt: skip
             return own[kind]
@@ -156,7 +151,7 @@ class Workplace:
 
 
 def run_config(place: Workplace, k: int) -> RunConfig:
-    """Return what is known of the results of a retriever that is served."""
+    """Return how the results of a served retriever are explained."""
     return RunConfig(k=k, corpus=place.corpus, fields=place.fields, parent_field=place.parent_field)
 
 
@@ -200,8 +195,11 @@ def open_workplace(
                 where=folder,
             )
         _check_state(folder / STATE)
-    places = [place for folder in folders for place in _places(folder)]
-    results = tuple(_named([place for place in places if _holds_results(place)]))
+    places: list[Path] = []
+    for folder in folders:  # itself, and those in it if it holds no results itself
+        inside = [] if _holds_results(folder) else sorted(folder.iterdir())
+        places += [folder, *(p for p in inside if p.is_dir() and not p.is_symlink())]
+    results = _named([place for place in places if _holds_results(place)])
     index = index or next((str(p) for p in places if (p / INDEX_FILE).is_file()), None)
     if not results and index is None and retriever is None and store is None:
         raise InputError(
@@ -219,12 +217,13 @@ def open_workplace(
 
 
 def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
-    """Return the corpus with what argus.toml of the current folder says of its chunks."""
+    """Return the corpus with the fields of its chunks that argus.toml of the folder names."""
     if chunks.parent_field is not None or config is not None:
         return chunks  # a file that was named has set the options already
     project = Project.here()
     corpus = None if chunks.corpus is None else str(chunks.corpus)
-    if (parent_field := project.value("parent-field")) is None or not project.is_of(corpus):
+    parent_field = project.value("parent-field")
+    if parent_field is None or not project.is_of(corpus):
         return chunks
     own = chunks.fields
     fields = replace(
@@ -233,15 +232,12 @@ def _with_project(chunks: ChunkedCorpus, config: Path | None) -> ChunkedCorpus:
         title=own.title or project.value("title-field"),
         text=own.text or project.value("text-field"),
     )
-    return ChunkedCorpus(
-        corpus=chunks.corpus or project.value("corpus"),
-        fields=fields,
-        parent_field=parent_field,
-    )
+    corpus_of = chunks.corpus or project.value("corpus")
+    return ChunkedCorpus(corpus=corpus_of, fields=fields, parent_field=parent_field)
 
 
 def _check_state(state: Path) -> None:
-    """Raise InputError where the service's own files would lie elsewhere than in its folder."""
+    """Raise InputError if a link leads the service's own files out of its folder."""
     inside: list[Path] = []
     with suppress(OSError):  # there is none yet, or it may not be read: served without
         inside = [] if state.is_symlink() else sorted(state.iterdir())
@@ -255,22 +251,24 @@ def _check_state(state: Path) -> None:
 
 
 def _audited(place: Workplace) -> AuthoritySource | None:
-    """Return the records that a folder of results was audited with, where they lie in the folders.
+    """Return the records that a folder of results was audited with, if they lie in the folders.
 
-    Nothing else is read for what a manifest says: it may be a stranger's.
+    Nothing else is read for a manifest, which may be a stranger's. Files may have been moved with
+    the results: the end of their path is looked for there.
     """
     for results in place.results:
+        where = results.path / MANIFEST
         manifest = ArtifactFolder(results.path).read_json(MANIFEST)
-        if AUDIT not in manifest:
+        if "authority" not in manifest:
             continue
         section = read_record(
-            ManifestSection,
-            manifest["authority"],
-            where=results.path / MANIFEST,
-            section="authority",
+            ManifestSection, manifest["authority"], where=where, section="authority"
         )
-        inputs = {name: Path(one["file"]) for name, one in section["inputs"].items()}
-        files = {name: _inside(place, results.path, path) for name, path in inputs.items()}
+        files: dict[str, Path | None] = {}
+        for name, one in section["inputs"].items():
+            parts = Path(one["file"]).parts
+            tails = (results.path.joinpath(*parts[-n:]) for n in range(1, min(3, len(parts)) + 1))
+            files[name] = next(filter(place.holds, (Path(one["file"]), *tails)), None)
         records = files.get("records") or files.get("corpus")
         edges, rules = files.get("edges"), files.get("rules")
         if records is not None and (edges or rules):
@@ -280,36 +278,15 @@ def _audited(place: Workplace) -> AuthoritySource | None:
     return None
 
 
-def _inside(place: Workplace, results: Path, path: Path) -> Path | None:
-    """Return where an input lies in the folders now, which may have been moved; None elsewhere."""
-    tails = (results.joinpath(*path.parts[-n:]) for n in range(1, 1 + min(3, len(path.parts))))
-    return next((one for one in (path, *tails) if place.holds(one)), None)
-
-
-def _places(folder: Path) -> Iterator[Path]:
-    """Yield a folder, and the folders in it where it is none of results itself."""
-    yield folder
-    if not _holds_results(folder):
-        yield from sorted(p for p in folder.iterdir() if p.is_dir() and not p.is_symlink())
-
-
 def _holds_results(folder: Path) -> bool:
     return (folder / SUMMARY).is_file() and (folder / MANIFEST).is_file()
 
 
-def _named(paths: Sequence[Path]) -> Iterator[ResultsFolder]:
-    """Yield the folders under their own names, a number behind one that comes again."""
-    taken: set[str] = set()
+def _named(paths: Sequence[Path]) -> tuple[ResultsFolder, ...]:
+    """Return the folders under their own names, a number behind one that comes again."""
+    named: dict[str, Path] = {}
     for path in paths:
         stem = path.resolve().name
-        name = next(n for n in _numbered(stem) if n not in taken)
-        taken.add(name)
-        yield ResultsFolder(name, path)
-
-
-def _numbered(stem: str) -> Iterator[str]:
-    yield stem
-    number = 2
-    while True:
-        yield f"{stem}-{number}"
-        number += 1
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        named[next(name for name in names if name not in named)] = path
+    return tuple(ResultsFolder(name, path) for name, path in named.items())
