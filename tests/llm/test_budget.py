@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from argus.llm import ChatConfig, Prompt, State, approximate_tokens, estimate
-from argus.llm.budget import Budget, most_tokens
+from argus.llm.openai import Budget
 from argus.llm.plan import tokens_in
+from argus.llm.protocol import most_tokens
 
 OK, FAILED, NOT_ASKED = State.OK, State.FAILED, State.NOT_ASKED
 PRICES = {"input_price": 2.0, "output_price": 10.0}

@@ -1,7 +1,7 @@
 import pytest
 
 from argus.errors import InputError
-from argus.llm.chat_format import answer_tokens, prompt_tokens, stop_tokens
+from argus.llm.weights import answer_tokens, prompt_tokens, stop_tokens
 from tests.support.tiny_llama import DROPS_SYSTEM, END, NO_SYSTEM, make_tokenizer
 
 STOPS = frozenset({1})

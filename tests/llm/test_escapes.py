@@ -6,8 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from argus.llm.escapes import COMMANDS, repair_escapes
-from argus.llm.structured import read_object
+from argus.llm.structured import COMMANDS, read_object, repair_escapes
 
 
 class Answer(BaseModel):

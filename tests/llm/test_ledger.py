@@ -132,45 +132,6 @@ def test_a_ledger_of_a_newer_argus_is_refused(ledger):
     assert error.value.where == ledger.path
 
 
-FORMAT_1 = """
-CREATE TABLE IF NOT EXISTS answers (
-    key TEXT PRIMARY KEY,      -- hash of model, parameters, schema and prompt
-    model TEXT NOT NULL,
-    prompt TEXT NOT NULL,      -- how it begins
-    state TEXT NOT NULL CHECK (state IN ('ok', 'failed')),
-    answer TEXT NOT NULL,      -- as it came; empty where it failed
-    reason TEXT NOT NULL,      -- why it failed
-    tokens_in INTEGER,
-    tokens_out INTEGER,
-    seconds REAL NOT NULL,     -- from the first attempt to the end
-    time TEXT NOT NULL         -- of the end, UTC
-) WITHOUT ROWID
-"""
-
-
-def test_a_ledger_of_format_1_is_upgraded_with_its_rows(tmp_path):
-    path = tmp_path / "ledger.sqlite"
-    connection = sqlite3.connect(path)
-    connection.execute(FORMAT_1)
-    for key, state, answer, reason in (
-        ("a", "ok", "kept", ""),
-        ("b", "failed", "", "no answer in 5 attempts; last: HTTP 502: "),
-        ("c", "failed", "", "cut off"),
-    ):
-        row = (key, "m", "p", state, answer, reason, 3, 2, 0.5, "2026-01-02T03:04:05+00:00")
-        connection.execute(f"INSERT INTO answers VALUES ({', '.join('?' * 10)})", row)
-    connection.execute(f"PRAGMA application_id = {0x41726773}")
-    connection.execute("PRAGMA user_version = 1")
-    connection.commit()
-    connection.close()
-    for _ in range(2):
-        with Ledger(path) as ledger:
-            rows = {row.key: row for row in ledger.find(["a", "b", "c"])}
-            assert rows["a"].answer == "kept"
-            assert [rows[key].unanswered for key in "abc"] == [False, True, False]
-            assert (rows["a"].tokens_in, rows["c"].reason) == (3, "cut off")
-
-
 def test_an_answer_of_an_unknown_state_is_refused(ledger):
     ledger.put(entry("a"))
     with sqlite3.connect(ledger.path) as other:

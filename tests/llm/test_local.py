@@ -19,8 +19,7 @@ from argus.llm import (
     estimate,
     open_model,
 )
-from argus.llm.local_generate import Generator, Question
-from argus.llm.local_load import load_local
+from argus.llm.local import Generator, Question, load_local
 from argus.llm.plan import request_keys
 from argus.llm.structured import instructed
 from tests.support.tiny_llama import make_tokenizer, save_llama, teach

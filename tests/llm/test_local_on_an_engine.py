@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from argus.engine import EngineConfig, open_engine
 from argus.errors import ArgusError
 from argus.llm import Ledger, LocalConfig, Prompt, TransformersModel, open_model
-from argus.llm.spread import Generating, begin_generating, load_generator, question, shares
+from argus.llm.local import Generating, begin_generating, load_generator, question, shares
 from tests.support.in_process_engine import InProcessEngine, Lost
 from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 

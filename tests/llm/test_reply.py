@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.llm.reply import Reply, read_reply
+from argus.llm.structured import Reply, read_reply
 
 
 def body(choice=None, **fields):

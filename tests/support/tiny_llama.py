@@ -73,7 +73,7 @@ def teach(folder: Path, pairs: Sequence[tuple[str, str, str]], *, steps: int = 1
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    from argus.llm.chat_format import answer_tokens, prompt_tokens, stop_tokens
+    from argus.llm.weights import answer_tokens, prompt_tokens, stop_tokens
 
     network: Any = AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = AutoTokenizer.from_pretrained(folder)

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 
 from argus.endpoint import API_KEY_ENV
 from argus.errors import InputError
-from argus.llm.config import ChatConfig
-from argus.llm.local_config import LocalConfig
+from argus.llm.config import ChatConfig, LocalConfig
 from argus.settings import Option, Setting, checked_of, settings_of
 
 LOCAL = "local:"

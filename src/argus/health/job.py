@@ -36,8 +36,7 @@ from argus.retrievers.config import AskingConfig
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder
-    from argus.llm.config import ChatConfig
-    from argus.llm.local_config import LocalConfig
+    from argus.llm.config import ChatConfig, LocalConfig
 
 TESTED = ((3, 11), (3, 13))
 """First and last Python whose wheel is tested (`make wheel`)."""

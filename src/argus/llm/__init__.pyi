@@ -1,18 +1,13 @@
-from .budget import (
-    Spending as Spending,
-    approximate_tokens as approximate_tokens,
+from .config import (
+    ChatConfig as ChatConfig,
+    LocalConfig as LocalConfig,
 )
-from .config import ChatConfig as ChatConfig
 from .ledger import (
     Entry as Entry,
     Ledger as Ledger,
 )
 from .local import TransformersModel as TransformersModel
-from .local_config import LocalConfig as LocalConfig
-from .open import (
-    OpenedModel as OpenedModel,
-    open_model as open_model,
-)
+from .open import open_model as open_model
 from .openai import OpenAIModel as OpenAIModel
 from .plan import (
     Estimate as Estimate,
@@ -22,7 +17,10 @@ from .protocol import (
     LanguageModel as LanguageModel,
     LanguageModelError as LanguageModelError,
     ModelConfig as ModelConfig,
+    OpenedModel as OpenedModel,
     Outcome as Outcome,
     Prompt as Prompt,
+    Spending as Spending,
     State as State,
+    approximate_tokens as approximate_tokens,
 )

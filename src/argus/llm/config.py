@@ -1,20 +1,26 @@
-"""Which model is asked, where, how hard it may be pressed and what it may cost."""
+"""Configure a language model: an endpoint with its pace and budget, or a model on this machine."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from argus.endpoint import API_KEY_ENV, BASE_URL
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Gt, Option, check_settings
+from argus.settings import Choices, Doc, Ge, Gt, Option, check_settings
 
 OWN_FIELDS = frozenset(
     {"model", "messages", "stream", "n", "temperature", "response_format"}
     | {"max_tokens", "max_completion_tokens"}
 )
+OWN_SETTINGS = frozenset(
+    {"max_new_tokens", "max_length", "min_length", "min_new_tokens", "do_sample", "temperature"}
+    | {"eos_token_id", "pad_token_id", "num_return_sequences", "return_dict_in_generate"}
+)
+DTYPES = ("auto", "float32", "bfloat16", "float16")
 PANEL = "Language model"
 Model = Annotated[
     str,
@@ -112,28 +118,17 @@ class ChatConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        if not self.model.strip():
-            raise InputError(
-                "no model",
-                expected="the name that the endpoint knows it by",
-                fix="GET {base_url}/models lists them.",
-                where="model",
-            )
-        check_extra(
+        _check_model(self.model, "the name that the endpoint knows it by",
+                     "GET {base_url}/models lists them.")  # fmt: skip
+        _check_extra(
             self.extra, OWN_FIELDS, kind="fields", example='{"seed": 1}',
             instead="Use the options of the configuration where there are such.",
         )  # fmt: skip
-        self._check_address()
-        self._check_prices()
-
-    def _check_address(self) -> None:
         from argus.http_retry import check_address, check_key, check_one_credential
 
         check_address(self.base_url)
         check_key(self.api_key)
         check_one_credential(self.base_url, self.api_key)
-
-    def _check_prices(self) -> None:
         prices = (self.input_price, self.output_price)
         if (self.budget is not None or any(p is not None for p in prices)) and None in prices:
             raise InputError(
@@ -155,10 +150,90 @@ class ChatConfig:
         return self.model
 
 
-def check_extra(
+@dataclass(frozen=True, kw_only=True)
+class LocalConfig:
+    """A causal language model that `transformers` runs on this machine.
+
+    model: a folder with weights and tokenizer, or a name on the hub. device: "cpu", "cuda", ...;
+    None takes a GPU when there is one. dtype: "auto" is bfloat16 on a GPU that has it, float16 on
+    others, float32 on the CPU. max_tokens: bound of an answer where its prompt names none;
+    max_tokens_override: of every answer. batch_size: prompts at once; halved when the memory does
+    not suffice. extra: further settings of `transformers.GenerationConfig`, such as
+    {"repetition_penalty": 1.1}; the model's own generation_config.json is ignored.
+
+    Decoding is greedy, each answer is that of its prompt alone: which others stand in its batch
+    changes it only by rounding, which in float32 stays far below the gaps between tokens.
+    """
+
+    model: Model
+    adapter: Annotated[
+        Path | None,
+        Doc("LoRA adapter for a local: model, as argus scenarios distill writes it."),
+        Option(panel=PANEL),
+    ] = None
+    device: str | None = None
+    dtype: Annotated[str, Choices(DTYPES)] = "auto"
+    max_tokens: Annotated[int, Ge(1)] = 1024
+    max_tokens_override: AnswerTokens = None
+    batch_size: Concurrency = 8
+    extra: Mapping[str, Any] = field(default_factory=dict)  # keyword arguments of transformers
+    retry_failed: RetryFailed = True
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        _check_model(self.model, "a folder with a causal language model, or its name on the hub",
+                     "Give --model local:FOLDER.")  # fmt: skip
+        _check_extra(
+            self.extra, OWN_SETTINGS, kind="settings", example='{"repetition_penalty": 1.1}',
+            instead="Use max_tokens for the length; decoding is greedy.",
+        )  # fmt: skip
+
+    @property
+    def label(self) -> str:
+        """Names of model and adapter, without the folders that they lie in."""
+        name = Path(self.model).resolve().name if Path(self.model).is_dir() else self.model
+        return f"{name}+{self.adapter.resolve().name}" if self.adapter else name
+
+    @property
+    def identity(self) -> str:
+        """Hash of weights, tokenizer and adapter: a folder may hold another model tomorrow."""
+        from argus.data.provenance import content_hash
+        from argus.llm.weights import adapter_hash, find_adapter, find_model, model_hash
+
+        parts = [model_hash(find_model(self.model))]
+        if self.adapter is not None:
+            parts.append(adapter_hash(find_adapter(self.adapter)))
+        return f"local:{content_hash(*parts).hex()}"
+
+    @property
+    def temperature(self) -> float:
+        """0: decoding is greedy."""
+        return 0.0
+
+    @property
+    def input_price(self) -> None:
+        """Nothing is charged."""
+
+    @property
+    def output_price(self) -> None:
+        """Nothing is charged."""
+
+    def to_send(self) -> LocalConfig:
+        """Return a configuration of the same model for a process with another working folder."""
+        folder = Path(self.model)
+        model = str(folder.absolute()) if folder.is_dir() else self.model
+        return replace(self, model=model, adapter=self.adapter and self.adapter.absolute())
+
+
+def _check_model(model: str, expected: str, fix: str) -> None:
+    if not model.strip():
+        raise InputError("no model", expected=expected, fix=fix, where="model")
+
+
+def _check_extra(
     extra: Mapping[str, Any], own: frozenset[str], *, kind: str, instead: str, example: str
 ) -> None:
-    """Raise InputError for what Argus sets itself, and for what is no JSON.
+    """Raise InputError for fields that Argus sets itself, and for values that are no JSON.
 
     kind: "fields" or "settings"; instead: how Argus's own are set; example: JSON that would do.
     """

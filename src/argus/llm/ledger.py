@@ -1,4 +1,4 @@
-"""What was asked and answered, on disk: one SQLite file that a person can read.
+"""Keep prompts and answers in one SQLite file that a person can read.
 
 Each answer is its own transaction in write-ahead mode: a run killed at any moment loses only the
 requests under way (a power cut may take the last few answers, never the file). One ledger serves
@@ -32,9 +32,7 @@ _KEYS_PER_QUERY = 500
 _COLUMNS = (
     "key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, unanswered"
 )
-_UNANSWERED = "unanswered INTEGER NOT NULL DEFAULT 0"  # 1: failed without any answer
-_STATES = {str(state): state for state in State}
-_TABLE = f"""
+_TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,      -- hash of model, parameters, schema and prompt
     model TEXT NOT NULL,
@@ -46,14 +44,9 @@ CREATE TABLE IF NOT EXISTS answers (
     tokens_out INTEGER,
     seconds REAL NOT NULL,     -- from the first attempt to the end
     time TEXT NOT NULL,        -- of the end, UTC
-    {_UNANSWERED}
+    unanswered INTEGER NOT NULL DEFAULT 0  -- 1: failed without any answer
 ) WITHOUT ROWID
 """
-# Format 1 said so in words alone.
-_FROM_FORMAT_1 = (
-    f"ALTER TABLE answers ADD COLUMN {_UNANSWERED}",
-    "UPDATE answers SET unanswered = 1 WHERE state = 'failed' AND reason LIKE 'no answer in %'",
-)
 # An answer that is there is only ever replaced by another answer, not by a failure.
 _PUT = f"""
 INSERT INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -84,38 +77,27 @@ class Entry:
     """Failed without any answer, so that the endpoint is to blame and not the prompt."""
 
 
-def _state(stored: str) -> State:
-    try:
-        return _STATES[stored]
-    except KeyError as error:
-        raise sqlite3.DatabaseError(f"an answer has the state {stored!r}") from error
-
-
-_NAMES = _COLUMNS.split(", ")
-_INTEGERS = frozenset({"tokens_in", "tokens_out", "unanswered"})
-
-
-def _check_types(row: Sequence[Any]) -> None:
-    """Raise DatabaseError for a value of another type than its column's: SQLite keeps any."""
-    for name, value in zip(_NAMES, row, strict=True):
-        if value is None and name in ("tokens_in", "tokens_out"):
-            continue
-        kind = int if name in _INTEGERS else float if name == "seconds" else str
-        if not isinstance(value, kind):
+def _entry(row: Sequence[Any]) -> Entry:
+    """Return a row of _COLUMNS; DatabaseError for a value of another type: SQLite keeps any."""
+    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
+    for name, value in values.items():
+        kind: type = int if name in ("tokens_in", "tokens_out", "unanswered") else str
+        kind = float if name == "seconds" else kind
+        missing = value is None and name in ("tokens_in", "tokens_out")
+        if not missing and not isinstance(value, kind):
             raise sqlite3.DatabaseError(
                 f"the answer {row[0]!r} has {repr(value)[:60]} as its {name}: where the row is "
                 "deleted, it is asked for again"
             )
+    values |= {"state": _state(values["state"]), "unanswered": bool(values["unanswered"])}
+    return Entry(**values)
 
 
-def _entry(row: Sequence[Any]) -> Entry:  # SQLite gives values without types
-    """Return a row of _COLUMNS; DatabaseError for a damaged one."""
-    _check_types(row)
-    key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, no_answer = row
-    return Entry(
-        key, model, prompt, _state(state), answer, reason, tokens_in, tokens_out, seconds, time,
-        bool(no_answer),
-    )  # fmt: skip
+def _state(stored: str) -> State:
+    try:
+        return State(stored)
+    except ValueError as error:
+        raise sqlite3.DatabaseError(f"an answer has the state {stored!r}") from error
 
 
 @contextmanager
@@ -182,18 +164,16 @@ class Ledger:
         for start in range(0, len(ordered), _KEYS_PER_QUERY):
             part = ordered[start : start + _KEYS_PER_QUERY]
             marks = ", ".join("?" * len(part))
-            yield from self._select(f"WHERE key IN ({marks})", part)
+            with self._lock, self._reported():
+                statement = f"SELECT {_COLUMNS} FROM answers WHERE key IN ({marks})"
+                rows = [_entry(row) for row in self._connection.execute(statement, part)]
+            yield from rows
 
     def counts(self) -> dict[State, int]:
         """Return how many rows are in each state that is stored."""
         with self._lock, self._reported():
             rows = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
             return {State.OK: 0, State.FAILED: 0} | {_state(s): n for s, n in rows}
-
-    def _select(self, clause: str, values: Sequence[str]) -> list[Entry]:
-        with self._lock, self._reported():
-            rows = self._connection.execute(f"SELECT {_COLUMNS} FROM answers {clause}", values)
-            return [_entry(row) for row in rows]
 
     def _open(self) -> None:
         """Make the file ready; wait while another run does the same.
@@ -213,45 +193,38 @@ class Ledger:
                 time.sleep(0.02)
 
     def _prepare(self) -> None:
-        self._refuse_foreign()  # before anything is changed
+        """Make the table; before anything is changed, refuse a file of something else."""
         run = self._connection.execute
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = NORMAL")
-        run("BEGIN IMMEDIATE")
-        if run("PRAGMA user_version").fetchone() == (1,):
-            for statement in _FROM_FORMAT_1:
-                run(statement)
-        run(_TABLE)
-        run(f"PRAGMA application_id = {APPLICATION_ID}")
-        run(f"PRAGMA user_version = {VERSION}")
-        run("COMMIT")
-
-    def _refuse_foreign(self) -> None:
         # One statement, one state: another run may be making the file at this very moment.
-        application, version, n_tables = self._connection.execute(
+        application, version, n_tables = run(
             "SELECT (SELECT application_id FROM pragma_application_id), "
             "(SELECT user_version FROM pragma_user_version), count(*) FROM sqlite_master"
         ).fetchone()
-        if application == 0 and n_tables == 0:
-            return
-        if application != APPLICATION_ID:
+        if application != APPLICATION_ID and (application or n_tables):
             raise InputError(
                 "is an SQLite file of something else",
                 expected="a ledger that Argus wrote, or no file yet",
                 fix="Give another path.",
                 where=self.path,
             )
-        if version not in (1, VERSION):
+        if application and version != VERSION:
             raise InputError(
                 f"is a ledger of format {version}",
                 expected=f"format {VERSION}",
                 fix="Upgrade Argus (a newer one wrote it), or give another path.",
                 where=self.path,
             )
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = NORMAL")
+        run("BEGIN IMMEDIATE")
+        run(_TABLE)
+        run(f"PRAGMA application_id = {APPLICATION_ID}")
+        run(f"PRAGMA user_version = {VERSION}")
+        run("COMMIT")
 
     @contextmanager
     def _reported(self) -> Iterator[None]:
-        """Turn what SQLite and the system say into an error that a person can act on."""
+        """Turn errors of SQLite and the system into one that a person can act on."""
         try:
             yield
         except (*DAMAGED, OSError) as error:

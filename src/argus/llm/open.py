@@ -1,29 +1,13 @@
-"""From a configuration to the model it names, at an endpoint or on this machine."""
+"""Open the model that a configuration names, at an endpoint or on this machine."""
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from argus.engine import Engine
-from argus.llm.budget import Spending
-from argus.llm.config import ChatConfig
+from argus.llm.config import ChatConfig, LocalConfig
 from argus.llm.ledger import Ledger
 from argus.llm.local import TransformersModel
-from argus.llm.local_config import LocalConfig
 from argus.llm.openai import OpenAIModel
-from argus.llm.protocol import LanguageModel, ModelConfig
-
-
-class OpenedModel(LanguageModel, Protocol):
-    """A language model that says what it was told and what it took."""
-
-    @property
-    def config(self) -> ModelConfig:
-        """What it was opened with."""
-
-    @property
-    def spent(self) -> Spending:
-        """What all its calls took."""
+from argus.llm.protocol import OpenedModel
 
 
 def open_model(

@@ -1,28 +1,112 @@
-"""Answers from any OpenAI-compatible chat endpoint: OpenAI, vLLM, Ollama, LiteLLM, ..."""
+"""Ask prompts of any OpenAI-compatible chat endpoint: OpenAI, vLLM, Ollama, LiteLLM, ..."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from argus.http_retry import Service, without_secrets
-from argus.llm.ask import Asker, BudgetSpent, Dialect
-from argus.llm.background import Background, Deliver
-from argus.llm.budget import Budget, Spending
+import httpx
+
+from argus.hidden import LEAST_IN_FILES
+from argus.http_retry import (
+    AnswerTooLong,
+    Pace,
+    Refusal,
+    Service,
+    Tries,
+    Trouble,
+    persist,
+    without_half_pairs,
+    without_secrets,
+)
 from argus.llm.config import ChatConfig
 from argus.llm.ledger import Entry, Ledger
-from argus.llm.outcomes import outcome_of
-from argus.llm.plan import Plan, make_plan
-from argus.llm.protocol import M, Outcome, Prompt
-from argus.progress import progress
+from argus.llm.plan import LedgerModel, answer_bound, tokens_in
+from argus.llm.protocol import LanguageModelError, Prompt, Spending, cost_of, most_tokens
+from argus.llm.structured import Reply, instructed, read_reply, response_format
+from argus.progress import Advance
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+POLL_S = 0.01
+Rows = Mapping[str, "Future[Entry | str]"]
 
-class OpenAIModel:
+
+class BudgetSpent(Exception):
+    """The next request might pass the budget; the message has the spending so far."""
+
+
+class Budget:
+    """Spent tokens, and those that requests under way may still spend; together never above it.
+
+    Safe to use from many threads. A request is reserved at its bound before it is sent and
+    settled at what the endpoint counted, or at its bound where that is not known.
+    """
+
+    def __init__(self, config: ChatConfig) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._spent = (0, 0)
+        self._reserved = (0, 0)
+        self._under_way = 0
+
+    @property
+    def spent(self) -> Spending:
+        """Tokens and money so far."""
+        with self._lock:
+            tokens_in, tokens_out = self._spent
+        return Spending(tokens_in, tokens_out, cost_of(tokens_in, tokens_out, self._config))
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is under way, so that nothing will be freed by waiting."""
+        with self._lock:
+            return not self._under_way
+
+    def reserve(self, tokens_in: int, tokens_out: int) -> bool:
+        """Set so many tokens aside, unless that might pass the budget; return whether it did."""
+        with self._lock:
+            total_in = self._spent[0] + self._reserved[0] + tokens_in
+            total_out = self._spent[1] + self._reserved[1] + tokens_out
+            cost = cost_of(total_in, total_out, self._config) or 0.0
+            budget, most = self._config.budget, self._config.max_total_tokens
+            if (budget is not None and cost > budget * (1 + 1e-12)) or (
+                most is not None and total_in + total_out > most
+            ):
+                return False
+            self._reserved = (self._reserved[0] + tokens_in, self._reserved[1] + tokens_out)
+            self._under_way += 1
+            return True
+
+    def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
+        """Give back what was reserved for one request and book what it used."""
+        with self._lock:
+            self._reserved = (self._reserved[0] - reserved[0], self._reserved[1] - reserved[1])
+            self._spent = (self._spent[0] + used[0], self._spent[1] + used[1])
+            self._under_way -= 1
+
+    def __str__(self) -> str:
+        limits = []
+        if self._config.budget is not None:
+            limits.append(f"{self._config.budget:g} in currency")
+        if self._config.max_total_tokens is not None:
+            limits.append(f"{self._config.max_total_tokens} tokens")
+        spent = self.spent
+        cost = "" if spent.cost is None else f", {spent.cost:.6g} in currency"
+        return (
+            f"{' and '.join(limits) or 'no limit'}; spent {spent.tokens_in} tokens in, "
+            f"{spent.tokens_out} out{cost}"
+        )
+
+
+class OpenAIModel(LedgerModel):
     """`POST {base_url}/chat/completions`; every answer and failure goes into `ledger` at once.
 
     What the ledger holds as answered is never asked again. Passing troubles (time-outs, dropped
@@ -31,14 +115,16 @@ class OpenAIModel:
     answer is FAILED with the reason. One whose first request might pass the budget is NOT_ASKED;
     smaller ones behind it are asked while they fit, and a later run goes on from there. Statuses
     401 to 405 and redirects, and `give_up_after` prompts in a row without any answer, raise
-    LanguageModelError.
+    LanguageModelError. instructs: the endpoint refused `response_format` once.
     """
+
+    config: ChatConfig
 
     def __init__(self, config: ChatConfig, ledger: Ledger) -> None:
         self.config, self.ledger = config, ledger
-        self._budget = Budget(config)
-        self._dialect = Dialect()
-        self._service = Service(config, "chat/completions")
+        self.budget = Budget(config)
+        self.service = Service(config, "chat/completions")
+        self.instructs = False
 
     @property
     def name(self) -> str:
@@ -47,87 +133,180 @@ class OpenAIModel:
 
     @property
     def spent(self) -> Spending:
-        """What all calls of this object spent; requests without a count stand at their bound."""
-        return self._budget.spent
+        """Spending of all calls of this object; requests without a count stand at their bound."""
+        return self.budget.spent
 
-    @overload
-    def complete(
-        self, prompts: Sequence[Prompt], *, schema: None = None
-    ) -> Iterator[Outcome[str]]: ...
+    @contextmanager
+    def _answering(
+        self, prompts: Mapping[str, Prompt], schema: type[BaseModel] | None, advance: Advance
+    ) -> Iterator[Iterator[Mapping[str, Entry | str]]]:
+        """Ask in a thread with an event loop of its own: the caller may stand in one already."""
+        rows: Rows = {key: Future() for key in prompts}
 
-    @overload
-    def complete(self, prompts: Sequence[Prompt], *, schema: type[M]) -> Iterator[Outcome[M]]: ...
+        def taken() -> Iterator[Mapping[str, Entry | str]]:
+            for key, row in rows.items():
+                entry = row.result()
+                advance(1)
+                yield {key: entry}
 
-    def complete(
-        self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
-    ) -> Iterator[Any]:
-        """Yield one outcome per prompt, in the order of the prompts; equal prompts are asked once.
+        if not prompts:
+            yield taken()
+            return
+        self.service.check_key_is_set()
+        loop = asyncio.new_event_loop()
+        task = loop.create_task(self._ask_all(prompts, rows, schema))
+        thread = threading.Thread(target=_run, args=(loop, task, rows), daemon=True)
+        thread.start()
+        try:
+            yield taken()
+        finally:
+            with suppress(RuntimeError):  # the loop is closed: all is answered
+                loop.call_soon_threadsafe(task.cancel)
+            thread.join()
 
-        Nothing is sent before the first outcome is taken. From then on requests run on their own,
-        `concurrency` at a time, until all are answered or the iterator is closed, which cancels
-        those under way. Raises LanguageModelError, InputError where there is no key for OpenAI's
-        own servers and something is to be asked, and ArgusError when the ledger cannot be used.
-        """
-        plan = make_plan(prompts, self.ledger, self.config, schema)
-        if plan.ask:
-            self._service.check_key_is_set()
-        run = _Run(self, plan, schema)
-        distinct = len(set(plan.keys))
-        with progress(f"asking {self.config.model}", distinct, done=distinct - len(plan.ask)) as on:
-            work: Background[Entry | str] | None = None
-            try:
-                work = Background(run.work) if plan.ask else None
-                for prompt, entry, cached in run.entries(prompts, work):
-                    on(0 if cached else 1)
-                    yield outcome_of(prompt, entry, schema, cached)
-            finally:
-                if work is not None:
-                    work.stop()
+    async def _ask_all(
+        self, prompts: Mapping[str, Prompt], rows: Rows, schema: type[BaseModel] | None
+    ) -> None:
+        """Ask `concurrency` prompts at a time."""
+        todo, n = iter(prompts.items()), min(self.config.concurrency, len(prompts))
 
+        async def work(asker: Asker) -> None:
+            for key, prompt in todo:
+                try:
+                    entry = await asker.ask(key, prompt)
+                except BudgetSpent as spent:
+                    rows[key].set_result(str(spent))  # a smaller one behind it may still fit
+                    await asyncio.sleep(0)
+                    continue
+                self.ledger.put(entry)
+                asker.check_alive()  # before: whoever waits for this one is to get the error
+                rows[key].set_result(entry)
 
-class _Run:
-    """The asking behind one call of `complete`."""
-
-    def __init__(self, model: OpenAIModel, plan: Plan, schema: type[BaseModel] | None) -> None:
-        self._model, self._plan, self._schema = model, plan, schema
-        self._todo = iter(plan.ask.items())
-
-    def entries(
-        self, prompts: Sequence[Prompt], work: Background[Entry | str] | None
-    ) -> Iterator[tuple[Prompt, Entry | str, bool]]:
-        """Yield each prompt with its row, or why it was not asked, and whether it is cached."""
-        left = Counter(self._plan.keys)
-        again: dict[str, Entry | str] = {}
-        for prompt, key in zip(prompts, self._plan.keys, strict=True):
-            left[key] -= 1
-            if work is None or key not in self._plan.ask:
-                yield prompt, self._model.ledger.get(key) or "", True
-                continue
-            repeated = key in again
-            entry = again.pop(key) if repeated else work.take(key) or ""
-            if left[key]:
-                again[key] = entry
-            yield prompt, entry, repeated and isinstance(entry, Entry)
-
-    async def work(self, deliver: Deliver[Entry | str]) -> None:
-        """Ask all that is to be asked, `concurrency` at a time."""
-        config = self._model.config
-        n = min(config.concurrency, len(self._plan.ask))
-        budget, dialect, service = self._model._budget, self._model._dialect, self._model._service
-        async with service.client(n, config.connect_timeout_s) as client:
-            asker = Asker(config, budget, self._schema, dialect, service, client)
+        async with self.service.client(n, self.config.connect_timeout_s) as client:
+            asker = Asker(self, schema, client)
             async with asyncio.TaskGroup() as group:
                 for _ in range(n):
-                    group.create_task(self._worker(asker, deliver))
+                    group.create_task(work(asker))
 
-    async def _worker(self, asker: Asker, deliver: Deliver[Entry | str]) -> None:
-        for key, prompt in self._todo:
+
+def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None], rows: Rows) -> None:
+    """Run a task to its end; rows that it left get its error, or "" where it was cancelled."""
+    error: BaseException | None = None
+    try:
+        loop.run_until_complete(task)
+    except asyncio.CancelledError:
+        pass
+    except BaseException as raised:
+        error = raised
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+    finally:
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+        for row in rows.values():
+            if not row.done():
+                row.set_exception(error) if error else row.set_result("")
+
+
+class Asker:
+    """Asks prompts of one run, any number at once, in one event loop."""
+
+    def __init__(
+        self, model: OpenAIModel, schema: type[BaseModel] | None, client: httpx.AsyncClient
+    ) -> None:
+        self._model, self._schema, self._client = model, schema, client
+        self._config, self._budget, self._service = model.config, model.budget, model.service
+        self._pace = Pace(self._config.requests_per_minute)
+        self._gate = asyncio.Lock()
+        self._unanswered = 0
+
+    async def ask(self, key: str, prompt: Prompt) -> Entry:
+        """Return the row for the ledger.
+
+        Raises BudgetSpent when nothing was sent, and LanguageModelError when going on is useless.
+        """
+        start = time.monotonic()
+        tries = Tries(self._config.attempts, self._config.backoff_s)
+        try:
+            reply = await persist(lambda: self._attempt(prompt), tries)
+        except BudgetSpent as spent:
+            if not tries.n:
+                raise
+            reason = f"no answer in {tries.n} attempts, and {spent}; last: {tries.problem}"
+            reply = Reply(reason=reason, unanswered=True)
+        else:
+            self._unanswered = 0 if reply else self._unanswered + 1
+            reply = reply or Reply(reason=str(tries), unanswered=True)
+        text = self._service.scrub(reply.text, LEAST_IN_FILES)
+        reply = replace(reply, text=text, reason=self._service.scrub(reply.reason))
+        return self._model._entry(key, prompt, reply, self._schema, time.monotonic() - start)
+
+    def check_alive(self) -> None:
+        """Raise LanguageModelError after too many prompts in a row without any answer."""
+        if self._unanswered >= self._config.give_up_after:
+            raise LanguageModelError(
+                f"{self._service.shown} left {self._unanswered} prompts in a row without an "
+                f"answer, each after {self._config.attempts} attempts (the ledger has the reasons)."
+                " What was answered so far is kept: run the same command again when it is back."
+            )
+
+    async def _attempt(self, prompt: Prompt) -> Reply | Trouble:
+        formatted = self._schema is not None and not self._model.instructs
+        bound = tokens_in(prompt, self._schema, most_tokens), answer_bound(prompt, self._config)
+        await self._admit(bound)
+        used = bound  # a request that is cut off may be charged
+        try:
+            answer = await self._service.post(self._client, self._payload(prompt, formatted))
+            if isinstance(answer, str):
+                reply = read_reply(answer, max_tokens=bound[1])
+                counts = reply.tokens_in, reply.tokens_out
+                used = (
+                    bound[0] if counts[0] is None else counts[0],
+                    bound[1] if counts[1] is None else counts[1],
+                )
+                return reply
+            if isinstance(answer, Refusal) or not answer.may_charge:
+                used = (0, 0)
+        except AnswerTooLong as error:
+            return Reply(reason=str(error))
+        finally:
+            self._budget.settle(bound, used)
+        if isinstance(answer, Trouble):
+            if answer.wait_s:
+                self._pace.pause(answer.wait_s)
+            return answer
+        if answer.for_all:
+            raise LanguageModelError(self._service.why_useless(answer, "answered"))
+        words = ("response_format", "json_schema", "guided", "structured")
+        if formatted and any(word in answer.text.lower() for word in words):
+            self._model.instructs = True
+            return await self._attempt(prompt)
+        return Reply(reason=f"the endpoint rejected the prompt with {answer}")
+
+    async def _admit(self, bound: tuple[int, int]) -> None:
+        """Return when rate and budget allow a request; first come, first served."""
+        async with self._gate:
+            while not self._budget.reserve(*bound):
+                if self._budget.idle:
+                    raise BudgetSpent(f"the next request might pass the budget: {self._budget}")
+                await asyncio.sleep(POLL_S)
             try:
-                entry = await asker.ask(key, prompt)
-            except BudgetSpent as spent:
-                deliver(key, str(spent))  # a smaller one behind it may still fit
-                await asyncio.sleep(0)
-                continue
-            self._model.ledger.put(entry)
-            asker.check_alive()  # before: whoever waits for this one is to get the error
-            deliver(key, entry)
+                await self._pace.turn()
+            except asyncio.CancelledError:
+                self._budget.settle(bound, (0, 0))
+                raise
+
+    def _payload(self, prompt: Prompt, formatted: bool) -> dict[str, Any]:
+        config, system = self._config, prompt.system
+        if self._schema and not formatted:
+            system = instructed(system, self._schema)
+        messages = [{"role": "user", "content": without_half_pairs(prompt.text)}]
+        if system:
+            messages.insert(0, {"role": "system", "content": without_half_pairs(system)})
+        payload: dict[str, Any] = {"model": config.model, "messages": messages, **config.extra}
+        payload[config.max_tokens_field] = answer_bound(prompt, config)
+        if config.temperature is not None:
+            payload["temperature"] = config.temperature
+        if self._schema and formatted:
+            payload["response_format"] = response_format(self._schema)
+        return payload

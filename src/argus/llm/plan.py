@@ -1,21 +1,37 @@
-"""What a run would ask: the same decision for an estimate beforehand and for the run itself."""
+"""Ask only prompts that the ledger does not answer, and estimate a run by the same decision.
+
+`LedgerModel` is the part that models at an endpoint and on this machine share.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import astuple, dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
 
 from typing_extensions import TypedDict
 
 from argus.data.provenance import absorb
 from argus.data.records import record_of
-from argus.llm.budget import TEMPLATE_TOKENS, TokenCount, approximate_tokens, cost_of, most_tokens
 from argus.llm.ledger import Entry, Ledger
-from argus.llm.protocol import ModelConfig, Prompt, State
-from argus.llm.structured import UnusableAnswer, instruction, read_object
+from argus.llm.protocol import (
+    TEMPLATE_TOKENS,
+    M,
+    ModelConfig,
+    Outcome,
+    Prompt,
+    State,
+    TokenCount,
+    approximate_tokens,
+    cost_of,
+    most_tokens,
+)
+from argus.llm.structured import Reply, UnusableAnswer, instruction, read_object
+from argus.progress import Advance, progress
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -25,12 +41,9 @@ if TYPE_CHECKING:
 class Plan:
     """The prompts of a run, sorted into those to ask and those that the ledger answers."""
 
-    keys: list[str]
-    """Ledger key of each prompt, in their order; equal prompts have equal keys."""
-    ask: dict[str, Prompt]
-    """Each distinct prompt to ask, by key, in order of appearance."""
-    failed_before: int
-    """How many of `ask` the ledger holds as failed."""
+    keys: list[str]  # ledger key of each prompt, in their order; equal prompts have equal keys
+    ask: dict[str, Prompt]  # each distinct prompt to ask, by key, in order of appearance
+    failed_before: int  # how many of `ask` the ledger holds as failed
 
 
 class EstimateFigures(TypedDict):
@@ -62,7 +75,7 @@ class EstimateFigures(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would ask and cost at most, without asking anything.
+    """Prompts and tokens of a run, and its cost at most; nothing is asked for it.
 
     prompts = to_ask + cached + repeated. failed_before: those of to_ask that failed in an earlier
     run. tokens_in: expected (see `approximate_tokens`, or the counter given); tokens_in_at_most: a
@@ -94,7 +107,9 @@ class Estimate:
 
     def __add__(self, other: Estimate) -> Estimate:
         """Return both together; a cost is None where one of them is."""
-        return Estimate(*map(_sum, astuple(self), astuple(other)))
+        pairs: Any = zip(astuple(self), astuple(other), strict=True)
+        both: Any = (None if a is None or b is None else a + b for a, b in pairs)
+        return Estimate(*both)
 
     def figures(self) -> EstimateFigures:
         """Return everything, to be printed."""
@@ -131,24 +146,17 @@ def make_plan(
         ask.setdefault(key, prompt)
     failed_before = 0
     for entry in ledger.find(list(ask)):
-        if is_settled(entry, config, schema):
+        is_settled = entry.state is State.OK or not config.retry_failed
+        if entry.state is State.OK and schema is not None:
+            try:
+                read_object(entry.answer, schema)
+            except UnusableAnswer:  # by now, validators refuse it
+                is_settled = False
+        if is_settled:
             del ask[entry.key]
-        elif entry.state is State.FAILED:
-            failed_before += 1
+        else:
+            failed_before += entry.state is State.FAILED
     return Plan(keys, ask, failed_before)
-
-
-def is_settled(entry: Entry, config: ModelConfig, schema: type[BaseModel] | None) -> bool:
-    """Whether a row stands. An answer that validators refuse by now is asked for again."""
-    if entry.state is State.FAILED:
-        return not config.retry_failed
-    if schema is None:
-        return True
-    try:
-        read_object(entry.answer, schema)
-    except UnusableAnswer:
-        return False
-    return True
 
 
 def estimate(
@@ -159,7 +167,7 @@ def estimate(
     schema: type[BaseModel] | None = None,
     count_tokens: TokenCount = approximate_tokens,
 ) -> Estimate:
-    """Say what `complete` would ask and what that would cost at most; nothing is sent."""
+    """Estimate the prompts that `complete` would ask, and their cost at most; send nothing."""
     plan = make_plan(prompts, ledger, config, schema)
     to_ask = plan.ask.values()
     expected = sum(tokens_in(prompt, schema, count_tokens) for prompt in to_ask)
@@ -191,5 +199,79 @@ def tokens_in(prompt: Prompt, schema: type[BaseModel] | None, count: TokenCount)
     return TEMPLATE_TOKENS + sum(count(text) for text in texts if text)
 
 
-def _sum(a: Any, b: Any) -> Any:  # whole numbers, or what is paid
-    return None if a is None or b is None else a + b
+class LedgerModel:
+    """Base of the models that keep every answer in a ledger.
+
+    A model has `_answering`, which asks prompts and yields the rows for their keys, in that order.
+    """
+
+    config: ModelConfig
+    ledger: Ledger
+
+    @overload
+    def complete(
+        self, prompts: Sequence[Prompt], *, schema: None = None
+    ) -> Iterator[Outcome[str]]: ...
+
+    @overload
+    def complete(self, prompts: Sequence[Prompt], *, schema: type[M]) -> Iterator[Outcome[M]]: ...
+
+    def complete(
+        self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
+    ) -> Iterator[Any]:
+        """Yield one outcome per prompt, in the order of the prompts; equal prompts are asked once.
+
+        Nothing is sent or loaded before the first outcome is taken. From then on requests to an
+        endpoint run on their own, until all are answered or the iterator is closed, which cancels
+        those under way. Raises LanguageModelError for an endpoint that cannot be used, InputError
+        for a model that cannot be loaded and for a missing key of OpenAI's own servers, and
+        ArgusError when the ledger cannot be used.
+        """
+        plan = make_plan(prompts, self.ledger, self.config, schema)
+        left, distinct = Counter(plan.keys), len(set(plan.keys))
+        served: set[str] = set()
+        fresh: dict[str, Entry | str] = {}  # not from the ledger, which keeps an older answer
+        with (
+            progress(f"asking {self.config.label}", distinct, done=distinct - len(plan.ask)) as on,
+            self._answering(plan.ask, schema, on) as rows,
+        ):
+            for prompt, key in zip(prompts, plan.keys, strict=True):
+                while key in plan.ask and key not in fresh:
+                    fresh |= next(rows)
+                entry = fresh[key] if key in plan.ask else self.ledger.get(key)
+                assert entry is not None
+                left[key] -= 1
+                if not left[key]:
+                    fresh.pop(key, None)
+                if isinstance(entry, str):
+                    yield Outcome(prompt, State.NOT_ASKED, reason=entry)
+                    continue
+                value: Any = entry.answer if entry.state is State.OK else None
+                if value is not None and schema is not None:
+                    value = read_object(entry.answer, schema)
+                yield Outcome(
+                    prompt, entry.state, value, entry.reason, entry.tokens_in, entry.tokens_out,
+                    cached=key not in plan.ask or key in served, unanswered=entry.unanswered,
+                )  # fmt: skip
+                served.add(key)
+
+    def _answering(
+        self, prompts: Mapping[str, Prompt], schema: type[BaseModel] | None, advance: Advance
+    ) -> AbstractContextManager[Iterator[Mapping[str, Entry | str]]]:
+        """Ask prompts; a text in place of a row is the reason why one was not asked."""
+        raise NotImplementedError
+
+    def _entry(
+        self, key: str, prompt: Prompt, reply: Reply, schema: type[BaseModel] | None, seconds: float
+    ) -> Entry:
+        """Return the row for a reply; FAILED where there is no text, or none that fits `schema`."""
+        if schema and not reply.reason:
+            try:
+                read_object(reply.text, schema)
+            except UnusableAnswer as error:
+                reply = replace(reply, reason=str(error))
+        state, answer = (State.FAILED, "") if reply.reason else (State.OK, reply.text)
+        return Entry(
+            key, self.config.label, prompt.text, state, answer, reply.reason, reply.tokens_in,
+            reply.tokens_out, seconds, unanswered=reply.unanswered,
+        )  # fmt: skip

@@ -1,20 +1,23 @@
-"""What every language model offers, and what comes back for each prompt."""
+"""Define a language model, its prompts and outcomes, and how tokens are counted and charged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, overload
 
 from argus.data.provenance import content_hash
 from argus.errors import ArgusError, InputError
+from argus.http_retry import without_half_pairs
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 T = TypeVar("T")
 M = TypeVar("M", bound="BaseModel")
+TokenCount = Callable[[str], int]
+TEMPLATE_TOKENS = 16  # that a chat template puts around system and user message
 
 
 class LanguageModelError(ArgusError):
@@ -42,12 +45,8 @@ class Prompt:
 
     def __post_init__(self) -> None:
         if self.max_tokens is not None and self.max_tokens < 1:
-            raise InputError(
-                f"max_tokens={self.max_tokens}",
-                expected="1 or more",
-                fix="Leave it out to use the model's own bound.",
-                where="Prompt",
-            )
+            got, fix = f"max_tokens={self.max_tokens}", "Leave it out to use the model's own bound."
+            raise InputError(got, expected="1 or more", fix=fix, where="Prompt")
 
     @property
     def key(self) -> str:
@@ -57,7 +56,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """What became of one prompt.
+    """The end of one prompt.
 
     value: the answer, only where `state` is OK. reason: why there is none. tokens_in, tokens_out:
     what the endpoint counted, None where it did not say or was not asked. cached: no request was
@@ -77,15 +76,15 @@ class Outcome(Generic[T]):
 
 
 class ModelConfig(Protocol):
-    """What estimates, ledger keys and accounts need to know of a model, wherever it runs."""
+    """The settings that estimates, ledger keys and accounts read, wherever a model runs."""
 
     @property
     def label(self) -> str:
-        """What a person calls it; holds no secret."""
+        """Its name for a person; holds no secret."""
 
     @property
     def identity(self) -> str:
-        """What answers are kept under: the name at an endpoint, a hash of weights here."""
+        """Part of the key of answers: the name at an endpoint, a hash of weights here."""
 
     @property
     def temperature(self) -> float | None:
@@ -105,7 +104,7 @@ class ModelConfig(Protocol):
 
     @property
     def retry_failed(self) -> bool:
-        """Whether what the ledger holds as failed is asked again."""
+        """Whether to ask again the prompts that the ledger holds as failed."""
 
     @property
     def input_price(self) -> float | None:
@@ -134,3 +133,50 @@ class LanguageModel(Protocol):
 
     @overload
     def complete(self, prompts: Sequence[Prompt], *, schema: type[M]) -> Iterator[Outcome[M]]: ...
+
+
+class OpenedModel(LanguageModel, Protocol):
+    """A language model with its configuration and its spending."""
+
+    @property
+    def config(self) -> ModelConfig:
+        """The configuration that it was opened with."""
+
+    @property
+    def spent(self) -> Spending:
+        """Tokens and money of all its calls."""
+
+
+def approximate_tokens(text: str) -> int:
+    """Return about how many tokens a text has, without a tokenizer.
+
+    One for 4 ASCII characters and one for 2 bytes of other UTF-8: 1 per Cyrillic letter, 1.5 per
+    Chinese character. English prose comes near it; code and numbers may need up to twice as many.
+    """
+    n_bytes = len(without_half_pairs(text).encode())
+    n_ascii = sum(1 for char in text if char < "\x80") if not text.isascii() else len(text)
+    return -(-n_ascii // 4) + -(-(n_bytes - n_ascii) // 2)
+
+
+def most_tokens(text: str) -> int:
+    """Return the bytes of a text in UTF-8: a tokenizer that can tell all texts apart needs no more.
+
+    Byte-level and byte-fallback vocabularies have a token for every byte, and merge from there.
+    """
+    return len(without_half_pairs(text).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Tokens read and written, and what they cost where prices are known."""
+
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+def cost_of(tokens_in: int, tokens_out: int, config: ModelConfig) -> float | None:
+    """Return what so many tokens cost, in the currency of the prices; None without prices."""
+    if config.input_price is None or config.output_price is None:
+        return None
+    return (tokens_in * config.input_price + tokens_out * config.output_price) / 1e6

@@ -1,63 +1,157 @@
-"""Answers as validated objects: what is sent to ask for them, and how they are read."""
+"""Read a model's answers: a chat completion's body, validated objects, LaTeX in JSON.
+
+Requests for objects are built here, too: the schema that an endpoint or a model is sent.
+"""
 
 from __future__ import annotations
 
 import copy
 import json
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from typing_extensions import TypedDict
 
 from argus.data.provenance import content_hash
-from argus.llm.escapes import repair_escapes
-from argus.llm.reply import without_thoughts
+from argus.http_retry import without_half_pairs
+
+MAX_TOKENS = 10**9  # a count beyond it is no count
+WHOLE = frozenset({"stop", "stop_sequence", "eos", "eos_token", "end_turn"})
+"""Finish reasons of an answer that ended by itself."""
+CUT_OFF = frozenset({"length", "max_tokens", "model_length"})
+
+
+COMMANDS = (
+    "nabla natural neg neq newcommand newline ngeq ngtr nleftarrow nLeftarrow nleq notin not norm "
+    "nrightarrow nRightarrow nsubseteq rangle rbrace rbrack rceil renewcommand rfloor rho right "
+    "rightarrow rightharpoonup rightleftharpoons rm root rtimes rvert rVert tan tanh tau tbinom "
+    "text textbf textcolor textit textmd textrm textsc textsf textstyle textsubscript "
+    "textsuperscript texttt textup tfrac therefore theta thickapprox thicksim tilde times tiny to "
+    "top triangle triangleleft triangleq triangleright twoheadrightarrow"
+)
+"""LaTeX that begins like the escapes of newline, carriage return and tab. Commands whose rest is
+what lines begin with (`ne`, `ni`, `nu`, `nless`, `nexists`, `trace`) are left out: a line break
+before a word is what is meant there far more often. Between dollar signs those of IN_MATH count,
+too."""
+IN_MATH = "ne ni nu nless nexists"
+
+
+def _but_for_commands(letter: str) -> str:
+    rests = "|".join(name[1:] for name in COMMANDS.split() if name[0] == letter)
+    return rf"{letter}(?!(?:{rests})(?![A-Za-z]))"
+
+
+_KEPT = "|".join((r'["\\/]', "u[0-9a-fA-F]{4}", "[bf](?![A-Za-z])", *map(_but_for_commands, "nrt")))
+_ESCAPE = re.compile(rf"\\({_KEPT}|)")
+_MATH = re.compile(r"\$[^$\"\n]{1,200}\$")
+_WORDLIKE = re.compile(rf"(?<!\\)\\({IN_MATH.replace(' ', '|')})(?![A-Za-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to one request: a text, or the reason why there is none.
+
+    unanswered: there was no answer at all.
+    """
+
+    text: str = ""
+    reason: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    unanswered: bool = False
+
+
+def read_reply(body: str, *, max_tokens: int) -> Reply:
+    """Return the answer in the body of a response with status 200; never raises."""
+    try:
+        data = json.loads(body)
+        usage = data.get("usage") if isinstance(data, dict) else None
+        tokens_in, tokens_out = (_count(usage, f"{x}_tokens") for x in ("prompt", "completion"))
+        text, reason = _content(data, tokens_out, max_tokens)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        return Reply(
+            reason=f"the answer is no chat completion ({type(error).__name__}: "
+            f"{str(error)[:100]}); it begins {body[:120]!r}"
+        )
+    return Reply(text, reason, tokens_in, tokens_out)
+
+
+def without_thoughts(text: str) -> str:
+    """Return the text after a model's thoughts, which some servers leave in the answer."""
+    return text.rpartition("</think>")[2].strip()
+
+
+def _content(data: Any, tokens_out: int | None, max_tokens: int) -> tuple[str, str]:
+    """Return the text, or "" and why there is none; raises on a wrong shape."""
+    if data.get("error"):
+        return "", f"the endpoint answered with an error: {json.dumps(data['error'])[:300]}"
+    choice = data["choices"][0]
+    message, finish = choice["message"], choice.get("finish_reason")
+    if message.get("refusal"):
+        return "", f"the model refused: {str(message['refusal'])[:300]}"
+    broken = _why_broken_off(finish, tokens_out, max_tokens)
+    if broken:
+        return "", broken
+    content = message.get("content")
+    if content is None or content == "":
+        return "", f"the answer is empty (finish_reason {str(finish)[:40]})"
+    if not isinstance(content, str):
+        raise TypeError(f"content is {type(content).__name__}, not text")
+    if not content.strip():
+        return "", f"the answer is blank (finish_reason {str(finish)[:40]})"
+    return without_half_pairs(content), ""
+
+
+def _why_broken_off(finish: Any, tokens_out: int | None, max_tokens: int) -> str:
+    """Return why an answer is not a whole one, "" where it is.
+
+    Servers have many names for an answer that was cut off, and more to come; few for a whole one.
+    """
+    named = f"finish_reason {str(finish)[:40]}"
+    if finish is None:
+        if tokens_out is None or tokens_out < max_tokens:
+            return ""
+        return f"the answer was cut off ({named}, {tokens_out} tokens; max_tokens {max_tokens})"
+    name = str(finish).lower()
+    if name in WHOLE:
+        return ""
+    if name in CUT_OFF:
+        return f"the answer was cut off ({named}; max_tokens {max_tokens})"
+    if name == "content_filter":
+        return f"the answer was withheld ({named})"
+    return f"the answer did not come to its end ({named})"
+
+
+def _count(usage: Any, name: str) -> int | None:
+    value = usage.get(name) if isinstance(usage, dict) else None
+    return value if type(value) is int and 0 <= value <= MAX_TOKENS else None
 
 
 class UnusableAnswer(Exception):
     """An answer came, but nothing that can be used; the message says why."""
 
 
-def schema_text(schema: type[BaseModel] | None) -> str:
-    """Return the JSON schema as text, always the same for equal schemas; "" for none."""
-    if schema is None:
-        return ""
+def schema_text(schema: type[BaseModel]) -> str:
+    """Return the JSON schema as text, always the same for equal schemas."""
     return json.dumps(schema.model_json_schema(), sort_keys=True, ensure_ascii=False)
 
 
 def schema_hash(schema: type[BaseModel]) -> str:
-    """Return what tells schemas apart, in hexadecimal."""
+    """Return the hash of a schema, in hexadecimal."""
     return content_hash(schema_text(schema)).hex()
 
 
-class JsonSchema(TypedDict):
-    """A JSON schema, to be kept to strictly."""
-
-    name: str
-    schema: dict[str, object]
-    strict: bool
-
-
-class ResponseFormat(TypedDict):
-    """The field of a request that asks for answers of one schema."""
-
-    type: str
-    json_schema: JsonSchema
-
-
-def response_format(schema: type[BaseModel]) -> ResponseFormat:
+def response_format(schema: type[BaseModel]) -> dict[str, Any]:
     """Return the `response_format` that asks an endpoint to generate only what fits `schema`."""
     strict = copy.deepcopy(schema.model_json_schema())
     _close(strict)
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in schema.__name__)[:64]
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "schema": strict, "strict": True},
-    }
+    return {"type": "json_schema", "json_schema": {"name": name, "schema": strict, "strict": True}}
 
 
 def instruction(schema: type[BaseModel]) -> str:
-    """Return what an endpoint without `response_format` is told instead."""
+    """Return the words for an endpoint without `response_format`."""
     return f"Answer only with one JSON object that fits this JSON schema:\n{schema_text(schema)}"
 
 
@@ -71,7 +165,7 @@ def read_object(text: str, schema: type[BaseModel]) -> BaseModel:
 
     LaTeX in it may be escaped or not.
 
-    Raises UnusableAnswer with the first of what does not fit.
+    Raises UnusableAnswer with the first field that does not fit.
     """
     try:
         return schema.model_validate_json(repair_escapes(_unfenced(without_thoughts(text))))
@@ -105,3 +199,21 @@ def _close(node: Any) -> None:
             node["required"] = list(node["properties"])
         for value in node.values():
             _close(value)
+
+
+def repair_escapes(text: str) -> str:
+    r"""Return JSON with a second backslash where a single one stands before LaTeX.
+
+    `\alpha`, `\(` and whatever else is no escape of JSON would not parse; `\frac` would be a form
+    feed and "rac", `\times` a tab and "imes". A backslash is doubled where JSON knows no such
+    escape, before `b` and `f` with a letter after them (nobody writes backspaces and form feeds),
+    and before `n`, `r`, `t` where exactly one of COMMANDS stands (between dollars: or of IN_MATH).
+
+    Escapes that were meant are left alone, but for the ambiguous: a backspace or form feed before a
+    letter, and a line break or tab before a word that makes one of COMMANDS with it (a tab and
+    "an"), come back as LaTeX.
+    """
+    if "\\" not in text:
+        return text
+    doubled = _MATH.sub(lambda math: _WORDLIKE.sub(r"\\\\\1", math[0]), text)
+    return _ESCAPE.sub(lambda escape: f"\\{escape[1]}" if escape[1] else r"\\", doubled)

@@ -1,32 +1,44 @@
-"""Folders of models and adapters: where they are, and what tells one from another."""
+"""Find, load and prompt a causal language model of a folder, with or without a LoRA adapter.
+
+An adapter goes on the model that it was trained on top of, and on no other. The tokenizer's chat
+template makes tokens of a prompt, and says how an answer ends.
+"""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import TypedDict
 
 from argus.data.parts import file_hash
 from argus.data.provenance import content_hash
+from argus.data.reading import read_own
+from argus.data.records import parse_json, read_record
 from argus.errors import InputError
+from argus.extras import naming_extras
+from argus.http_retry import without_half_pairs
+
+if TYPE_CHECKING:
+    from peft import PeftModel
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 ADAPTER_CONFIG = "adapter_config.json"
 ADAPTER_WEIGHTS = "adapter_model.safetensors"
-NOTE = "distill.json"
-"""What Argus notes beside an adapter or a merged model that it made."""
+NOTE = "distill.json"  # beside an adapter or a merged model that Argus made
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 _BESIDES = ("config.json", "generation_config.json", NOTE)
 _TOKENIZER = (
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.json",
-    "merges.txt",
-    "tokenizer.model",
-    "chat_template.jinja",
-)
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+    "vocab.json", "merges.txt", "tokenizer.model", "chat_template.jinja",
+)  # fmt: skip
+_MARK = "argus-placeholder"
 
 
 def find_model(model: str) -> Path:
@@ -37,7 +49,19 @@ def find_model(model: str) -> Path:
     path = Path(model)
     folder = path if path.is_dir() else _from_hub(model)
     if not (folder / "config.json").is_file():
-        raise _no_model(model, folder)
+        if (folder / ADAPTER_CONFIG).is_file():
+            raise InputError(
+                f"{model!r} is an adapter",
+                expected="the model that it was trained on top of",
+                fix=f"Give --model local:BASE --adapter {model}.",
+                where="--model",
+            )
+        raise InputError(
+            f"{model!r} holds no config.json",
+            expected="a folder with a causal language model: config.json, weights, tokenizer",
+            fix="Check the path.",
+            where="--model",
+        )
     return folder
 
 
@@ -55,12 +79,12 @@ def find_adapter(path: Path) -> Path:
 
 
 def base_hash(folder: Path) -> str:
-    """Return the hash of a model's weights alone: what an adapter was trained on top of."""
+    """Return the hash of a model's weights alone, by which an adapter knows its base."""
     return _hash(_first_kind(folder))
 
 
 def model_hash(folder: Path) -> str:
-    """Return the hash of all that decides a model's answers: weights, settings, tokenizer."""
+    """Return the hash of weights, settings and tokenizer, which decide a model's answers."""
     names = (*_BESIDES, *_TOKENIZER)
     return _hash([*_first_kind(folder), *(folder / name for name in names)])
 
@@ -116,17 +140,272 @@ def _from_hub(model: str) -> Path:
     ) from problem
 
 
-def _no_model(model: str, folder: Path) -> InputError:
-    if (folder / ADAPTER_CONFIG).is_file():
-        return InputError(
-            f"{model!r} is an adapter",
-            expected="the model that it was trained on top of",
-            fix=f"Give --model local:BASE --adapter {model}.",
-            where="--model",
-        )
+class BaseNote(TypedDict, total=False):
+    """The model that an adapter was trained on top of.
+
+    name: name of the model.
+    weights: hash of its weights.
+    """
+
+    name: str
+    weights: str
+
+
+class AdapterNote(TypedDict, total=False):
+    """The fields of the note that are read.
+
+    base: model that it was trained on top of.
+    trained_for: hashes of the schemas that it need not be told.
+    """
+
+    base: BaseNote
+    trained_for: list[str]
+
+
+@naming_extras()
+def need_peft() -> None:
+    """Raise MissingPackage where peft is not installed, before hours of work."""
+    import peft  # noqa: F401
+
+
+@contextmanager
+def without_peft_warnings() -> Iterator[None]:
+    """Silence peft: it warns of what transformers will rename, and of weights that we check."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def read_note(folder: Path) -> AdapterNote:
+    """Return the note beside an adapter or model that Argus made; nothing for others."""
+    path = folder / NOTE
+    if not path.is_file():
+        return {}
+    try:
+        note = parse_json(read_own(path))
+    except ValueError as error:
+        raise InputError(
+            f"broken JSON ({error})",
+            expected="the file as argus scenarios distill wrote it",
+            fix="Restore it, or train the adapter again.",
+            where=path,
+        ) from error
+    return read_record(AdapterNote, note, where=path)
+
+
+def attach(
+    network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, base: Path, adapter: Path
+) -> PeftModel:
+    """Return the model with the adapter on it.
+
+    Raises InputError where the adapter was trained on top of another model: by the hash of its
+    weights where Argus noted that, by vocabulary, names and shapes for all. (peft alone would leave
+    weights that it cannot place at random values, with a warning.)
+    """
+    need_peft()
+    from peft import PeftModel, get_peft_model_state_dict
+    from safetensors import SafetensorError, safe_open
+    from tokenizers import Tokenizer
+
+    own = read_note(adapter).get("base", {})
+    if own and own.get("weights") != base_hash(base):
+        raise _other_base(adapter, base, f"weights {own.get('weights')} of {own.get('name')}")
+    if (path := adapter / "tokenizer.json").is_file():
+        vocabulary = Tokenizer.from_file(str(path)).get_vocab()
+        if vocabulary != tokenizer.get_vocab():
+            raise _other_base(adapter, base, f"a vocabulary of {len(vocabulary):,} other tokens")
+    try:
+        with safe_open(adapter / ADAPTER_WEIGHTS, framework="pt") as file:
+            stored = set(file.keys())
+        with without_peft_warnings():
+            model = PeftModel.from_pretrained(network, str(adapter), is_trainable=False)
+    except (SafetensorError, OSError, json.JSONDecodeError, TypeError) as error:
+        raise InputError(
+            f"the adapter cannot be read ({_first_line(error)})",
+            expected=f"{ADAPTER_CONFIG} and {ADAPTER_WEIGHTS} as peft writes them",
+            fix="Copy it again, or train it again.",
+            where=adapter,
+        ) from error
+    except (RuntimeError, ValueError, KeyError) as error:
+        raise _other_base(adapter, base, _first_line(error)) from error
+    placed = get_peft_model_state_dict(model, save_embedding_layers=False)
+    missing = sorted(placed.keys() - stored)
+    left_over = sorted(name for name in stored - placed.keys() if "lora_" in name)
+    if missing or left_over:
+        counts = f"{len(missing)} weights of its layers are missing, {len(left_over)} fit nowhere"
+        raise _other_base(adapter, base, f"{counts}; first {(missing or left_over)[0]}")
+    return model
+
+
+def _other_base(adapter: Path, base: Path, trained_on: str) -> InputError:
+    """Return the error for an adapter that does not belong to a model."""
+    named = read_note(adapter).get("base", {}).get("name", "")
+    if not named:
+        with suppress(ValueError, OSError, AttributeError):
+            values = parse_json(read_own(adapter / ADAPTER_CONFIG))
+            named = str(values.get("base_model_name_or_path") or "")
     return InputError(
-        f"{model!r} holds no config.json",
-        expected="a folder with a causal language model: config.json, weights, tokenizer",
-        fix="Check the path.",
-        where="--model",
+        f"the adapter was not trained on top of {base}",
+        expected=f"{named or 'its own base model'} ({trained_on})",
+        fix=f"Give --model local:{named or 'BASE'} with it, or train an adapter for this model: "
+        "argus scenarios distill --base.",
+        where=adapter,
     )
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    named = next((line for line in lines if "mismatch" in line and "for" in line), None)
+    return (named or (lines[0] if lines else type(error).__name__))[:200]
+
+
+def choose_dtype(dtype: str, device: str) -> str:
+    """Return the number format of "auto" on a device: a fast one on a GPU, float32 on the CPU."""
+    import torch
+
+    if dtype != "auto":
+        return dtype
+    if not device.startswith("cuda"):
+        return "float32"
+    return "bfloat16" if torch.cuda.is_bf16_supported() else "float16"
+
+
+@naming_extras()
+def load_base(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """Load model and tokenizer from a folder; on the CPU, ready for inference.
+
+    Raises InputError where weights or the tokenizer are missing or broken.
+    """
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    failures = (OSError, ValueError, KeyError, RuntimeError, SafetensorError)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except failures as error:
+        raise _unusable(folder, "tokenizer", error) from error
+    try:
+        loaded: Any = AutoModelForCausalLM.from_pretrained(
+            folder, dtype=getattr(torch, dtype), local_files_only=True, output_loading_info=True
+        )
+    except failures as error:
+        raise _unusable(folder, "model", error) from error
+    network, report = loaded
+    if missing := sorted(report["missing_keys"]):
+        raise _unusable(folder, "model", f"weights {missing[0]!r} are missing")
+    rows = int(network.get_input_embeddings().num_embeddings)
+    highest = max(tokenizer.get_vocab().values(), default=-1)
+    if highest >= rows:
+        fault = f"it has the token {highest}, the model only {rows} embeddings"
+        raise _unusable(folder, "tokenizer", fault)
+    return network, tokenizer
+
+
+def window_of(network: PreTrainedModel) -> int | None:
+    """Return how many tokens a model reads and writes at most."""
+    longest = getattr(network.config.get_text_config(), "max_position_embeddings", None)
+    return longest if isinstance(longest, int) and longest > 0 else None
+
+
+def _unusable(folder: Path, what: str, error: Exception | str) -> InputError:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(":")
+    return InputError(
+        f"the {what} cannot be loaded ({reason})",
+        expected="a causal language model with its tokenizer: config.json, *.safetensors, "
+        "tokenizer.json",
+        fix="Copy the whole folder of the model, tokenizer included.",
+        where=folder,
+    )
+
+
+def prompt_tokens(tokenizer: PreTrainedTokenizerBase, system: str, text: str) -> list[int]:
+    """Return the tokens of a prompt, up to where the answer begins.
+
+    The tokenizer's chat template makes them. A template that refuses or drops a system message gets
+    it before the user's text. Templates that let a model think first are told not to. A tokenizer
+    without a template gets a plain format: "### System", "### User", "### Assistant", each on a
+    line of its own with its text below.
+
+    Special tokens of the tokenizer in a text are text ("</s>" in HTML): a zero-width space
+    behind its first character keeps it from ending the message.
+    """
+    special = {str(t) for t in tokenizer.added_tokens_decoder.values() if t.special}
+
+    def plain(text: str) -> str:
+        text = without_half_pairs(text)
+        for token in sorted(special, key=len, reverse=True):
+            text = text.replace(token, f"{token[0]}\u200b{token[1:]}")
+        return text
+
+    rendered = _render(tokenizer, plain(system), plain(text))
+    return list(tokenizer(rendered, add_special_tokens=False).input_ids)
+
+
+def answer_tokens(
+    tokenizer: PreTrainedTokenizerBase, answer: str, stops: frozenset[int]
+) -> list[int]:
+    """Return the tokens that a model should answer with: the text and what ends it.
+
+    What ends it is the first of `stops` that the chat template puts behind an answer, else the
+    tokenizer's end of sequence. Raises InputError for a tokenizer that has neither.
+    """
+    tokens = tokenizer(answer, add_special_tokens=False, split_special_tokens=True).input_ids
+    if tokenizer.chat_template:
+        messages = [{"role": "user", "content": "x"}, {"role": "assistant", "content": _MARK}]
+        _, _, behind = _applied(tokenizer, messages).rpartition(_MARK)
+        ends = tokenizer(behind, add_special_tokens=False).input_ids
+        if (named := next((token for token in ends if token in stops), None)) is not None:
+            return [*tokens, int(named)]
+    if isinstance(tokenizer.eos_token_id, int):
+        return [*tokens, tokenizer.eos_token_id]
+    raise InputError(
+        "the tokenizer has no token that ends an answer",
+        expected="an eos_token, or a chat template that ends answers with a stop token",
+        fix="Set eos_token in tokenizer_config.json.",
+        where=tokenizer.name_or_path,
+    )
+
+
+def stop_tokens(network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
+    """Return the tokens that end an answer: those of the model and of its tokenizer."""
+    own = network.generation_config.eos_token_id if network.generation_config else None
+    ends = own if isinstance(own, list) else [own]
+    return frozenset(t for t in [*ends, tokenizer.eos_token_id] if isinstance(t, int))
+
+
+def _render(tokenizer: PreTrainedTokenizerBase, system: str, text: str) -> str:
+    if not tokenizer.chat_template:
+        parts = (("System", system), ("User", text))
+        blocks = "".join(f"### {name}\n{part}\n\n" for name, part in parts if part)
+        first = tokenizer("").input_ids[:1]  # the token that it puts before every text
+        begins = first == [tokenizer.bos_token_id] and tokenizer.bos_token is not None
+        return f"{tokenizer.bos_token if begins else ''}{blocks}### Assistant\n"
+    if system and not _takes_system(tokenizer):
+        system, text = "", f"{system}\n\n{text}"
+    messages = [{"role": "system", "content": system}] if system else []
+    messages.append({"role": "user", "content": text})
+    return _applied(tokenizer, messages, add_generation_prompt=True)
+
+
+def _takes_system(tokenizer: PreTrainedTokenizerBase) -> bool:
+    from jinja2 import TemplateError
+
+    messages = [{"role": "system", "content": _MARK}, {"role": "user", "content": "x"}]
+    try:
+        return _MARK in _applied(tokenizer, messages, add_generation_prompt=True)
+    except TemplateError:
+        return False
+
+
+def _applied(
+    tokenizer: PreTrainedTokenizerBase, messages: list[dict[str, str]], **options: Any
+) -> str:
+    rendered = tokenizer.apply_chat_template(
+        messages, tokenize=False, enable_thinking=False, **options
+    )
+    assert isinstance(rendered, str)
+    return rendered

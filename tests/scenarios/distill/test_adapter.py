@@ -7,9 +7,8 @@ import torch
 
 from argus.errors import InputError
 from argus.llm import LocalConfig
-from argus.llm.adapters import need_peft
-from argus.llm.local_load import load_base, load_local
-from argus.llm.weights import base_hash
+from argus.llm.local import load_local
+from argus.llm.weights import base_hash, load_base, need_peft
 from argus.scenarios.distill.adapter import (
     save_adapter,
     save_merged,

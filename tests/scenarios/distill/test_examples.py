@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from argus.corpora.opening import read_corpus
 from argus.data.fields import FieldNames
 from argus.data.types import Document
-from argus.llm.chat_format import prompt_tokens
 from argus.llm.structured import read_object
+from argus.llm.weights import prompt_tokens
 from argus.scenarios import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.distill.examples import (
     Example,

@@ -3,10 +3,8 @@
 import pytest
 
 from argus.llm import Ledger, LocalConfig, TransformersModel
-from argus.llm.chat_format import stop_tokens
-from argus.llm.local_load import load_base
 from argus.llm.structured import schema_hash
-from argus.llm.weights import base_hash
+from argus.llm.weights import base_hash, load_base, stop_tokens
 from argus.scenarios import ProfileState
 from argus.scenarios.distill.adapter import save_adapter, save_merged, with_lora
 from argus.scenarios.distill.examples import make_example

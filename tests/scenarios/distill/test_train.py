@@ -6,8 +6,7 @@ import torch
 from safetensors.torch import load_file
 
 from argus.errors import ArgusError, InputError
-from argus.llm.chat_format import stop_tokens
-from argus.llm.local_load import load_base
+from argus.llm.weights import load_base, stop_tokens
 from argus.scenarios.distill import train as training
 from argus.scenarios.distill.adapter import with_lora
 from argus.scenarios.distill.examples import Example, build_examples

@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated
 
 from argus.authority.benchmarks.config import Served
-from argus.llm.config import ChatConfig
-from argus.llm.local_config import LocalConfig
+from argus.llm.config import ChatConfig, LocalConfig
 from argus.settings import Doc, Ge, Option, Seed, check_settings
 
 AnyModel = ChatConfig | LocalConfig

@@ -25,7 +25,7 @@ from argus.jobs.recorded_model import RecordedModel
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.llm import ChatConfig, Ledger, Outcome, State, open_model
-from argus.llm.reply import without_thoughts
+from argus.llm.structured import without_thoughts
 from argus.reports import write_report
 
 JOB = "harm"

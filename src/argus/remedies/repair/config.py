@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from argus.errors import InputError
 from argus.knowledge.config import GazetteerConfig
-from argus.llm.config import AcceptUnanswered, ChatConfig
-from argus.llm.local_config import LocalConfig
+from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
 from argus.remedies.config import (
     COSINE,
     MIN_SIMILARITY,

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.llm.adapters import AdapterNote, need_peft, without_peft_warnings
-from argus.llm.weights import NOTE
+from argus.llm.weights import NOTE, AdapterNote, need_peft, without_peft_warnings
 from argus.scenarios.distill.settings import TrainConfig
 from argus.training.loop import replacing_folder
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document
-from argus.llm.chat_format import answer_tokens, prompt_tokens
+from argus.llm.weights import answer_tokens, prompt_tokens
 from argus.scenarios.distill.settings import MAX_LENGTH, VALIDATION_SHARE
 from argus.scenarios.distill.summary import ExampleCounts
 from argus.scenarios.files import ProfileFields, profile_fields

@@ -17,11 +17,8 @@ from argus.devices import check_device
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, keep_input, read_documents
-from argus.llm.adapters import need_peft
-from argus.llm.chat_format import stop_tokens
-from argus.llm.local_load import choose_dtype, load_base, window_of
+from argus.llm import weights
 from argus.llm.structured import schema_hash
-from argus.llm.weights import base_hash, find_model
 from argus.scenarios.distill.adapter import save_adapter, save_merged, with_lora
 from argus.scenarios.distill.examples import (
     TrainingSet,
@@ -81,11 +78,11 @@ def distill(
     last checkpoint. Raises InputError for bad input: nothing or too little to train on, a model
     without tokenizer, another training in OUT.
     """
-    need_peft()
+    weights.need_peft()
     documents, path = read_documents(corpus, fields or FieldNames(), limit, None)
     profiles, source = _profiles(profiles, fields)
-    device, base = check_device(device), find_model(config.base)
-    dtype = choose_dtype(config.dtype, device)
+    device, base = check_device(device), weights.find_model(config.base)
+    dtype = weights.choose_dtype(config.dtype, device)
     folder = ArtifactFolder(Path(out), fresh=fresh)
     keep_input(folder, [base, source])
     record = Record(
@@ -94,24 +91,24 @@ def distill(
         {"corpus": path, "profiles": source},
     )
     with record.timed("loading the base model"):
-        network, tokenizer = load_base(base, dtype)
-    longest = min(config.max_length, window_of(network) or config.max_length)
+        network, tokenizer = weights.load_base(base, dtype)
+    longest = min(config.max_length, weights.window_of(network) or config.max_length)
     with record.timed("building the training set"):
         examples = build_examples(
-            documents, profiles, tokenizer, stop_tokens(network, tokenizer),
+            documents, profiles, tokenizer, weights.stop_tokens(network, tokenizer),
             max_length=longest, validation_share=config.validation_share,
         )  # fmt: skip
     _require_examples(examples, longest)
     record.open(folder)
-    weights = base_hash(base)
+    base_hash = weights.base_hash(base)
     model = with_lora(network, config.training, config.base).to(device)
     with record.timed("training"):
         trained = train(
             model, examples.train, examples.validation, config.training,
-            folder=folder.own(STATE), base=f"{weights} {dtype}", device=device,
+            folder=folder.own(STATE), base=f"{base_hash} {dtype}", device=device,
         )  # fmt: skip
     summary = _summary(config, examples, trained, dtype, device, longest)
-    note = _note(config, summary, weights)
+    note = _note(config, summary, base_hash)
     adapter = save_adapter(model, folder.own(ADAPTER), note)
     merged = save_merged(model, tokenizer, folder.own(MERGED), note) if config.merge else None
     folder.write_table(LOSSES, pa.Table.from_pylist(trained.progress.steps))
@@ -179,10 +176,10 @@ def _summary(
     }
 
 
-def _note(config: DistillConfig, summary: DistillSummary, weights: str) -> DistillNote:
+def _note(config: DistillConfig, summary: DistillSummary, base_hash: str) -> DistillNote:
     return {
         "argus": __version__,
-        "base": {"name": config.base, "weights": weights},
+        "base": {"name": config.base, "weights": base_hash},
         "trained_for": [schema_hash(ProfileAnswer)],
         "settings": config.training.described(),
         "examples": summary["examples"],

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
 from argus.errors import InputError
-from argus.llm.local_config import DTYPES
+from argus.llm.config import DTYPES
 from argus.settings import Choices, Doc, Ge, Gt, Lt, Option, check_settings
 from argus.training.settings import LoopConfig
 

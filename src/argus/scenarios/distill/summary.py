@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from argus.llm.adapters import AdapterNote
+from argus.llm.weights import AdapterNote
 from argus.training.settings import EvaluationLoss, TrainingFigures, training_lines
 
 

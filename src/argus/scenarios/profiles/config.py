@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Annotated
 
-from argus.llm.config import AcceptUnanswered, ChatConfig
-from argus.llm.local_config import LocalConfig
+from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
 from argus.scenarios.openings import Form, FormSetting
 from argus.settings import Doc, Ge, check_settings
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from argus.data.types import State
 from argus.llm import LanguageModel, Outcome, Prompt
 from argus.llm import State as PromptState
-from argus.llm.reply import without_thoughts
+from argus.llm.structured import without_thoughts
 from argus.scenarios.qa.judge import (
     Failure,
     Verdict,

@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Annotated
 
 from argus.indexes.weighing import Weight
-from argus.llm.config import ChatConfig
-from argus.llm.local_config import LocalConfig
+from argus.llm.config import ChatConfig, LocalConfig
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import Doc, Ge, Option, Seed, check_settings
 

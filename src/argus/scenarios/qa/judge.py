@@ -12,7 +12,7 @@ from enum import StrEnum
 from argus.data.types import State
 from argus.llm import Outcome
 from argus.llm import State as PromptState
-from argus.llm.reply import without_thoughts
+from argus.llm.structured import without_thoughts
 
 LOW, HIGH = 0.0, 100.0
 

@@ -17,7 +17,7 @@ from argus.llm import (
     open_model,
 )
 from argus.llm import State as PromptState
-from argus.llm.reply import without_thoughts
+from argus.llm.structured import without_thoughts
 from argus.scenarios.qa.compare import Question
 from argus.scenarios.qa.config import AnyConfig
 from argus.scenarios.qa.judge import why_no_answer

@@ -18,8 +18,7 @@ from argus.data.records import read_record
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.llm.config import ChatConfig
-from argus.llm.local_config import LocalConfig
+from argus.llm.config import ChatConfig, LocalConfig
 from argus.progress import remark
 from argus.suite.job import TABLES, write_sheets
 from argus.suite.layout import Entry as LaidOut

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from argus.data.provenance import content_hash
 from argus.encoders.config import EncoderConfig, as_config
-from argus.llm.config import ChatConfig
-from argus.llm.local_config import LocalConfig
+from argus.llm.config import ChatConfig, LocalConfig
 
 
 @dataclass(frozen=True)

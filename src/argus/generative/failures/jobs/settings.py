@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from argus.errors import InputError
 from argus.generative.settings import Mode
-from argus.llm.config import ChatConfig
-from argus.llm.local_config import LocalConfig
+from argus.llm.config import ChatConfig, LocalConfig
 from argus.settings import Doc, Ge, Option, Seed, check_settings
 
 if TYPE_CHECKING:
