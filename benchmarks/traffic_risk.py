@@ -25,8 +25,7 @@ from argus.indexes import search
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.intervals import discrimination
 from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures
-from argus.traffic.judging.questions import ServedQuestion
-from argus.traffic.judging.sample import draw_sample
+from argus.traffic.judging.sample import ServedQuestion, draw_sample
 from argus.traffic.risk import LEAST_JUDGED, calibrate_risk, rank_by_risk
 from benchmarks.shared import collection
 

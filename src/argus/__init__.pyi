@@ -889,17 +889,17 @@ from .tasks.task import (
 from .training.settings import (
     LoopConfig as LoopConfig,
 )
-from .traffic.judging.config import (
+from .traffic.config import (
     JudgingConfig as JudgingConfig,
 )
 from .traffic.judging.job import (
     JudgingResult as JudgingResult,
     judge_traffic as judge_traffic,
 )
-from .traffic.judging.questions import (
+from .traffic.judging.sample import (
     ServedQuestion as ServedQuestion,
 )
-from .traffic.judging.summary import (
+from .traffic.judging.estimates import (
     JudgingSummary as JudgingSummary,
     TrafficEstimate as TrafficEstimate,
 )

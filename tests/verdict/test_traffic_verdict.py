@@ -2,9 +2,9 @@
 
 import argus
 from argus.data.types import Document
-from argus.traffic.judging.config import JudgingConfig
+from argus.traffic.config import JudgingConfig
 from argus.traffic.judging.job import judge_traffic
-from argus.traffic.judging.questions import ServedQuestion
+from argus.traffic.judging.sample import ServedQuestion
 from argus.verdict import read_verdict, verdict_lines
 from tests.support.examples import write_rows
 from tests.verdict.test_commands import parses

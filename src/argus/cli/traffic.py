@@ -15,8 +15,7 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.retrievers.config import AskingConfig
 from argus.settings import Doc, Option
-from argus.traffic.config import LogConfig, TrafficConfig
-from argus.traffic.judging.config import JudgingConfig
+from argus.traffic.config import JudgingConfig, LogConfig, TrafficConfig
 
 app = Group("What people really ask, and how often it fails.", first="audit")
 

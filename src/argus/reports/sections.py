@@ -48,7 +48,7 @@ class Home:
 SECTIONS: dict[str, Home] = {
     "audit": Home("Entities", "audit", "argus.retrievability.audit.section"),
     "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
-    "judging": Home("Judged traffic", "traffic judge", "argus.traffic.judging.section"),
+    "judging": Home("Judged traffic", "traffic judge", "argus.traffic.judging.estimates"),
     "exposure": Home("Documents", "exposure", "argus.retrievability.exposure.section"),
     "reach": Home("Store", "reach", "argus.reach"),
     "probe": Home("Probe", "probe fit", "argus.retrievability.probes.section"),

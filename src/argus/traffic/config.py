@@ -1,4 +1,4 @@
-"""How a log is read, what is taken out of it, and how much of it is looked at."""
+"""Settings: how a log is read and redacted, how much of it is looked at, what is judged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from argus.traffic.times import seconds
 
 _PANEL = "Log"
 Format = Literal["plain", "spans", "ubi", "ragas", "deepeval"]
-FORMATS: tuple[Format, ...] = ("plain", "spans", "ubi", "ragas", "deepeval")
+HIGHEST = 3
+"""The best grade: 0 no help, 1 touches the question, 2 answers in part, 3 answers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,3 +125,25 @@ class TrafficConfig:
                 fix="Leave it out for halves.",
                 where="--split",
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgingConfig:
+    """What is drawn, and when a document counts as relevant."""
+
+    budget: Annotated[int, Ge(1), Doc("Questions to judge; raised later, it goes on.")] = 50
+    k: TopK = TOP_K
+    relevant_from: Annotated[
+        int,
+        Ge(1),
+        Le(HIGHEST),
+        Doc(f"Least grade of a relevant document, of 0 to {HIGHEST}."),
+    ] = 1
+    max_chars: Annotated[int, Ge(100), Doc("Characters shown of each document.")] = 1_500
+    votes: Annotated[
+        int, Ge(1), Doc("Judgements per document of a model."), Option(panel="Language model")
+    ] = 1
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)

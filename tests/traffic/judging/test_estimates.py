@@ -7,8 +7,7 @@ import math
 import pytest
 
 from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures, verdict
-from argus.traffic.judging.questions import ServedQuestion
-from argus.traffic.judging.sample import draw_sample
+from argus.traffic.judging.sample import ServedQuestion, draw_sample
 
 
 def test_a_verdict_by_hand():

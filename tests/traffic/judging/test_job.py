@@ -10,10 +10,10 @@ import pytest
 from argus.data.types import Document
 from argus.errors import InputError, NothingMeasured
 from argus.llm import ChatConfig
-from argus.traffic.judging.config import JudgingConfig
+from argus.traffic.config import JudgingConfig
 from argus.traffic.judging.job import judge_traffic
 from argus.traffic.judging.live import LiveJudging
-from argus.traffic.judging.questions import ServedQuestion
+from argus.traffic.judging.sample import ServedQuestion
 from tests.conftest import Endpoint, serving
 
 DOCUMENTS = [Document(f"d{i}", f"text of {i}") for i in range(12)]
@@ -248,37 +248,11 @@ def test_a_model_grades_what_filled_copies_left_open(tmp_path):
     assert result.summary["judged"]["measured"] == 24 and copy.read_bytes() == before
 
 
-def judged_by_earlier_model(out):
-    """Have a folder as an earlier version left it: a model's grades stand among those of people."""
-    grade(judge_traffic(log(), corpus=DOCUMENTS, out=out, config=TWO).to_judge, fails)
-    path = out / "summary.json"
-    summary = json.loads(path.read_text(encoding="utf-8"))
-    del summary["judging"]["judges"]
-    summary["judging"]["judge"] = "old"
-    path.write_text(json.dumps(summary), encoding="utf-8")
-
-
 def test_what_people_grade_anew_at_once_is_theirs_alone(tmp_path):
-    judged_by_earlier_model(tmp_path)
+    judged_by_model(tmp_path)
     live = LiveJudging.of(tmp_path)
     live.graded({row.pair: 1 for row in live.draw.rows})
     assert LiveJudging.of(tmp_path).summary()["judges"] == {"people": 72}
-
-
-def test_grades_of_a_model_among_those_of_people_as_earlier_versions_wrote_them(tmp_path):
-    judged_by_earlier_model(tmp_path)
-    said = {"old, or people after it": 72}
-    live = LiveJudging.of(tmp_path)
-    assert live.summary()["judges"] == said
-    pair = live.draw.rows[0].pair
-    live.graded({pair: 3})
-    mixed = {"people": 1, "old, or people after it": 71}
-    for _ in range(2):
-        result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-        assert result.summary["judges"] == mixed == LiveJudging.of(tmp_path).summary()["judges"]
-    result, asked = judged_by_model(tmp_path)
-    assert asked == 0 and result.summary["judges"] == mixed
-    assert LiveJudging.of(tmp_path).grades[pair] == 3
 
 
 def judged_by_model_that_says(answer, out):

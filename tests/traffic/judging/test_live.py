@@ -8,11 +8,11 @@ import pytest
 
 from argus.data.types import Document
 from argus.errors import InputError
+from argus.traffic.config import JudgingConfig
 from argus.traffic.judging import job as module
-from argus.traffic.judging.config import JudgingConfig
 from argus.traffic.judging.job import judge_traffic
 from argus.traffic.judging.live import LiveJudging
-from argus.traffic.judging.questions import ServedQuestion
+from argus.traffic.judging.sample import ServedQuestion
 from tests.traffic.judging.test_job import DOCUMENTS, TWO, fails, log
 
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.errors import InputError
-from argus.traffic.judging.questions import digest, read_served
+from argus.traffic.judging.sample import digest, read_served
 
 
 def jsonl(path, *rows):

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures
-from argus.traffic.judging.questions import ServedQuestion
-from argus.traffic.judging.sample import draw_sample
+from argus.traffic.judging.sample import ServedQuestion, draw_sample
 
 TIMES = {f"q{i}": 1 + i % 5 for i in range(200)}
 

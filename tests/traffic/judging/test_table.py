@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 
 import pytest
 
 from argus.errors import InputError
 from argus.traffic.judging.table import (
+    Filled,
     ToGrade,
     read_filled,
     read_rows_to_grade,
-    read_table,
     read_tables,
     write_table,
 )
@@ -20,13 +21,19 @@ ROWS = [
     ToGrade("q1", "=what?\n now", 1, "d1", "one\ttext\nof two lines"),
     ToGrade("q1", "=what?\n now", 2, "d2", None),
 ]
+
+
+def read_grades(path, belonging):
+    return dict(read_filled(path, belonging).grades)
+
+
 BELONGING = {row.pair: row for row in ROWS}
 
 
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "to_judge.tsv"
-    write_table(path, ROWS, {})
+    write_table(path, ROWS, Filled())
     return path
 
 
@@ -46,7 +53,7 @@ def test_a_row_is_one_line_and_no_formula(table):
 
 
 def test_an_empty_table_has_no_grades(table):
-    assert read_table(table, BELONGING) == {}
+    assert read_grades(table, BELONGING) == {}
 
 
 @pytest.mark.parametrize(
@@ -54,14 +61,14 @@ def test_an_empty_table_has_no_grades(table):
 )
 def test_grades_are_read_as_people_write_them(table, written, grade):
     fill(table, written, "?")
-    assert read_table(table, BELONGING) == {("q1", "d1"): grade}
+    assert read_grades(table, BELONGING) == {("q1", "d1"): grade}
 
 
 @pytest.mark.parametrize("written", ["4", "-1", "nan", "1.5", "maybe", "¾", "²", "9" * 5_000])
 def test_other_grades_are_refused_with_their_line(table, written):
     fill(table, "1", written)
     with pytest.raises(InputError, match=r"to_judge\.tsv, line 3") as refused:
-        read_table(table, BELONGING)
+        read_grades(table, BELONGING)
     assert "a grade from 0 to 3" in str(refused.value)
 
 
@@ -81,26 +88,26 @@ def test_a_grade_that_contradicts_itself_is_refused(table):
     with table.open("a", encoding="utf-8") as file:
         file.write(again + "\n")
     with pytest.raises(InputError, match="has grade 0 for question 'q1', and 1 in"):
-        read_table(table, BELONGING)
+        read_grades(table, BELONGING)
 
 
 def test_what_was_not_drawn_is_refused(table):
     with pytest.raises(InputError, match="expected a row of the table that was drawn"):
         fill(table, "1", "1")
-        read_table(table, {("q2", "d1"): ROWS[0]})
+        read_grades(table, {("q2", "d1"): ROWS[0]})
 
 
 def test_a_table_without_its_columns_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("question_id;grade\nq1;1\n")
     with pytest.raises(InputError, match="no column"):
-        read_table(path, BELONGING)
+        read_grades(path, BELONGING)
 
 
 def test_two_people_disagree_and_both_are_kept(table, tmp_path):
     fill(table, "3", "0")
     other = tmp_path / "other.tsv"
-    write_table(other, ROWS, {("q1", "d1"): 0})
+    write_table(other, ROWS, Filled({("q1", "d1"): 0}))
     assert read_tables([table, other], BELONGING) == {("q1", "d1"): (3, 0), ("q1", "d2"): (0,)}
 
 
@@ -120,7 +127,7 @@ def test_any_id_survives_also_a_spreadsheet_that_trims_and_quotes(tmp_path, quot
     rows, path = odd_rows(), tmp_path / "to_judge.tsv"
     belonging = {row.pair: row for row in rows}
     grades = {row.pair: i % 4 for i, row in enumerate(rows)}
-    write_table(path, rows, grades)
+    write_table(path, rows, Filled(grades))
     with path.open(encoding="utf-8-sig", newline="") as file:
         cells = list(csv.reader(file, delimiter="\t"))
     assert len(cells) == 1 + len(rows)
@@ -129,7 +136,7 @@ def test_any_id_survives_also_a_spreadsheet_that_trims_and_quotes(tmp_path, quot
         write = csv.writer(file, delimiter="\t", quoting=quoting).writerow
         for line in cells:
             write([cell.strip() for cell in line])
-    assert read_table(path, belonging) == grades
+    assert read_grades(path, belonging) == grades
     assert read_rows_to_grade(path) == rows
 
 
@@ -141,12 +148,12 @@ def test_ids_of_a_table_that_was_written_before_are_read(tmp_path):
         + "".join(f"q\t{row.rank}\t{row.document_id}\t{row.rank}\twhy?\tt\n" for row in rows),
         encoding="utf-8",
     )
-    assert read_table(path, {row.pair: row for row in rows}) == {r.pair: r.rank for r in rows}
+    assert read_grades(path, {row.pair: row for row in rows}) == {r.pair: r.rank for r in rows}
     assert read_rows_to_grade(path) == rows
     fourth = {("q", "y"): rows[3]}  # white space that a person typed
     only = tmp_path / "one.tsv"
     only.write_text("question_id\tdocument_id\tgrade\n q \ty \t2\n", encoding="utf-8")
-    assert read_table(only, fourth) == {("q", "y"): 2}
+    assert read_grades(only, fourth) == {("q", "y"): 2}
 
 
 def add_column(path, name, cells, at):
@@ -162,9 +169,9 @@ def test_columns_that_a_person_adds_stay_in_place(table):
     add_column(table, "who", ["", "Ann"], at=0)
     before = table.read_text(encoding="utf-8")
     kept = read_filled(table, BELONGING)
-    write_table(table, ROWS, kept.grades, content=kept)
+    write_table(table, ROWS, kept)
     assert table.read_text(encoding="utf-8-sig") == before
-    write_table(table, ROWS, {ROWS[1].pair: 3}, content=kept)
+    write_table(table, ROWS, replace(kept, grades={ROWS[1].pair: 3}))
     assert '\td2\t3\tso "good"\t' in table.read_text(encoding="utf-8")
 
 
@@ -183,7 +190,7 @@ def test_two_lines_of_a_document_with_other_notes_are_refused(table):
 def test_a_table_whose_columns_were_taken_out_or_moved_is_written_whole(table):
     table.write_text("grade\tdocument_id\tquestion_id\n2\td2\tq1\n", encoding="utf-8")
     kept = read_filled(table, BELONGING)
-    write_table(table, ROWS, kept.grades, content=kept)
+    write_table(table, ROWS, kept)
     lines = table.read_text(encoding="utf-8-sig").splitlines()
     assert lines[0].split("\t") == [
         "grade", "document_id", "question_id", "rank", "question", "document",

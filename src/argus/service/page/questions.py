@@ -24,7 +24,7 @@ from argus.service.page.rendering import (
 )
 from argus.service.state import ServiceOf
 from argus.service.workplace import Workplace
-from argus.traffic.judging.config import HIGHEST, JudgingConfig
+from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.job import JOB, TABLE
 from argus.traffic.judging.live import LiveJudging
 from argus.traffic.judging.table import ToGrade

@@ -20,19 +20,31 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.llm import ChatConfig, Ledger, LocalConfig, open_model
 from argus.reports import write_report
-from argus.traffic.judging.asking import ask_grades
-from argus.traffic.judging.config import JudgingConfig
-from argus.traffic.judging.figures import Draw, judging_summary, judging_table
-from argus.traffic.judging.judges import Judged, Poll, as_votes, judged_by, read_kept, with_poll
-from argus.traffic.judging.questions import ServedLog, ServedQuestion, digest, read_served
-from argus.traffic.judging.risk import with_risk
-from argus.traffic.judging.sample import draw_sample, read_sample, write_sample
-from argus.traffic.judging.summary import JudgingSummary, headline
+from argus.traffic.config import JudgingConfig
+from argus.traffic.judging.estimates import (
+    Draw,
+    JudgingSummary,
+    headline,
+    judging_summary,
+    judging_table,
+)
+from argus.traffic.judging.grading import Judged, Poll
+from argus.traffic.judging.sample import (
+    ServedLog,
+    ServedQuestion,
+    digest,
+    draw_sample,
+    read_sample,
+    read_served,
+    with_risk,
+    write_sample,
+)
 from argus.traffic.judging.table import (
     Filled,
     Pair,
     ToGrade,
     changing_table,
+    read_filled,
     read_tables,
     write_table,
 )
@@ -88,7 +100,12 @@ def judge_traffic(
     table that is not of this one, NothingMeasured where nothing was served.
     """
     config = config or JudgingConfig()
-    log, source = _read(traffic, run)
+    given = read_run(Path(run)) if isinstance(run, (str, Path)) else run
+    source = Path(traffic) if isinstance(traffic, (str, Path)) else None
+    if isinstance(traffic, (str, Path)):
+        log = read_served(Path(traffic), given)
+    else:
+        log = ServedLog(list(traffic))
     served = sum(bool(q.documents) for q in log.questions)
     require_some(
         served, "question was served a document", "Give --run, or a log that says what came back."
@@ -101,16 +118,21 @@ def judge_traffic(
     questions, order = with_risk(log.questions, documents)
     draw = _draw(questions, config, folder, documents)
     belonging = {row.pair: row for row in draw.rows}
-    people = read_tables([Path(answer) for answer in answers], belonging)
-    if not answers:
-        people = as_votes(_own_table(folder, belonging).grades)
+    tables = read_tables([Path(answer) for answer in answers], belonging)
+    people = tables if answers else _own_table(folder, belonging).votes
     record.open(folder)
     write_sample(folder, draw.sample, digest(questions, config.k))
     poll = _ask(model, [row for row in draw.rows if row.pair not in people], config, folder)
     if answers:
-        judged = judged_by(people, with_poll({}, poll), poll)
-    else:
-        judged = _write_own(folder, draw, poll)
+        judged = Judged.of(people, poll.beside({}) if poll else {}, poll)
+    else:  # with grades that people put into the table meanwhile
+        path = folder.own(TABLE, goes_on=True)
+        with changing_table(path):
+            content = _own_table(folder, belonging)
+            if poll is not None:
+                content = replace(content, by_model=poll.beside(content.by_model))
+            write_table(path, draw.rows, content)
+        judged = Judged.of(content.votes, content.by_model, poll)
     summary = judging_summary(draw, config, judged, log.unknown, order, folder / TABLE)
     table = judging_table(draw, config, judged)
     folder.write_table(JOB, table, csv=True)
@@ -119,30 +141,11 @@ def judge_traffic(
     return JudgingResult(folder.path, report, folder / TABLE, summary, table)
 
 
-def _read(
-    traffic: Path | str | Sequence[ServedQuestion], run: Path | str | Run | None
-) -> tuple[ServedLog, Path | None]:
-    served = read_run(Path(run)) if isinstance(run, (str, Path)) else run
-    if isinstance(traffic, (str, Path)):
-        return read_served(Path(traffic), served), Path(traffic)
-    return ServedLog(list(traffic)), None
-
-
-def _write_own(folder: ArtifactFolder, draw: Draw, poll: Poll | None) -> Judged:
-    """Write the table, with grades that people put into it meanwhile; return what is in it."""
-    path = folder.own(TABLE, goes_on=True)
-    with changing_table(path):
-        content = _own_table(folder, {row.pair: row for row in draw.rows})
-        content = replace(content, by_model=with_poll(content.by_model, poll))
-        write_table(path, draw.rows, content.grades, content=content)
-    return judged_by(as_votes(content.grades), content.by_model, poll)
-
-
 def _own_table(folder: ArtifactFolder, belonging: Mapping[Pair, ToGrade]) -> Filled:
     path = folder / TABLE
     if folder.fresh or not path.is_file():
         return Filled()
-    return read_kept(path, belonging, JOB)
+    return read_filled(path, belonging)
 
 
 def _draw(
@@ -162,17 +165,18 @@ def _draw(
     sample = draw_sample(times, budget, seed)
     order = sample.questions
     shown = {doc for id_ in order for doc in by_id[id_].documents[: config.k]}
-    texts = {d.id: _shown(d.content, config.max_chars) for d in documents if d.id in shown}
+    most = config.max_chars
+    texts = {
+        d.id: d.content if len(d.content) <= most else f"{d.content[:most].rstrip()} …"
+        for d in documents
+        if d.id in shown
+    }
     rows = [
         ToGrade(id_, by_id[id_].text, rank, doc, texts.get(doc))
         for id_ in order
         for rank, doc in enumerate(by_id[id_].documents[: config.k], 1)
     ]
-    return Draw(questions, sample, rows, by_id, notes)
-
-
-def _shown(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[:most].rstrip()} …"
+    return Draw(questions, sample, rows, notes)
 
 
 def _ask(
@@ -186,6 +190,6 @@ def _ask(
         return None
     with Ledger(folder.own(LEDGER, goes_on=True)) as ledger:
         recorded = RecordedModel(open_model(model, ledger))
-        grades, failed = ask_grades(recorded, rows, config.votes)
+        poll = Poll.ask(recorded.name, recorded, rows, config.votes)
         require_answers(recorded, accept=True)
-        return Poll(recorded.name, {row.pair for row in rows}, grades, failed)
+        return poll

@@ -1,4 +1,4 @@
-"""Judging as it goes on: the table grade by grade, and what the grades come to at once.
+"""Judge grade by grade, with estimates at once.
 
 The folder alone is read: what was drawn, the questions with their risk, the table. Neither the
 corpus nor the log is opened, so an estimate takes no longer than its arithmetic.
@@ -15,18 +15,17 @@ from argus.data import parquet
 from argus.data.artifacts import ArtifactFolder
 from argus.data.manifest import read_section
 from argus.errors import InputError
-from argus.traffic.judging.config import HIGHEST, JudgingConfig
-from argus.traffic.judging.figures import Draw, judging_summary
+from argus.traffic.config import HIGHEST, JudgingConfig
+from argus.traffic.judging.estimates import Draw, JudgingSummary, judging_summary
+from argus.traffic.judging.grading import Judged
 from argus.traffic.judging.job import JOB, TABLE
-from argus.traffic.judging.judges import as_votes, judged_by, read_kept
-from argus.traffic.judging.questions import ServedQuestion
-from argus.traffic.judging.sample import Sample, draw_sample, read_sample
-from argus.traffic.judging.summary import JudgingSummary
+from argus.traffic.judging.sample import ServedQuestion, draw_sample, read_sample
 from argus.traffic.judging.table import (
     Filled,
     Pair,
     ToGrade,
     changing_table,
+    read_filled,
     read_rows_to_grade,
     write_table,
 )
@@ -50,8 +49,7 @@ class LiveJudging:
     @cached_property
     def grades(self) -> Mapping[Pair, int]:
         """The grade of each document that has one: that of people, else a model's."""
-        by_model = self.filled.by_model.items()
-        models = {pair: one.grade for pair, one in by_model if one.grade is not None}
+        models = {pair: one.grade for pair, one in self.filled.by_model.items()}
         return {**models, **self.filled.grades}
 
     @classmethod
@@ -65,10 +63,16 @@ class LiveJudging:
         rows = read_rows_to_grade(table)
         questions = _questions(folder / f"{JOB}.parquet", rows)
         times = {q.id: q.times for q in questions if q.documents}
-        sample = _of_rows(draw_sample(times, drawn["questions"], drawn["seed"]), rows)
-        by_id = {q.id: q for q in questions}
-        draw = Draw(questions, sample, rows, by_id, began.get("notes", ()))
-        filled = read_kept(table, {row.pair: row for row in rows}, JOB)
+        sample = draw_sample(times, drawn["questions"], drawn["seed"])
+        there = {row.question_id for row in rows}
+        if lost := [id_ for id_ in sample.questions if id_ not in there]:
+            raise InputError(
+                f"{len(lost)} drawn questions are not in the table, such as {lost[0]!r}",
+                expected="all rows that were drawn", fix="Run argus traffic judge again.",
+                where=TABLE,
+            )  # fmt: skip
+        draw = Draw(questions, sample, rows, began.get("notes", ()))
+        filled = read_filled(table, {row.pair: row for row in rows})
         return cls(folder, draw, filled, began)
 
     def rows_of(self, question: str) -> list[ToGrade]:
@@ -110,8 +114,11 @@ class LiveJudging:
         table = self.folder / TABLE
         with changing_table(table):
             rows = read_rows_to_grade(table)
-            content = _changed(read_kept(table, {row.pair: row for row in rows}, JOB), grades)
-            write_table(table, rows, content.grades, content=content)
+            content = read_filled(table, {row.pair: row for row in rows})
+            changed = {**content.grades, **grades}
+            given = {pair: grade for pair, grade in changed.items() if grade is not None}
+            content = replace(content, grades=given)
+            write_table(table, rows, content)
         return replace(self, filled=content)
 
     def summary(self) -> JudgingSummary:
@@ -120,37 +127,10 @@ class LiveJudging:
         config = JudgingConfig(
             budget=began["budget"], k=began["k"], relevant_from=began["relevant_from"]
         )
-        judged = judged_by(as_votes(self.filled.grades), self.filled.by_model)
+        judged = Judged.of(self.filled.votes, self.filled.by_model)
         return judging_summary(
             self.draw, config, judged, began["unknown"], began["risk"], self.folder / TABLE
         )
-
-
-def _changed(content: Filled, grades: Mapping[Pair, int | None]) -> Filled:
-    """Return what a table holds with these grades, which are people's from now on."""
-    changed = {**content.grades, **grades}
-    return replace(
-        content,
-        grades={pair: grade for pair, grade in changed.items() if grade is not None},
-        by_model={
-            pair: one
-            for pair, one in content.by_model.items()
-            if one.grade is not None or pair not in grades
-        },
-    )
-
-
-def _of_rows(sample: Sample, rows: Sequence[ToGrade]) -> Sample:
-    """Return a sample whose questions are those of the table."""
-    there = {row.question_id for row in rows}
-    lost = [id_ for id_ in sample.questions if id_ not in there]
-    if lost:
-        raise InputError(
-            f"{len(lost)} drawn questions are not in the table, such as {lost[0]!r}",
-            expected="all rows that were drawn", fix="Run argus traffic judge again.",
-            where=TABLE,
-        )  # fmt: skip
-    return sample
 
 
 def _questions(path: Path, rows: Sequence[ToGrade]) -> list[ServedQuestion]:

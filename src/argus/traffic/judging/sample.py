@@ -1,21 +1,253 @@
-"""Which questions are judged: a random sample of all that was asked, kept beside its results."""
+"""Read questions with their lists, order them by risk, and draw a random sample to judge."""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from argus.data.artifacts import ArtifactFolder
+from argus.data.corpus import find_file
 from argus.data.provenance import content_hash
 from argus.data.records import read_record
+from argus.data.rows import Row, pick_field, read_rows, text_value
+from argus.data.runs import ranking
+from argus.data.types import Document, Query, Run
 from argus.errors import InputError
+from argus.measures.intervals import Discrimination
+from argus.traffic.risk import rank_by_risk
+from argus.traffic.values import as_number
 
 PLAN = "draw.json"
-MOST_ASKS = 1_000_000
-"""Asks that are drawn at most: where few questions are nearly all of a log, more tell nothing."""
+MAX_ASKS = 1_000_000
+"""Asks of a draw. If few questions are nearly all of a log, more tell nothing."""
+STEMS = ("questions", "queries")
+"""Tables that are looked for in a folder, in this order."""
+IDS = ("query_id", "question_id", "_id", "id", "question")
+TEXTS = ("text", "question", "query")
+SERVED = ("documents", "served")
+TIMES = ("asks", "times", "count")
+ALIKE, LOOKED_AT = "alike", "looked_at"
+"""Columns of `argus traffic`: the question that another is counted with; whether it was drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedQuestion:
+    """A question of a log.
+
+    documents: what came back, best first, with `scores` where they are known. risk: the predicted
+    probability that none of the first k is relevant; None where nothing was predicted. times: how
+    often it was asked.
+    """
+
+    id: str
+    text: str
+    documents: tuple[str, ...]
+    risk: float | None = None
+    times: int = 1
+    scores: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class ServedLog:
+    """The questions of a log of which it is known what came back, and how many others it has."""
+
+    questions: Sequence[ServedQuestion]
+    unknown: int = 0
+    """Of these nothing is estimated."""
+
+
+def read_served(path: Path, run: Run | None = None) -> ServedLog:
+    """Read questions from a table, or from the one in a folder; see STEMS and the columns above.
+
+    run: what was served, where the table does not say; a question that it has not was served
+    nothing. Nearly equal questions, as `argus traffic` finds them, are counted with the one that
+    stands for them. Raises InputError, with the line, for a question without an id or a text, one
+    that comes twice, a risk or a count that is none, and a table that says nothing of what came.
+    """
+    file = path if path.is_file() else find_file(path, STEMS)
+    if file is None:
+        raise InputError(
+            "no table of questions",
+            expected=f"a file, or {' or '.join(STEMS)} in the folder (JSONL, CSV, TSV, Parquet)",
+            fix="Give the folder that argus traffic wrote, or a file of questions.",
+            where=path,
+        )
+    lines: dict[str, Row] = {}
+    questions: dict[str, ServedQuestion] = {}
+    alike: list[tuple[str, int]] = []
+    unknown = 0
+    for row in read_rows(file):
+        id_ = str(row.values[pick_field(row, IDS, what="id")] or "").strip()
+        if not id_:
+            raise InputError("no id", expected="a question's id", fix="Fill it in.", where=row.at())
+        if id_ in lines:
+            raise InputError(
+                f"question {id_!r} comes twice, first in {lines[id_].at()}",
+                expected="each question once, with a count of how often it was asked",
+                fix="Leave one of the two lines out.",
+                where=row.at(),
+            )
+        lines[id_] = row
+        if row.values.get(ALIKE):
+            alike.append((str(row.values[ALIKE]), _times(row)))
+            continue
+        question = _question(id_, row, run)
+        if question is None:
+            unknown += 1
+        else:
+            questions[id_] = question
+    for id_, times in alike:
+        if (one := questions.get(id_)) is not None:
+            questions[id_] = replace(one, times=one.times + times)
+    return ServedLog(list(questions.values()), unknown)
+
+
+def _question(id_: str, row: Row, run: Run | None) -> ServedQuestion | None:
+    """Return a question; None where it is not known what came back for it."""
+    if row.values.get(LOOKED_AT) is False:
+        return None
+    if run is None:
+        served = _served(row)
+    else:
+        scores = run.get(id_, {})
+        ids = ranking(dict(scores))
+        served = tuple(ids), tuple(scores[id_] for id_ in ids)
+    if served is None:
+        return None
+    text = text_value(row, pick_field(row, TEXTS, what="text")).strip()
+    if not text:
+        raise InputError(
+            f"question {id_!r} has no text",
+            expected="its words: judges must read it",
+            fix="Fill it in. Of a log that was read with --hash-only nothing can be judged.",
+            where=row.at(),
+        )
+    return ServedQuestion(id_, text, served[0], _risk(row), _times(row), served[1])
+
+
+def _served(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
+    """Return documents and scores of a row; no scores unless every document has one."""
+    name = pick_field(row, SERVED, what="what was served", option="--run")
+    value: Any = row.values[name]
+    if value is None:
+        return None
+    ids, scores = [], []
+    for one in (listed := _listed(value)):
+        is_object = isinstance(one, Mapping)
+        id_ = next((one[n] for n in IDS if n in one), None) if is_object else one
+        if not isinstance(id_, str) or not id_:
+            raise InputError(
+                f"{one!r} in a list of documents",
+                expected="ids as strings, best first, or objects with an id",
+                fix="Write the ids alone.",
+                where=row.at(name),
+            )
+        ids.append(id_)
+    values = [one.get("score") for one in listed if isinstance(one, Mapping)]
+    for value in values or _listed(row.values.get("scores") or []):
+        number = as_number(value) if isinstance(value, int | float) else None
+        scores += [] if number is None else [number]
+    once = tuple(dict.fromkeys(ids))
+    return once, tuple(scores) if len(scores) == len(ids) == len(once) else ()
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return what a field lists: the words of a text, and of a single value itself."""
+    if isinstance(value, str):
+        return value.split()
+    return list(value) if isinstance(value, Iterable) else [value]
+
+
+def _risk(row: Row) -> float | None:
+    value = row.values.get("risk")
+    if value in (None, ""):
+        return None
+    number = _number(value)
+    if math.isnan(number) and not isinstance(value, str):
+        return None  # a Parquet file's way to say that there is none
+    if not 0 <= number <= 1:
+        raise InputError(
+            repr(value),
+            expected="a probability from 0 to 1; empty where nothing was predicted",
+            fix="Leave it empty: such questions are drawn as well.",
+            where=row.at("risk"),
+        )
+    return number
+
+
+def _times(row: Row) -> int:
+    value = next((row.values[n] for n in TIMES if n in row.values), 1)
+    number = _number(value)
+    if number < 1 or not number.is_integer():
+        raise InputError(
+            repr(value),
+            expected="how often the question was asked: 1 or more",
+            fix="Correct it, or leave the column out.",
+            where=row.at(),
+        )
+    return int(number)
+
+
+def _number(value: object) -> float:
+    number = as_number(value)
+    return -1.0 if number is None or math.isinf(number) else number
+
+
+def digest(questions: Sequence[ServedQuestion], k: int) -> str:
+    """Return what tells logs apart: ids, texts, counts and what was served to the k-th place.
+
+    Predicted risks are not part of it: whatever they are worth, the estimate is valid.
+    """
+
+    def parts() -> Iterator[str]:
+        for q in sorted(questions, key=lambda q: q.id):
+            yield from (q.id, q.text, str(q.times), "\n".join(q.documents[:k]))
+
+    return content_hash(str(k), *parts()).hex()
+
+
+class JudgedOrder(TypedDict):
+    """The order of questions by risk.
+
+    is_own: whether it is of the log's own predictions.
+    ranked: questions in it.
+    flagged: why questions are to be looked at whatever their rank, to how many.
+    here: how well it tells failures of the judged questions; None where fewer than five failed, or
+    did not.
+    """
+
+    is_own: bool
+    ranked: int
+    flagged: dict[str, int]
+    here: NotRequired[Discrimination | None]
+
+
+def with_risk(
+    questions: Sequence[ServedQuestion], documents: Sequence[Document]
+) -> tuple[list[ServedQuestion], JudgedOrder]:
+    """Return the questions with a risk each, from 0 to 1; None where nothing came back.
+
+    Where any has one already, all stay as they are.
+    """
+    known = sum(q.risk is not None for q in questions)
+    if known:
+        return list(questions), {"is_own": True, "ranked": known, "flagged": {}}
+    run = {}
+    for q in questions:  # scores, or places where these are not known
+        scores = q.scores or [-float(place) for place in range(len(q.documents))]
+        run[q.id] = dict(zip(q.documents, scores, strict=True))
+    order = rank_by_risk([Query(q.id, q.text) for q in questions], run, documents)
+    places = order.places
+    flagged = dict(Counter(order.flagged.values()))
+    made = [replace(q, risk=places.get(q.id)) for q in questions]
+    return made, {"is_own": False, "ranked": len(places), "flagged": flagged}
 
 
 class SampleRecord(TypedDict):
@@ -65,7 +297,7 @@ def draw_sample(times: Mapping[str, int], budget: int, seed: int) -> Sample:
     asks: list[str] = []
     seen: set[str] = set()
     for id_ in _in_random_order(times, seed):
-        if (id_ not in seen and len(seen) == budget) or len(asks) == MOST_ASKS:
+        if (id_ not in seen and len(seen) == budget) or len(asks) == MAX_ASKS:
             break
         seen.add(id_)
         asks.append(id_)

@@ -1,7 +1,15 @@
-"""The table that people fill in: one row per question and document, a grade in each."""
+"""Write and read the table that people fill in: one row per question and document, with a grade.
+
+Any id survives it, and the spreadsheet that saves it. In an id, control characters, ends of lines
+and white space at either end are written as `␛`, their number in hexadecimal, and `;`: a tab is
+`␛9;`. A row is one line, and no program trims what cannot be seen. Cells with a quotation mark are
+quoted, as spreadsheets do it.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -9,19 +17,22 @@ from itertools import product
 from pathlib import Path
 
 from argus.data.artifacts import write_whole
-from argus.data.csv_cells import as_written
+from argus.data.csv_cells import as_written, harmless
 from argus.data.locks import waiting_for
 from argus.data.parts import file_hash
 from argus.data.rows import Row, read_rows
 from argus.data.whole_numbers import whole_number
 from argus.errors import InputError
-from argus.traffic.judging.cells import id_cell, id_in, quoted, text_cell, unquoted
-from argus.traffic.judging.config import HIGHEST
+from argus.traffic.config import HIGHEST
 
 COLUMNS = ("question_id", "rank", "document_id", "grade", "question", "document")
 KEY = ("question_id", "document_id")
 MODEL_GRADE, MODEL_NAME = "model_grade", "model_name"
 """Columns that there are once a model has judged."""
+MARK = "␛"
+_UNSEEN = frozenset({"Cc", "Zl", "Zp"})
+"""Categories of control characters and ends of lines."""
+_ESCAPED = re.compile(rf"{MARK}([0-9a-f]{{1,6}});")
 Pair = tuple[str, str]
 """Ids of a question and of a document."""
 _WORDS = {"": None, "?": None, "no": 0, "n": 0, "yes": HIGHEST, "y": HIGHEST}
@@ -46,13 +57,10 @@ class ToGrade:
 
 @dataclass(frozen=True, slots=True)
 class ModelGrade:
-    """What a model said of a document.
-
-    grade: None where it stands among the grades of people, and may have been changed by them.
-    """
+    """A model's grade of a document."""
 
     model: str
-    grade: int | None
+    grade: int
 
 
 @dataclass(frozen=True)
@@ -67,43 +75,74 @@ class Filled:
     header: Sequence[str] = ()
     others: Mapping[Pair, Mapping[str, str]] = field(default_factory=dict)
 
+    @property
+    def votes(self) -> dict[Pair, tuple[int, ...]]:
+        """The grades of people as the votes of one person."""
+        return {pair: (grade,) for pair, grade in self.grades.items()}
 
-def write_table(
-    path: Path,
-    rows: Iterable[ToGrade],
-    grades: Mapping[Pair, int],
-    *,
-    content: Filled | None = None,
-) -> None:
+
+def id_cell(id_: str) -> str:
+    """Return an id as a cell; `id_in` reads it back."""
+    body = id_.strip()
+    start = id_.index(body)
+    end = start + len(body)
+    shown = ""
+    for i, c in enumerate(id_):
+        is_unseen = c == MARK or unicodedata.category(c) in _UNSEEN
+        shown += f"{MARK}{ord(c):x};" if is_unseen or not start <= i < end else c
+    return harmless(shown)
+
+
+def id_in(cell: str) -> str:
+    """Return the id that a cell holds; the cell is not quoted any more."""
+
+    def character(escape: re.Match[str]) -> str:
+        number = int(escape[1], 16)
+        return chr(number) if number <= 0x10FFFF else escape[0]
+
+    return _ESCAPED.sub(character, as_written(cell))
+
+
+def text_cell(text: str) -> str:
+    """Return a text as a cell: on one line, and no formula."""
+    return harmless(" ".join(text.split()))
+
+
+def quoted(cell: str) -> str:
+    """Return a cell as it stands in the file."""
+    return '"' + cell.replace('"', '""') + '"' if '"' in cell else cell
+
+
+def unquoted(cell: str) -> str:
+    """Return a cell as it was before it was quoted: other files with tabs know no quotes."""
+    is_quoted = len(cell) > 1 and cell.startswith('"') and cell.endswith('"')
+    return cell[1:-1].replace('""', '"') if is_quoted else cell
+
+
+def write_table(path: Path, rows: Iterable[ToGrade], content: Filled) -> None:
     """Write the table, tabs between columns, with the grades that there are; whole or not at all.
 
-    A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula. grades: by
-    people. content: what it holds besides: grades of a model, and columns that people added, which
-    stay where they are.
+    A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula. Columns that
+    people added stay in their places.
     """
-    content = content or Filled()
     columns = (*COLUMNS, MODEL_GRADE, MODEL_NAME) if content.by_model else COLUMNS
     header = [*content.header, *(name for name in columns if name not in content.header)]
     lines = ["\t".join(map(quoted, header))]
     for row in rows:
-        cells = {name: quoted(cell) for name, cell in _cells(row, grades).items()}
+        written = {
+            "question_id": id_cell(row.question_id),
+            "rank": str(row.rank),
+            "document_id": id_cell(row.document_id),
+            "grade": str(content.grades.get(row.pair, "")),
+            "question": text_cell(row.question),
+            "document": _NOT_THERE if row.text is None else text_cell(row.text),
+        }
+        cells = {name: quoted(cell) for name, cell in written.items()}
         if (one := content.by_model.get(row.pair)) is not None:
-            cells[MODEL_GRADE] = "" if one.grade is None else str(one.grade)
-            cells[MODEL_NAME] = quoted(text_cell(one.model))
+            cells |= {MODEL_GRADE: str(one.grade), MODEL_NAME: quoted(text_cell(one.model))}
         cells |= content.others.get(row.pair, {})
         lines.append("\t".join(cells.get(name, "") for name in header))
     write_whole(path, "\ufeff" + "\n".join(lines) + "\n")
-
-
-def _cells(row: ToGrade, grades: Mapping[Pair, int]) -> dict[str, str]:
-    return {
-        "question_id": id_cell(row.question_id),
-        "rank": str(row.rank),
-        "document_id": id_cell(row.document_id),
-        "grade": str(grades.get(row.pair, "")),
-        "question": text_cell(row.question),
-        "document": _NOT_THERE if row.text is None else text_cell(row.text),
-    }
 
 
 def changing_table(path: Path) -> AbstractContextManager[None]:
@@ -140,11 +179,6 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
     return rows
 
 
-def read_table(path: Path, belonging: Mapping[Pair, ToGrade]) -> dict[Pair, int]:
-    """Return the grades of a filled table; a row without one is left out. See `read_filled`."""
-    return dict(read_filled(path, belonging).grades)
-
-
 def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
     """Return what a filled table holds.
 
@@ -159,9 +193,20 @@ def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
     for row in _rows(path):
         pair = _pair(row, belonging)
         header = header or tuple(row.values)
-        _add_others(others.setdefault(pair, {}), row)
-        if (model := as_written(_cell(row, MODEL_NAME))) != "":
-            by_model[pair] = ModelGrade(model, _grade(row, MODEL_GRADE))
+        own = others.setdefault(pair, {})
+        for name, value in row.values.items():
+            if name in (*COLUMNS, MODEL_GRADE, MODEL_NAME) or not value:
+                continue
+            if own.setdefault(name, str(value)) != str(value):
+                raise InputError(
+                    f"{value!r}, and {own[name]!r} in another line of this document",
+                    expected="one line of each document and question",
+                    fix="Take one of the two lines out.",
+                    where=row.at(name),
+                )
+        by_now, model = _grade(row, MODEL_GRADE), as_written(_cell(row, MODEL_NAME))
+        if model and by_now is not None:
+            by_model[pair] = ModelGrade(model, by_now)
         grade = _grade(row)
         if grade is None:
             continue
@@ -184,20 +229,6 @@ def _rows(path: Path) -> Iterator[Row]:
         yield Row(values if len(values) == len(row.values) else row.values, row.file, row.line)
 
 
-def _add_others(others: dict[str, str], row: Row) -> None:
-    """Add what a row has in columns that people added; it may stand twice, with the same."""
-    for name, value in row.values.items():
-        if name in (*COLUMNS, MODEL_GRADE, MODEL_NAME) or not value:
-            continue
-        if others.setdefault(name, str(value)) != str(value):
-            raise InputError(
-                f"{value!r}, and {others[name]!r} in another line of this document",
-                expected="one line of each document and question",
-                fix="Take one of the two lines out.",
-                where=row.at(name),
-            )
-
-
 def read_tables(
     paths: Sequence[Path], belonging: Mapping[Pair, ToGrade]
 ) -> dict[Pair, tuple[int, ...]]:
@@ -208,7 +239,7 @@ def read_tables(
     grades: dict[Pair, tuple[int, ...]] = {}
     contents: dict[str, Path] = {}
     for path in paths:
-        own = read_table(path, belonging)
+        own = read_filled(path, belonging).grades
         content = file_hash(path)
         if own and content in contents:
             raise InputError(
@@ -234,7 +265,9 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
             fix="Save it with tabs between columns (.tsv), its first line as it was.",
             where=row.at(),
         )
-    questions, documents = (_readings(_cell(row, name)) for name in KEY)
+    # as it is written, as it stands (--raw-csv), or with white space that somebody typed
+    cells = [_cell(row, name) for name in KEY]
+    questions, documents = ((id_in(one), one, id_in(one.strip())) for one in cells)
     for pair in product(questions, documents):
         if pair in belonging:
             return pair
@@ -244,15 +277,6 @@ def _pair(row: Row, belonging: Mapping[Pair, ToGrade]) -> Pair:
         fix="Take the row out, or give the log that the table was drawn from.",
         where=row.at(KEY[1]),
     )
-
-
-def _readings(cell: str) -> tuple[str, ...]:
-    """Return the ids that a cell may stand for, the likeliest first.
-
-    As it is written today; as it was before, or with --raw-csv; with white space around it that
-    somebody typed.
-    """
-    return id_in(cell), cell, id_in(cell.strip())
 
 
 def _cell(row: Row, name: str) -> str:
