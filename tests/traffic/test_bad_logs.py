@@ -98,13 +98,6 @@ def test_ids_unknown_to_the_corpus_are_told(tmp_path):
     assert any("is it the one that was indexed?" in line for line in result.headline())
 
 
-def test_one_question_is_a_log(tmp_path):
-    path = lines(tmp_path / "log.jsonl", {"query": "Aare?", "results": ["d1"]})
-    result = argus.audit_traffic(path, out=tmp_path / "out", config=FEW)
-    assert result.summary["windows"] is None and result.summary["log"]["asks"] == 1
-    assert [*result.headline()] and result.report.is_file()
-
-
 def test_questions_in_several_languages_are_kept_whole_and_clustered(tmp_path):
     texts = [
         "東京の天気はどうですか", "東京の天気を教えて", "Wie wird das Wetter in Zürich?",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -290,12 +289,6 @@ def test_risk_stands_beside_what_was_served_so_that_judging_can_begin(shared, tm
     assert judged.summary["risk"] == {"is_own": False, **risk, "here": None}
 
 
-def test_without_a_corpus_no_risk_is_told(tmp_path):
-    log = log_of(tmp_path / "log.jsonl", [{"query": f"word {n}", "results": ["x"]} for n in "ab"])
-    result = argus.audit_traffic(log, out=tmp_path / "out")
-    assert result.summary["risk"] is None
-
-
 def test_a_run_that_was_killed_asks_only_the_rest(tmp_path):
     (tmp_path / "r.py").write_text(
         "from pathlib import Path\n"
@@ -315,13 +308,3 @@ def test_a_run_that_was_killed_asks_only_the_rest(tmp_path):
     note = again.summary["retriever"]
     assert note is not None and note["kept"] == 5 and note["failed"] == 0
     assert len((tmp_path / "count").read_text()) == asked_first + 1
-
-
-def test_what_it_writes_is_read_back_as_its_type(tmp_path):
-    from argus.data.records import read_record
-
-    log = log_of(tmp_path / "log.jsonl", [{"query": "a b", "results": ["x"], "time": BEGIN}])
-    result = argus.audit_traffic(log, out=tmp_path / "out")
-    written = json.loads((result.folder / "summary.json").read_text())["traffic"]
-    assert read_record(argus.TrafficSummary, written, where=result.folder) == result.summary
-    assert not (result.folder / "traffic.sqlite").exists()

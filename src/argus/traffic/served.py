@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
 from typing_extensions import TypedDict
@@ -192,7 +193,7 @@ Parts = dict[str, tuple[int, Counter[str]]]
 
 
 def _parts(book: LogBook, k: int) -> Iterator[tuple[str, Parts]]:
-    def count(query: str, names: Mapping[object, str] | None) -> Parts:
+    def count(query: str, names: Mapping[Any, str] | None) -> Parts:
         parts: Parts = {}
         for value, results, asks in book.rows(query):
             part = str(value) if names is None else names[value]
@@ -205,8 +206,7 @@ def _parts(book: LogBook, k: int) -> Iterator[tuple[str, Parts]]:
     for i, field in enumerate(book.slices):
         held = f"SELECT s{i}, COUNT(*) FROM asks WHERE s{i} IS NOT NULL GROUP BY 1"
         names, _ = slice_names(dict(book.rows(held)))
-        by_value: dict[object, str] = {None: NONE}
-        by_value.update(names)
+        by_value: dict[Any, str] = {**names, None: NONE}
         query = f"SELECT s{i}, results, COUNT(*) {_JOINED} GROUP BY 1, list"
         yield field, count(query, by_value)
     step = DAY_S * step_days(book)

@@ -48,11 +48,6 @@ def test_a_question_counts_as_often_as_it_was_asked():
     assert estimate_failures(questions, sample, verdicts)[0]["mean"] == pytest.approx(0.9)
 
 
-def test_nothing_judged_is_no_estimate():
-    questions, sample = log(5)
-    assert estimate_failures(questions, sample, {}) == []
-
-
 def test_all_judged_alike_still_has_an_interval():
     questions, sample = log(100)
     verdicts = {id_: QuestionVerdict(0.0, 1.0) for id_ in sample.questions[:10]}

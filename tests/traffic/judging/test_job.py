@@ -59,15 +59,6 @@ def test_drawn_filled_in_and_estimated(tmp_path):
     assert {row["probability"] for row in rows} == {None}, "24 judgements make no probability"
 
 
-def test_a_graded_table_that_was_carried_to_another_folder_is_gone_on_with(tmp_path):
-    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path / "mine", config=TWO)
-    grade(drawn.to_judge, fails)
-    (tmp_path / "yours").mkdir()
-    drawn.to_judge.rename(tmp_path / "yours" / drawn.to_judge.name)
-    result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path / "yours", config=TWO)
-    assert result.summary["judged"]["measured"] == 24
-
-
 def test_a_larger_budget_goes_on_and_keeps_grades(tmp_path):
     first = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
     grade(first.to_judge, fails)
@@ -285,13 +276,6 @@ def test_questions_are_ordered_by_risk_where_the_log_tells_none(tmp_path):
     bare = [ServedQuestion(q.id, f"text of {i % 12}", q.documents) for i, q in enumerate(log())]
     result = judge_traffic(bare, corpus=DOCUMENTS, out=tmp_path, config=TWO)
     assert result.summary["risk"] == {"is_own": False, "ranked": 60, "flagged": {}, "here": None}
-
-
-def test_a_log_of_one_question(tmp_path):
-    result = judge_traffic(log()[:1], corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    grade(result.to_judge, lambda cell: "yes")
-    result = judge_traffic(log()[:1], corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    assert result.summary["estimates"][0]["mean"] == 0.0
 
 
 def test_nothing_served_is_no_measurement(tmp_path):

@@ -124,11 +124,3 @@ def test_quotes_in_ids_and_texts_stay_as_they_are_however_often_it_is_written(tm
     assert again.draw.rows == live.draw.rows and again.grades == {row.pair: 3}
     result = judge_traffic(questions, corpus=documents, out=tmp_path, config=config)
     assert result.summary["graded"] == 1
-
-
-def test_writing_a_table_again_changes_nothing_of_it(folder):
-    table = folder / "to_judge.tsv"
-    before = table.read_bytes()
-    live = LiveJudging.of(folder)
-    live.graded({live.draw.rows[3].pair: 2}).graded({live.draw.rows[3].pair: None})
-    assert table.read_bytes() == before

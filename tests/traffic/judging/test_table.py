@@ -52,10 +52,6 @@ def test_a_row_is_one_line_and_no_formula(table):
     assert lines[2].endswith("(not in the corpus)")
 
 
-def test_an_empty_table_has_no_grades(table):
-    assert read_grades(table, BELONGING) == {}
-
-
 @pytest.mark.parametrize(
     ("written", "grade"), [("2", 2), ("2.0", 2), (" 0 ", 0), ("yes", 3), ("NO", 0), ("y", 3)]
 )
@@ -140,20 +136,10 @@ def test_any_id_survives_also_a_spreadsheet_that_trims_and_quotes(tmp_path, quot
     assert read_rows_to_grade(path) == rows
 
 
-def test_ids_of_a_table_that_was_written_before_are_read(tmp_path):
-    rows = [ToGrade("q", "why?", i, id_, "t") for i, id_ in enumerate(["x", " x", "x\u00a0", "y "])]
-    path = tmp_path / "to_judge.tsv"
-    path.write_text(
-        "question_id\trank\tdocument_id\tgrade\tquestion\tdocument\n"
-        + "".join(f"q\t{row.rank}\t{row.document_id}\t{row.rank}\twhy?\tt\n" for row in rows),
-        encoding="utf-8",
-    )
-    assert read_grades(path, {row.pair: row for row in rows}) == {r.pair: r.rank for r in rows}
-    assert read_rows_to_grade(path) == rows
-    fourth = {("q", "y"): rows[3]}  # white space that a person typed
-    only = tmp_path / "one.tsv"
-    only.write_text("question_id\tdocument_id\tgrade\n q \ty \t2\n", encoding="utf-8")
-    assert read_grades(only, fourth) == {("q", "y"): 2}
+def test_white_space_that_a_person_typed_is_no_part_of_an_id(tmp_path):
+    row, path = ToGrade("q", "why?", 1, "y", "t"), tmp_path / "one.tsv"
+    path.write_text("question_id\tdocument_id\tgrade\n q \ty \t2\n", encoding="utf-8")
+    assert read_grades(path, {row.pair: row}) == {("q", "y"): 2}
 
 
 def add_column(path, name, cells, at):
