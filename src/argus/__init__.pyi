@@ -633,7 +633,7 @@ from .health.job import (
 from .project.config import (
     ProjectConfig as ProjectConfig,
 )
-from .project.findings import (
+from .project.job import (
     ProjectResult as ProjectResult,
     ProjectSummary as ProjectSummary,
 )

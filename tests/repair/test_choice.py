@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from argus.repair.choice import NOTHING, _folds, choose
+from argus.repair.trials import NOTHING, _folds, choose
 
 
 def values(scores, recalls=None):

@@ -14,8 +14,7 @@ from argus.indexes.views import ViewIndex
 from argus.remedies.repair.remedy import list_remedies, rollback
 from argus.repair.config import RepairConfig
 from argus.repair.job import repair_index
-from argus.repair.questions import hold_out_needs
-from argus.repair.trials import TRIAL
+from argus.repair.trials import TRIAL, hold_out_needs
 from argus.scenarios.files import read_fields
 from argus.scenarios.profile import Component
 from argus.scenarios.profiles.index import add_scenarios
@@ -113,7 +112,7 @@ def test_needs_that_are_held_out_judge_and_are_no_views_then(built, minilm, monk
         indexed.update(s.information_need for profile in told for s in profile.scenarios)
         return add_scenarios(index, profiles, **options)
 
-    monkeypatch.setattr("argus.repair.candidates.add_scenarios", added)
+    monkeypatch.setattr("argus.repair.trials.add_scenarios", added)
     result = repair_index(built, profiles=profiles(), encoder=minilm)
     summary = result.summary
     assert (summary["judged_by"], summary["questions"]) == ("held-out needs", 8)
@@ -148,7 +147,7 @@ def test_queries_without_judgements_are_refused(built, minilm):
 
 def test_a_step_that_fails_takes_those_before_it_out_again(built, minilm, monkeypatch):
     from argus.errors import ArgusError
-    from argus.repair import candidates as module
+    from argus.repair import trials as module
 
     def fails(*args, **options):
         raise ArgusError("no space left")

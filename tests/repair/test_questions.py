@@ -5,7 +5,7 @@ import pytest
 from argus.data.types import Query
 from argus.errors import InputError
 from argus.evaluation.judged import read_judged
-from argus.repair.questions import of_judged
+from argus.repair.trials import of_judged
 
 QUERIES = [Query("good", "one"), Query("bad", "two"), Query("blank", " "), Query("none", "three")]
 

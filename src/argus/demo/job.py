@@ -1,4 +1,4 @@
-"""The demo: everything Argus does, on the standard library's own documentation."""
+"""`argus demo`: Python's documentation audited, repaired, judged and kept current."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.authority.jobs.audit import AuthorityAuditResult
+from argus.authority.jobs.audit import AuthorityAuditResult, audit_opened
+from argus.authority.jobs.config import AuthoritySource
+from argus.authority.jobs.inputs import OpenedAuthority
+from argus.authority.records import Record as Dated
+from argus.authority.relation import Authority
+from argus.authority.rules import Edge
 from argus.corpora.opening import read_corpus
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.beir import as_rows, write_jsonl
 from argus.data.locks import one_writer
 from argus.data.records import read_record
 from argus.data.types import Document, Qrels, Query, Run
-from argus.demo.authority import audit_deprecations
-from argus.demo.scenarios import DemoScenarios, add_and_ablate
 from argus.demo.summary import DemoSummary, QuestionRow, QuestionsSummary
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
 from argus.errors import InputError
@@ -27,6 +30,7 @@ from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder
 from argus.knowledge import KnowledgeBase
+from argus.knowledge.deprecations import deprecations
 from argus.knowledge.stdlib import (
     sample_questions,
     standard_library,
@@ -50,6 +54,80 @@ from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.probes.fit import fit_probe
 from argus.retrievability.rps import HIGH
+from argus.scenarios.ablation.config import AblateConfig
+from argus.scenarios.ablation.job import AblateResult, ablate_scenarios
+from argus.scenarios.files import read_profiles
+from argus.scenarios.profile import Component
+from argus.scenarios.profiles.index import ScenariosResult, add_scenarios
+
+
+def audit_deprecations(
+    base: KnowledgeBase,
+    corpus: Sequence[Document],
+    folder: ArtifactFolder,
+    encoder: EncoderConfig | str,
+    k: int,
+) -> AuthorityAuditResult | None:
+    """Ask with every deprecated entity's documentation for that of what replaces it.
+
+    Writes the edges to `corpus/supersedes.jsonl`, for `argus authority` to try. None where a part
+    of the library holds no deprecation.
+    """
+    changes = deprecations(base)
+    if not changes:
+        return None
+    path = folder / "corpus"
+    edges = [
+        Edge(d.replacement_id, d.deprecated_id, f"deprecated, says its {d.source}") for d in changes
+    ]
+    write_jsonl(
+        path / "supersedes.jsonl",
+        (
+            {
+                "superseder": d.replacement_id, "superseded": d.deprecated_id,
+                "rule": edge.rule, "since": d.since, "evidence": d.evidence,
+            }
+            for d, edge in zip(changes, edges, strict=True)
+        ),
+    )  # fmt: skip
+    records = [Dated(d.id, "documentation", text=d.text, title=d.title) for d in corpus]
+    source = AuthoritySource(records=path, edges=path / "supersedes.jsonl")
+    authority = OpenedAuthority(Authority(records, edges=edges), [], source)
+    inputs: dict[str, Path | None] = {"corpus": path / "corpus.jsonl", "edges": source.edges}
+    record = Record("authority", {"k": k, "relation": "deprecations"}, inputs)
+    return audit_opened(authority, folder, record, encoder=encoder, k=k)
+
+
+@dataclass(frozen=True)
+class DemoScenarios:
+    """The scenarios in the demo's index, and what they do to its questions."""
+
+    added: ScenariosResult
+    """`--lambda` weighs them in every search of that index; `rollback` takes them out."""
+    ablation: AblateResult
+
+
+def add_and_ablate(folder: ArtifactFolder, encoder: EncoderConfig | str) -> DemoScenarios:
+    """Measure the shipped scenarios on documents as they are, then add them to the demo's index.
+
+    The ablation knows nothing of the repair: its documents have one view, their own text.
+    """
+    corpus = folder / "corpus"
+    ablation = ablate_scenarios(
+        corpus,
+        corpus / "profiles.jsonl",
+        corpus,
+        corpus / "qrels" / "test.tsv",
+        out=folder.path,
+        encoder=encoder,
+        expansions=corpus / "expansions.jsonl",
+        config=AblateConfig(components=(Component.ME,)),
+    )
+    scenarios = add_scenarios(
+        folder.path, read_profiles(corpus / "profiles.jsonl"), encoder=encoder
+    )
+    return DemoScenarios(scenarios, ablation)
+
 
 DEPTH = 1000
 """How far down the rank of a wanted entity is looked for."""

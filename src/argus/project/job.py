@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from pathlib import Path
+
+from typing_extensions import TypedDict
 
 from argus.commands import command
 from argus.data.artifacts import write_whole
@@ -12,12 +15,45 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig, as_config
 from argus.errors import InputError
 from argus.health.config import ProjectParts
-from argus.health.job import Trial
+from argus.health.job import Checked, CheckRecord, Trial
 from argus.project.config import ProjectConfig
-from argus.project.findings import ProjectResult
-from argus.project.tables import Answers, tables
-from argus.project.text import written
+from argus.project.tables import Answers, tables, written
 from argus.retrievers.config import AskingConfig
+
+
+class ProjectSummary(TypedDict):
+    """What was written, what was tried, and the command to go on with."""
+
+    file: str
+    checks: list[CheckRecord]
+    bad: int
+    next: str
+
+
+@dataclass(frozen=True, repr=False)
+class ProjectResult(Checked):
+    """A project that was begun; its file is written whatever the checks say."""
+
+    file: Path
+    next: str
+    """The command to go on with."""
+
+    @property
+    def summary(self) -> ProjectSummary:
+        """The same as JSON."""
+        return {
+            "file": str(self.file),
+            "checks": [check.record() for check in self.checks],
+            "bad": self.bad,
+            "next": self.next,
+        }
+
+    def headline(self) -> Iterator[str]:
+        """Yield what was tried, the file, and the next command."""
+        for check in self.checks:
+            yield from check.lines()
+        yield f"written: {self.file}"
+        yield f"next: {self.next}"
 
 
 def start_project(

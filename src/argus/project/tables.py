@@ -1,8 +1,9 @@
-"""The tables of argus.toml: one a command, each value under the option that it sets."""
+"""The file of settings of a project: its tables, as commented TOML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,37 @@ from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import is_index
 from argus.settings import settings_of
 from argus.stores.spec import StoreConfig, asks_store, is_store
+
+HEAD = """\
+# The settings of this project, written by `argus init`. Every command reads its own table:
+#
+#     argus exposure --config {file}
+#
+# An option that is given by hand wins. A table holds options of its command, without the dashes
+# (argus COMMAND --help lists them); a value above all tables is for every command that has such an
+# option. Paths are as seen from where a command is run.
+"""
+
+
+def written(tables: Iterable[Table], file: str) -> str:
+    """Return the tables as a commented TOML file. file: its name, for the line at the top."""
+    return "\n".join([HEAD.format(file=file), *("\n".join(_lines(t)) + "\n" for t in tables)])
+
+
+def _lines(table: Table) -> Iterator[str]:
+    for line in table.says:
+        yield f"# {line}"
+    yield f"[{table.command}]"
+    for key, value in table.values.items():
+        yield f"{key} = {_value(value)}"
+    for line in table.open:
+        yield f"# {line}"
+
+
+def _value(value: Any) -> str:
+    """Return a value as TOML has it: of these kinds its text is JSON's."""
+    return json.dumps(value, ensure_ascii=False)
+
 
 REPORT, INDEX, BLENDED = "argus-report", "argus-index", "argus-blended"
 """Folders that the commands write."""

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from argus.corpora.opening import Origin
-from argus.data.artifacts import ArtifactFolder
+from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.locks import one_writer
 from argus.data.parquet import read_table
+from argus.data.records import read_record
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
@@ -32,19 +33,61 @@ from argus.measures.coverage import Coverage
 from argus.remedies.blend.summary import Rival
 from argus.remedies.repair.config import ReferenceConfig
 from argus.remedies.repair.receipt import check_judged
-from argus.repair.candidates import BLEND, Candidate, Materials, candidates
-from argus.repair.choice import NOTHING, Choice, choose, compare
 from argus.repair.config import MEASURE, RepairConfig
-from argus.repair.last_trial import JOB, read_last_trial
-from argus.repair.questions import DEFAULT, Questions, hold_out_needs, of_judged
 from argus.repair.summary import RepairSummary, headline
-from argus.repair.trial_table import TABLE, trial_table
-from argus.repair.trials import try_all
+from argus.repair.trials import (
+    BLEND,
+    DEFAULT,
+    NOTHING,
+    TABLE,
+    Candidate,
+    Choice,
+    Materials,
+    Questions,
+    candidates,
+    choose,
+    compare,
+    hold_out_needs,
+    of_judged,
+    trial_table,
+    try_all,
+)
 from argus.reports import write_report
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.config import ProfileConfig
 from argus.scenarios.profiles.job import profile_documents
+
+JOB = "repair"
+AGAIN = "Try again first: argus repair --only-try."
+
+
+def read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -> RepairSummary:
+    """Return the trial in a folder, with a candidate of it as what is kept.
+
+    there: ids of the remedies in the index. Raises InputError where nothing was tried, not this, or
+    on an index that had other remedies.
+    """
+    section = folder.read_json(SUMMARY).get(JOB)
+    if section is None:
+        raise InputError(
+            f"{candidate!r}, and nothing was tried", expected=f"a trial in {folder.path}",
+            fix=AGAIN, where="--apply",
+        )  # fmt: skip
+    summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
+    names = [t["candidate"] for t in summary["trials"]] or [summary["kept"]]
+    if candidate not in names:
+        raise InputError(
+            repr(candidate), expected=f"one of the last trial: {', '.join(names)}",
+            fix="Correct it.", where="--apply",
+        )  # fmt: skip
+    if summary.get("in_index") != there:
+        raise InputError(
+            "the index has other remedies than when they were tried",
+            expected=", ".join(summary.get("in_index", [])) or "none", fix=AGAIN, where="--apply",
+        )  # fmt: skip
+    return {**summary, "kept": candidate, "remedies": []}
+
 
 HOME = "repair"
 """Folder of an index for the last repair's receipt."""

@@ -1,18 +1,21 @@
-"""The repair's section of summary.json, key by key."""
+"""A repair that was chosen: its part of summary.json, its tables and its section."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from argus.commands import command
 from argus.measures.coverage import Coverage, coverage_words
-from argus.measures.significance import DifferenceFigures
+from argus.measures.significance import DifferenceFigures, with_interval
 from argus.remedies.blend.summary import Rival, rivals_line
+from argus.reports.section import Section, table
 from argus.verdict.bounds import BLEND_MEASURED
 
+TABLE = "repair_questions"
 NOTHING = "nothing"
 """In the place of a candidate that is kept."""
 
@@ -127,3 +130,21 @@ def _figures(figures: DifferenceFigures) -> str:
     interval = f" (95% {low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
     after, difference = figures["mean_after"], figures["mean_difference"]
     return f"{figures['mean_before']:.3f} → {after:.3f}, {difference:+.3f}{interval}"
+
+
+def section(folder: Path, repair: RepairSummary) -> Section:
+    """Build it from the summary alone."""
+    columns = ["candidate", "nDCG@10", "difference (95%)", "improved, harmed", "R@10"]
+    columns += ["a gain where", "verdict"]
+    rows = []
+    for trial in repair["trials"]:
+        ndcg, recall = trial["ndcg10"], trial["recall10"]
+        mark = ", kept" if trial["candidate"] == repair["kept"] else ""
+        rows.append([
+            trial["candidate"], f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
+            f"{ndcg['improved']}, {ndcg['harmed']}", f"{recall['mean_difference']:+.3f}",
+            coverage_words(trial["coverage"]) or "all documents have it",
+            verdict_words(trial) + mark,
+        ])  # fmt: skip
+    tables = {"repair_trials": table(dict.fromkeys(columns, "text"), rows)} if rows else {}
+    return Section({}, tables, f"kept {repair['kept']}, judged by {repair['judged_by']}")

@@ -55,12 +55,12 @@ SECTIONS: dict[str, Home] = {
     "prediction": Home(
         "Predicted", "probe predict", "argus.retrievability.probes.prediction_section"
     ),
-    "questions": Home("Questions", "demo", "argus.demo.section"),
+    "questions": Home("Questions", "demo", "argus.demo.summary"),
     "diagnosis": Home("Diagnosis", "diagnose", "argus.remedies.diagnosis.section"),
     "remedy": Home("Repair", "remedy", "argus.remedies.repair.section"),
     "blend": Home("Blend", "remedy blend", "argus.remedies.blend.section"),
     "written": Home("Written", "remedy write", "argus.remedies.writing.section"),
-    "repair": Home("Chosen repair", "repair", "argus.repair.section"),
+    "repair": Home("Chosen repair", "repair", "argus.repair.summary"),
     "adapt": Home("Queries corrected", "remedy adapt", "argus.scenarios.adapt.section"),
     "scenarios": Home("Scenarios", "remedy scenarios", "argus.scenarios.profiles.section"),
     "needs": Home("Needs", "scenarios needs", "argus.scenarios.needs.section"),

@@ -28,7 +28,7 @@ from argus.indexes.job import build_index
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
-from argus.repair.candidates import take_out
+from argus.repair.trials import take_out
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.opening import opened
 from argus.retrievers.run_file import run_answers

@@ -23,11 +23,9 @@ from argus.measures.significance import DifferenceFigures
 from argus.remedies.blend.summary import BlendSummary
 from argus.remedies.repair.remedy import REMEDIES, list_remedies
 from argus.remedies.repair.summary import ListedRemedy
-from argus.repair.candidates import ADAPT, EXPAND, SCENARIOS
-from argus.repair.job import HOME
-from argus.repair.last_trial import JOB
-from argus.repair.summary import NOTHING, RepairSummary
-from argus.repair.trial_table import TABLE
+from argus.repair.job import HOME, JOB
+from argus.repair.summary import NOTHING, TABLE, RepairSummary
+from argus.repair.trials import ADAPT, EXPAND, SCENARIOS
 from argus.service.page.indexes import index_of
 from argus.service.page.rendering import (
     PageRoute,
