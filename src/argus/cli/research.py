@@ -22,16 +22,16 @@ from argus.settings import Doc, Option
 from argus.suite.recipes.config import ReproduceConfig
 
 
-@job("argus.suite.job:run_suite", "argus suite suite.toml --out suite/")
+@example("argus suite suite.toml --out suite/")
+@with_blocks
 def suite(
-    suite: Annotated[
-        Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.", metavar="FILE")
-    ],
+    file: Annotated[Path, typer.Argument(help="TOML of retrievers, remedies, tasks and k.")],
     *,
     out: o.Out = o.OUT,
     store: o.Store = None,
     engine: EngineConfig | None,
     fresh: o.Fresh = False,
+    json: o.AsJson = False,
 ) -> None:
     """Ask every retriever under every remedy the questions of every task, and write the tables.
 
@@ -39,6 +39,9 @@ def suite(
     again what changed or failed. A text is embedded once per encoder. Tables are in OUT/tables, as
     Markdown, LaTeX and Parquet.
     """
+    from argus.suite.job import run_suite
+
+    o.show(run_suite(file, out=out, store=store, engine=engine, fresh=fresh), as_json=json)
 
 
 @example("argus reproduce car-9 --out reproduced/")
