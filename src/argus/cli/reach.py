@@ -40,13 +40,7 @@ def reach(
     from argus.reach import reach as run
 
     result = run(
-        store,
-        out=out,
-        config=measure,
-        opening=opening,
-        matching=conditions(where) or None,
-        queries=queries or (),
-        encoder=encoder,
-        fresh=fresh,
-    )
+        store, out=out, config=measure, opening=opening, matching=conditions(where) or None,
+        queries=queries or (), encoder=encoder, fresh=fresh,
+    )  # fmt: skip
     o.show(result, as_json=json)
