@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from argus.corpora import StoreCorpus
-from argus.corpora.opening import read_corpus, record_document
+from argus.corpora.opening import read_corpus
+from argus.corpora.stored import record_document
 from argus.data.fields import FieldNames
 from argus.errors import InputError
 from tests.support.stored_corpora import ListStore

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from argus.corpora import StoreCorpus, named
-from argus.corpora.agreement import COMPARED
-from argus.corpora.opening import SHARED, open_corpus, read_corpus
+from argus.corpora.opening import open_corpus, read_corpus
+from argus.corpora.stored import COMPARED, SHARED
 from argus.data.fields import FieldNames
 from argus.data.types import Document
 from argus.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argus.corpora.agreement import COMPARED, USUAL, find_template, parse_template, spread
+from argus.corpora.stored import COMPARED, USUAL, find_template, parse_template, spread
 from argus.data.types import Document, filled
 from argus.errors import InputError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.corpora.opening import record_document
+from argus.corpora.stored import record_document
 from argus.data import Document, FieldNames
 from argus.data.corpus import documents_in
 from argus.data.payload import parent_ids, payload_values

@@ -64,7 +64,7 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         return
     print_lines(result.headline())
     if isinstance(result.summary, dict) and "stored_vectors" in result.summary:
-        from argus.corpora.opening import remarks
+        from argus.corpora.stored import remarks
 
         print_lines(remarks(result.summary["stored_vectors"]))
     report: Path | None = getattr(result, "report", None)

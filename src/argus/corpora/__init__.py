@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from argus.data.frames import Frame
 from argus.data.types import Document
-from argus.errors import unnamed
+from argus.errors import InputError, unnamed
 from argus.stores.spec import StoreConfig, is_store, parse_store
 
 if TYPE_CHECKING:
@@ -57,3 +57,20 @@ def named(corpus: NamedCorpus) -> Path | StoreCorpus:
         return Path(corpus)
     # a Path makes one slash of two
     return StoreCorpus(re.sub(r"^([\w-]+:\w+):/(?!/)", r"\1://", text))
+
+
+def parse_template(text: str | None) -> str | None:
+    r"""Read a template from the command line, where `\n` and `\t` stand for white space.
+
+    Raises InputError for one without `{title}` and `{text}`, or with another field.
+    """
+    if text is None:
+        return None
+    template = text.replace("\\n", "\n").replace("\\t", "\t")
+    fields = re.findall(r"\{([^{}]*)\}", template)
+    if not fields or not {"title", "text"}.issuperset(fields) or len(set(fields)) < len(fields):
+        raise InputError(
+            f"{text!r}", expected="{title} and {text}, or one of them, each once",
+            fix=r"For example --template '{title}\n{text}'.", where="--template",
+        )  # fmt: skip
+    return template

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from argus.corpora import Corpus
-from argus.corpora.opening import CorpusSource, StoredCorpus, open_corpus
+from argus.corpora.opening import CorpusSource, open_corpus
+from argus.corpora.stored import StoredCorpus
 from argus.data.arguments import listed
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames

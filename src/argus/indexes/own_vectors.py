@@ -1,7 +1,7 @@
 """Vectors that a person brings along instead of having documents embedded.
 
 They count as the encoder's own when they agree with what it makes of the same texts (see
-`argus.corpora.agreement`). Vectors that do not are another space, with a fingerprint of their own.
+`argus.corpora.stored`). Vectors that do not are another space, with a fingerprint of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from argus.corpora.agreement import describe_template, find_template
+from argus.corpora.stored import describe_template, find_template
 from argus.data.arrays import UNREADABLE, damage
 from argus.data.manifest import StoredVectorsFacts
 from argus.data.parts import file_hash

@@ -165,12 +165,11 @@ class StoredViews:
         if ahead := next((r for r in self.header.recipes if r.added > latest), None):
             raise InputError(
                 f"says of remedy {ahead.remedy} what came with state {ahead.added}; the table of "
-                f"views ends with {latest}",
-                expected="both of one time",
+                f"views ends with {latest}", expected="both of one time",
                 fix=f"Put {FILE} and views.lance back from one copy, or take the remedy out "
                 f"(argus remedy rollback --index {self.path} {ahead.remedy}) and run it again.",
                 where=self.path / FILE,
-            )
+            )  # fmt: skip
 
     @of_one_state
     def remedies(self) -> list[RemedyViews]:

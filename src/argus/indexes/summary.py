@@ -7,7 +7,7 @@ from typing import NotRequired, final
 
 from typing_extensions import TypedDict
 
-from argus.corpora.opening import OfStore
+from argus.corpora.stored import OfStore
 from argus.indexes.header import VectorsFileRecord
 
 

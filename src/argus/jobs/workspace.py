@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from argus.corpora import Corpus
-from argus.corpora.agreement import Embeds
-from argus.corpora.opening import CorpusSource, OfStore, Origin, StoredCorpus, open_corpus
+from argus.corpora.opening import CorpusSource, Origin, open_corpus
+from argus.corpora.stored import Embeds, OfStore, StoredCorpus
 from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.manifest import EncoderFacts, ManifestSection, corpora_in

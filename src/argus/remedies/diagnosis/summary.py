@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from argus.corpora.opening import OfStore
+from argus.corpora.stored import OfStore
 from argus.data.types import StateCounts
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from argus.corpora import StoreCorpus
-from argus.corpora.opening import StoredCorpus, StoredVectors
+from argus.corpora.stored import StoredCorpus, StoredVectors
 from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
 from argus.data.locks import one_writer

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from argus.corpora.opening import OfStore
+from argus.corpora.stored import OfStore
 from argus.indexes.recipes import BlendRecord
 from argus.reach import Reached, UnreachedRecord
 from argus.remedies.blend.summary import BlendDocuments, joined_line

@@ -7,7 +7,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.corpora.opening import OfStore
+from argus.corpora.stored import OfStore
 from argus.data.types import StateCounts
 from argus.jobs.workspace import TextWindow
 from argus.measures.slices import Sliced, slice_lines

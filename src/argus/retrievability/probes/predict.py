@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.corpora.opening import Origin, StoredCorpus, open_corpus
+from argus.corpora.opening import Origin, open_corpus
+from argus.corpora.stored import StoredCorpus
 from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import check_limit
 from argus.data.locks import one_writer
@@ -145,9 +146,8 @@ def _entities(
     if corpus is None and source.entities is None:
         raise InputError(
             "neither --corpus nor --entities",
-            expected="documents, or a file of id, label and paragraph",
-            fix="Give one of them.",
-        )
+            expected="documents, or a file of id, label and paragraph", fix="Give one of them.",
+        )  # fmt: skip
     if corpus is not None:
         documents, path = read_documents(
             corpus, source.fields, None if source.entities else limit,

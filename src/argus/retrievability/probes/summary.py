@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from argus.corpora.opening import OfStore
+from argus.corpora.stored import OfStore
 from argus.retrievability.probes.metrics import LabelFigures, Measure, MeasureFigures
 from argus.retrievability.probes.models import Parameters
 from argus.retrievability.rps import BandCounts

@@ -6,7 +6,7 @@ from typing import Final, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from argus.corpora.opening import OfStore
+from argus.corpora.stored import OfStore
 from argus.data.types import StateCounts
 from argus.evaluation.summary import MissingDocuments
 from argus.jobs.recorded_model import Answers

@@ -1,0 +1,553 @@
+"""The records of a vector store as documents, with their vectors as they are.
+
+Rounding changes a vector without changing its encoder: bfloat16 weights and vectors stored as int8
+leave every cosine above 0.9999 (MiniLM, wiki2). The smallest real change tried, a prefix before the
+text, gives a median of 0.99 and some texts 0.90. Another encoder, or rows in another order, gives
+about 0. So the least of the cosines decides, and 0.99 lies between.
+
+Joining title and text in another way is such a change. `find_template` embeds a few documents by
+each usual template and takes the one whose least cosine is the highest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from typing_extensions import TypedDict
+
+from argus.corpora import StoreCorpus, parse_template
+from argus.data.corpus import (
+    TEXT_FIELDS,
+    TITLE_FIELDS,
+    whole_documents,
+)
+from argus.data.fields import FieldNames
+from argus.data.manifest import StoredVectorsFacts
+from argus.data.provenance import InputFile, content_hash
+from argus.data.types import Document, FloatArray, RecordFields
+from argus.errors import InputError
+from argus.progress import progress
+from argus.stores.opening import open_store
+from argus.stores.protocol import Metric, Payload, Store, StoreFacts
+from argus.stores.records import is_of_remedy, whole_rows
+from argus.stores.spec import parse_store
+
+if TYPE_CHECKING:
+    pass
+
+
+Doubles = npt.NDArray[np.float64]
+OWN_RULE = "{title} {text}, a title once"  # `Document.content` without a template
+USUAL: tuple[str | None, ...] = (
+    None, "{text}", "{title} {text}", "{title}\n{text}", "{title}\n\n{text}", "{title}: {text}",
+    "{title}. {text}", "{title}",
+)  # fmt: skip
+"""Templates to try where none is named; None is the rule of `Document.content`."""
+COMPARED = 32  # texts, spread over the corpus, that are embedded
+TRIED = 8  # of these, those that every template is tried on; the rest only on what agreed
+AGREEMENT = 0.99  # least cosine to the encoder's vectors at which both are of one space
+SAME = 0.999  # median cosine of the same texts, however rounded; another template has less
+
+
+class Embeds(Protocol):
+    """An encoder to compare vectors with (see `argus.encoders.protocol.Encoder`)."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Everything that determines a vector, as one line of text."""
+
+    @property
+    def dim(self) -> int:
+        """Length of a vector."""
+
+    def encode_documents(self, texts: Sequence[str]) -> FloatArray:
+        """Return (n, dim) float32."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The template that fits best, and the cosines by it: (n,), one per row compared."""
+
+    template: str | None
+    rows: list[int]
+    cosines: Doubles
+
+    @property
+    def median(self) -> float:
+        """The median cosine, to four digits."""
+        return round(float(np.median(self.cosines)), 4)
+
+    @property
+    def least(self) -> float:
+        """The least cosine, to four digits."""
+        return round(float(self.cosines.min()), 4)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the encoder made the vectors, of texts joined by this template."""
+        return self.least >= AGREEMENT
+
+    def __str__(self) -> str:
+        return (
+            f"cosine: median {self.median:.4f}, least {self.least:.4f} over "
+            f"{len(self.cosines)} texts joined as {describe_template(self.template)!r}"
+        )
+
+
+def describe_template(template: str | None) -> str:
+    """Return a template as a person would give it."""
+    return OWN_RULE if template is None else template.replace("\n", "\\n").replace("\t", "\\t")
+
+
+def find_template(
+    documents: Sequence[Document],
+    vectors: FloatArray,
+    usable: Sequence[int],
+    encoder: Embeds,
+    *,
+    template: str | None = None,
+) -> Agreement:
+    """Return the template by which `encoder` makes vectors most like those of the documents.
+
+    vectors: unit rows, (n_documents, dim). usable: rows that have a text and a vector, at least
+    one. template: the only one to try; None tries the usual ones. Raises EncodingError for a text
+    that cannot be embedded.
+    """
+
+    def cosines(rows: list[int], templates: Sequence[str | None]) -> dict[str | None, Doubles]:
+        """Return (n,) cosines by template; 0 where that leaves no text."""
+        texts = {
+            one: [replace(documents[row], template=one).content for row in rows]
+            for one in templates
+        }
+        distinct = list(dict.fromkeys(t for own in texts.values() for t in own if t.strip()))
+        place = {text: i for i, text in enumerate(distinct)}
+        fresh = np.zeros((len(distinct) + 1, vectors.shape[1]))
+        if distinct:
+            fresh[:-1] = encoder.encode_documents(distinct)
+        theirs = vectors[rows].astype(np.float64)
+        by_template: dict[str | None, Doubles] = {}
+        for one, own in texts.items():
+            ours = fresh[[place.get(text, -1) for text in own]]
+            norms = np.linalg.norm(ours, axis=1) * np.linalg.norm(theirs, axis=1)
+            by_template[one] = np.einsum("ij,ij->i", ours, theirs) / np.where(norms > 0, norms, 1)
+        return by_template
+
+    rows = spread(documents, usable)
+    tried = cosines(rows[:TRIED], USUAL if template is None else (template,))
+    agreeing = {t: c for t, c in tried.items() if c.min() >= AGREEMENT}
+    if not agreeing:
+        best = max(tried, key=lambda t: round(float(np.median(tried[t])), 4))
+        agreeing = {best: tried[best]}
+    rest = cosines(rows[TRIED:], tuple(agreeing))
+    whole = {t: np.concatenate([c, rest[t]]) for t, c in agreeing.items()}
+    chosen = max(whole, key=lambda t: round(float(whole[t].min()), 4))  # of equals the first
+    return Agreement(chosen, rows, whole[chosen])
+
+
+def spread(documents: Sequence[Document], usable: Sequence[int]) -> list[int]:
+    """Return up to COMPARED rows, spread over the corpus.
+
+    Texts with a title, those that begin with it, and those without tell templates apart: of each
+    sort there are as many, in turn.
+    """
+
+    def evenly(rows: Sequence[int], n: int) -> list[int]:
+        places = np.unique(np.linspace(0, len(rows) - 1, n).astype(np.int64)) if rows else ()
+        chosen = [rows[i] for i in places]
+        return [row for start in range(4) for row in chosen[start::4]]  # the first are far apart
+
+    sorts: dict[int, list[int]] = {}
+    for row in usable:
+        title, text = documents[row].title, documents[row].text
+        sorts.setdefault(0 if not title else 1 + text.startswith(title), []).append(row)
+    share = [evenly(rows, -(-COMPARED // len(sorts))) for _, rows in sorted(sorts.items())]
+    mixed = [row for row in chain.from_iterable(zip_longest(*share)) if row is not None]
+    if len(mixed) < COMPARED:  # a sort that is rare
+        mixed += evenly(sorted(set(usable) - set(mixed)), COMPARED - len(mixed))
+    return mixed[:COMPARED]
+
+
+BATCH = 1_000  # records that are read at once
+MAX_FIELDS_SHOWN = 20
+UNIT = 1e-3  # by how much the length of a unit vector may differ from 1
+SHARED = "its text is another record's, too, with another vector"
+NODE = "_node_content"  # where LlamaIndex keeps a node: JSON, with the text in it
+TEXTS = (*TEXT_FIELDS, "page_content", "document", "chunk", "chunk_text")  # LangChain, Chroma
+OBJECTS = ("metadata", "cmetadata", "metadata_")
+"""Fields that hold the rest as an object; its fields count as if they stood beside."""
+_record_fields = lru_cache(maxsize=1024)(RecordFields)  # records of a store mostly have the same
+
+
+@dataclass(frozen=True)
+class StoredVectors:
+    """The documents of a store with their vectors.
+
+    documents: joined as they were embedded, so that a vector is one of `content`. vectors:
+    (n_documents, dim), unit rows, or of their own lengths where the encoder's have some. broken:
+    row to why its text has no vector. ranking: metric to compare them by, cosine or dot product.
+    """
+
+    documents: list[Document]
+    vectors: FloatArray
+    broken: dict[int, str]
+    agreement: Agreement
+    ranking: Metric
+
+
+@dataclass
+class StoredCorpus:
+    """The records of a store as documents; it stands for them in a manifest.
+
+    asking: opens the encoder to compare the vectors with; None where texts are enough. vectors:
+    None before the documents are read, and where texts are enough.
+    """
+
+    corpus: StoreCorpus
+    limit: int | None = None
+    asking: Callable[[], Embeds] | None = None
+    vectors: StoredVectors | None = None
+    _reading: _Reading | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        """Return its name, without user and password."""
+        return str(self.corpus)
+
+    @property
+    def place(self) -> Path | None:
+        """The file or folder that it is in; None where it is elsewhere."""
+        if not isinstance(self.corpus.store, str):
+            return None
+        place = Path(parse_store(self.corpus.store).place)
+        return place if place.exists() else None
+
+    def documents(self, fields: FieldNames) -> list[Document]:
+        """Read the documents, in the store's order, joined as they were embedded.
+
+        Records that a remedy wrote are left out. Raises InputError for records without texts, ids
+        that repeat, a store that changes meanwhile, and vectors that the encoder of `asking` did
+        not make, in whatever way title and text are joined.
+        """
+        template = parse_template(fields.template)
+        with open_store(self.corpus.store, self.corpus.opening) as store:
+            reading = _read_store(store, fields, self.limit, self.asking is not None)
+        documents = reading.documents
+        if self.asking is not None:
+            self.vectors = _compare(reading, self.asking(), template)
+            documents = self.vectors.documents
+        elif template is not None:
+            documents = _joined(documents, template)
+        self._reading = replace(reading, documents=documents, vectors=np.zeros((0, 0), np.float32))
+        return documents
+
+    def describe(self) -> InputFile:
+        """Return name, records and hash for a manifest, once the documents are read."""
+        assert self._reading is not None
+        read = len(self._reading.documents)
+        return {"file": str(self), "records": read, "sha256": self._reading.sha256}
+
+    @property
+    def facts(self) -> StoredVectorsFacts:
+        """The vectors' part of a summary, once they are read."""
+        assert self.vectors is not None and self._reading is not None
+        reading, agreement, store = self._reading, self.vectors.agreement, self._reading.facts
+        norms = reading.norms[reading.norms > 0]
+        return {
+            "store": str(self),
+            "vector_field": store.vector_field,
+            "metric": str(store.metric),
+            "ranking": str(self.vectors.ranking),
+            "index": store.index,
+            "records": reading.expected,
+            "read": len(reading.documents),
+            "broken": dict(Counter(self.vectors.broken.values())),
+            "shortest": round(float(norms.min()), 4) if len(norms) else None,
+            "longest": round(float(norms.max()), 4) if len(norms) else None,
+            "template": describe_template(agreement.template),
+            "agreement": agreement.median,
+            "least": agreement.least,
+            "compared": len(agreement.cosines),
+            "sha256": reading.sha256,
+        }
+
+
+class OfStore(TypedDict, total=False):
+    """The part of a summary about vectors of a store; missing where they are not of one."""
+
+    stored_vectors: StoredVectorsFacts
+
+
+def remarks(facts: StoredVectorsFacts) -> Iterator[str]:
+    """Yield which vectors were taken and how well the encoder agrees, then doubts."""
+    yield (
+        f"vectors: those of {facts['store']} ({facts['metric']}), of title and text joined as "
+        f"'{facts['template']}': the encoder agrees at a median cosine of "
+        f"{facts['agreement']:.4f} (least {facts['least']:.4f}, {facts['compared']} texts)"
+    )
+    if facts["read"] != facts["records"]:
+        yield (
+            f"WARNING: {facts['read']:,} records were read, and it said {facts['records']:,}: does "
+            "it change?"
+        )
+    for why, n in facts["broken"].items():
+        yield f"failed: {n:,} records: {why}"
+    shortest, longest = facts["shortest"] or 1, facts["longest"] or 1
+    lengths_differ = max(abs(shortest - 1), abs(longest - 1)) > UNIT
+    if facts["metric"] not in (Metric.COSINE, facts["ranking"]) and lengths_differ:
+        yield (
+            f"note: the store ranks by {facts['metric']}, and its vectors are {shortest:g} to "
+            f"{longest:g} long: figures here are by {facts['ranking']}, and it may rank otherwise"
+        )
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """The records of a store. Arrays have a row per document."""
+
+    name: str
+    facts: StoreFacts
+    expected: int  # as many records as it said that there are, or as were wanted
+    documents: list[Document]
+    vectors: FloatArray  # unit rows, zeros where none is whole; (0, dim) where none is wanted
+    norms: FloatArray  # lengths of the vectors as they are; 0 where there is no whole one
+    broken: dict[int, str]  # row to why it has no vector to be found by
+    sha256: str  # of ids, titles, texts and vectors, whatever order they are read in
+
+
+def _read_store(
+    store: Store, fields: FieldNames, limit: int | None, with_vectors: bool
+) -> _Reading:
+    """Read the first `limit` records, or all of them, a page at a time."""
+    facts, name = store.describe(), store.name
+    expected, of_remedies = min(facts.records, limit or facts.records), 0
+    vectors = np.zeros((expected if with_vectors else 0, facts.dim), np.float32)
+    documents: list[Document] = []
+    hashes: list[bytes] = []
+    lengths: list[FloatArray] = []
+    broken: dict[int, str] = {}
+    with progress(f"reading {name}", expected) as advance:
+        for records in store.iterate(BATCH):
+            rows = [i for i, one in enumerate(records.payloads) if not is_of_remedy(one)]
+            of_remedies += len(records.ids) - len(rows)
+            first, rows = len(documents), rows[: limit and limit - len(documents)]
+            payloads = [records.payloads[row] for row in rows]
+            read = [
+                record_document(records.ids[row], payload, fields, name)
+                for row, payload in zip(rows, payloads, strict=True)
+            ]
+            if not first and read and not any(one.text.strip() for one in read):
+                raise _textless(payloads, fields, name)
+            documents += read
+            hashes += [
+                content_hash(one.id, one.title, one.text, records.vectors[row].tobytes())
+                for row, one in zip(rows, read, strict=True)
+            ]
+            whole, odd = whole_rows(records, rows)
+            at = {row: first + place for place, row in enumerate(rows)}
+            broken |= {at[row]: why for row, why in odd.items()}
+            norms = np.zeros(len(records.ids), np.float32)
+            norms[whole] = np.linalg.norm(records.vectors[whole], axis=1)
+            lengths.append(norms[rows])
+            if with_vectors:
+                if (more := len(documents) - len(vectors)) > 0:  # than it said before
+                    vectors = np.concatenate([vectors, np.zeros((more, facts.dim), np.float32)])
+                places = [at[row] for row in whole]
+                vectors[places] = records.vectors[whole] / norms[whole, None]
+            advance(len(records.ids))
+            if limit is not None and len(documents) >= limit:
+                break
+    after, n = store.describe().records, len(documents)
+    if after != facts.records:
+        raise InputError(
+            f"it held {facts.records:,} records before it was read, and {after:,} after",
+            expected="a store that stays as it is while it is read",
+            fix="Run this again when nothing is written to it.",
+            where=name,
+        )
+    if not n:
+        fix = "Check the collection's name."
+        raise InputError("no record in it", expected="at least one", fix=fix, where=name)
+    if repeated := n - len({document.id for document in documents}):
+        raise InputError(
+            f"{repeated:,} of {n:,} records have an id that another has",
+            expected="one record per id",
+            fix="Name the field of the records' own ids (--store-id, --id-field); or run this "
+            "again when nothing is written to the store.",
+            where=name,
+        )
+    whole_documents(tuple(documents))
+    expected = min(facts.records - of_remedies, expected)
+    sha256 = hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+    return _Reading(
+        name, facts, expected, documents, vectors[:n], np.concatenate(lengths), broken, sha256
+    )
+
+
+def record_document(id_: str, payload: Payload, fields: FieldNames, store: str) -> Document:
+    """Return a record of a store as a document; without a text its text is empty.
+
+    fields: those that are named, by dotted paths too. store: its name, for errors. Raises
+    InputError for a title or text that is none, and an id that is no text.
+    """
+    values, inner = dict(payload), set[str]()
+    for name in OBJECTS:
+        if isinstance(held := values.get(name), Mapping):
+            del values[name]
+            own = {k for k in held if k not in values}
+            values |= {k if k in own else f"{name}.{k}": v for k, v in held.items()}
+            inner |= own
+    title_field, text_field = (
+        name or next((usual for usual in usuals if isinstance(values.get(usual), str)), None)
+        for name, usuals in ((fields.title, TITLE_FIELDS), (fields.text, TEXTS))
+    )
+    title, text, own_id = (
+        _value(name, payload, values) if name else None
+        for name in (title_field, text_field, fields.id)
+    )
+    wrong = partial(InputError, fix="Name another field.", where=f"{store}, record {id_}")
+    for column, value in ((title_field, title), (text_field, text)):
+        if value is not None and not isinstance(value, str):
+            got = f"{value!r} in {column!r} is of type {type(value).__name__}"
+            raise wrong(got, expected="a text")
+    if fields.id is not None:
+        if fields.coerce_ids and type(own_id) is int:
+            own_id = str(own_id)
+        if not isinstance(own_id, str) or not own_id:
+            expected = "an id: a text, or a whole number with --coerce-ids"
+            raise wrong(f"{own_id!r} in {fields.id!r}", expected=expected)
+    used = {NODE, *(name for name in (fields.id, text_field, title_field) if name)}
+    inside = tuple(f"{name}." for name in OBJECTS)
+    used |= {name.partition(".")[2] for name in used if name.startswith(inside)}
+    return Document(
+        id=id_ if fields.id is None else str(own_id),
+        title=title or "",
+        text=(text or "") if text_field else _node_text(values),
+        metadata={name: value for name, value in values.items() if name not in used},
+        fields=_record_fields(fields.id or "id", title_field, frozenset(inner), text_field),
+    )
+
+
+def _value(name: str, payload: Payload, values: Payload) -> Any:
+    """Return the value of a field, named as it is or by a dotted path; None where it has none."""
+    for there in (payload, values):
+        if name in there:
+            return there[name]
+    value: Any = payload
+    for step in name.split("."):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value
+
+
+def _node_text(values: Payload) -> str:
+    try:
+        text = json.loads(values[NODE])["text"]
+    except (KeyError, TypeError, ValueError):
+        return ""
+    return text if isinstance(text, str) else ""
+
+
+def _textless(payloads: Sequence[Payload], fields: FieldNames, store: str) -> InputError:
+    """Return the error of records of which not one has a text."""
+
+    def paths(payload: Payload) -> Iterator[str]:
+        for name, value in payload.items():
+            if isinstance(value, Mapping) and value:
+                yield from (f"{name}.{inner}" for inner in paths(value))
+            else:
+                yield name
+
+    names = list(dict.fromkeys(name for payload in payloads for name in paths(payload)))
+    more = " ..." if len(names) > MAX_FIELDS_SHOWN else ""
+    return InputError(
+        f"its records hold no text (fields: {', '.join(names[:MAX_FIELDS_SHOWN]) or 'none'}{more})",
+        expected=f"the field {fields.text!r}" if fields.text else f"one of {', '.join(TEXTS)}",
+        fix="Name the field of the texts with --text-field, such as metadata.body; where they "
+        "are kept elsewhere, give those as the corpus.",
+        where=store,
+    )
+
+
+def _compare(reading: _Reading, encoder: Embeds, template: str | None) -> StoredVectors:
+    """Find how title and text were joined; raise InputError where `encoder` made no vector."""
+    documents, vectors = reading.documents, reading.vectors
+    unclear = {*reading.broken, *_confused(documents, reading)}
+    usable = [
+        row for row, one in enumerate(documents) if row not in unclear and one.content.strip()
+    ]
+    if not usable:
+        raise InputError(
+            f"not one of {len(documents):,} records has a text and a whole vector",
+            expected="records with both",
+            fix="See what is in it: argus reach STORE.",
+            where=reading.name,
+        )
+    if encoder.dim != (dim := vectors.shape[1]):
+        raise InputError(
+            f"vectors of {dim} dimensions; {encoder.fingerprint} makes {encoder.dim}",
+            expected="the encoder that made the store's vectors",
+            fix="Name it with --encoder, or another field of vectors with --vector-field.",
+            where=reading.name,
+        )
+    agreement = find_template(documents, vectors, usable, encoder, template=template)
+    if not agreement.holds:
+        odd = [agreement.rows[i] for i in np.flatnonzero(agreement.cosines < AGREEMENT)]
+        if agreement.median >= SAME:  # most are the same: the odd ones are of older texts, perhaps
+            ids = ", ".join(repr(documents[row].id) for row in odd[:5])
+            raise InputError(
+                f"{len(odd)} of {len(agreement.rows)} records compared hold vectors of other texts "
+                f"({ids}; {agreement})",
+                expected=f"a least cosine of {AGREEMENT} to what {encoder.fingerprint} makes",
+                fix="Write these records again, and others that changed since they were embedded; "
+                r"or name how title and text were joined (--template '{title}\n{text}').",
+                where=reading.name,
+            )
+        raise InputError(
+            f"its vectors are not what {encoder.fingerprint} makes of its texts (at best "
+            f"{agreement})",
+            expected=f"the encoder that made them: a least cosine of {AGREEMENT}",
+            fix="Name it with --encoder, with the prompt that documents had; or name how title and "
+            r"text were joined (--template '{title}\n{text}'), or their fields (--title-field, "
+            "--text-field).",
+            where=reading.name,
+        )
+    documents = _joined(documents, agreement.template)
+    sample = documents[agreement.rows[0]].content
+    length = float(np.linalg.norm(encoder.encode_documents([sample])[0]))
+    broken = dict.fromkeys(_confused(documents, reading), SHARED) | reading.broken
+    if abs(length - 1) <= UNIT:
+        return StoredVectors(documents, vectors, broken, agreement, Metric.COSINE)
+    own = vectors * reading.norms[:, None]
+    return StoredVectors(documents, own, broken, agreement, Metric.DOT)
+
+
+def _confused(documents: Sequence[Document], reading: _Reading) -> list[int]:
+    """Return the rows of texts that several records share, but not their vectors.
+
+    A text finds its vector, so nobody could tell such vectors apart.
+    """
+    sharing: dict[bytes, list[int]] = defaultdict(list)
+    for row, document in enumerate(documents):
+        if document.content.strip() and row not in reading.broken:
+            sharing[content_hash(document.content)].append(row)
+    groups = [rows for rows in sharing.values() if len(rows) > 1]
+    vectors = reading.vectors
+    return [
+        row
+        for rows in groups
+        if bool((vectors[rows] @ vectors[rows[0]] < AGREEMENT).any())
+        for row in rows
+    ]
+
+
+def _joined(documents: Sequence[Document], template: str | None) -> list[Document]:
+    return [replace(document, template=template) for document in documents]
