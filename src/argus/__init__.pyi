@@ -908,15 +908,15 @@ from .traffic.risk import (
     calibrate_risk as calibrate_risk,
     rank_by_risk as rank_by_risk,
 )
-from .verdict.summary import (
+from .verdict.counts import (
     CountBounds as CountBounds,
-    FolderVerdict as FolderVerdict,
     Validity as Validity,
-    VerdictAction as VerdictAction,
     VerdictCount as VerdictCount,
     VerdictLevel as VerdictLevel,
 )
 from .verdict.verdict import (
+    FolderVerdict as FolderVerdict,
+    VerdictAction as VerdictAction,
     read_verdict as read_verdict,
 )
 from .version import (

@@ -87,7 +87,7 @@ def test_a_blend_with_judged_questions_sets_fixed_fusions_beside_its_parts(index
 
 
 def test_the_claimed_gain_of_the_blend_and_its_rivals_are_the_benchmarks():
-    from argus.verdict.bounds import BLEND_MEASURED
+    from argus.verdict.verdict import BLEND_MEASURED
 
     stored = json.loads((ROOT / "benchmarks" / "results" / "blend_quality.json").read_text())
     readme = (ROOT / "README.md").read_text("utf-8")

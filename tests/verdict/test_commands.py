@@ -10,10 +10,8 @@ import typer
 
 import argus
 from argus.cli.main import app
-from argus.verdict.counts import MEASURED_BY
-from argus.verdict.places import Places
-from argus.verdict.project import Project
-from argus.verdict.reading import Results
+from argus.verdict.counts import KINDS, Results
+from argus.verdict.places import Places, Project
 
 
 def parses(line):
@@ -36,8 +34,8 @@ def folder(exposed, files, tmp_path):
 
 def test_what_measures_each_count_parses(folder):
     places = Results.of(folder).places
-    for command in MEASURED_BY.values():
-        parses(command(places))
+    for kind in KINDS:
+        parses(kind.measured_by(places))
 
 
 def test_paths_with_spaces_are_quoted(folder):
@@ -121,7 +119,7 @@ def test_a_store_is_asked_and_blended_where_it_is(folder, what):
     assert places.evaluating.startswith(f"argus evaluate --retriever {store} --corpus {store} ")
     assert " --encoder " in places.evaluating
     assert (places.corpus, places.records) == (store, "RECORDS")
-    for line in (places.blending, *(command(places) for command in MEASURED_BY.values())):
+    for line in (places.blending, *(kind.measured_by(places) for kind in KINDS)):
         parses(line)
 
 
@@ -186,7 +184,7 @@ def test_argus_toml_fills_in_what_the_results_do_not_name(folder, tmp_path, monk
     )
     verdict = argus.read_verdict(folder)
     lines = [action.command for action in verdict.actions]
-    lines += [command(Results.of(folder).places) for command in MEASURED_BY.values()]
+    lines += [kind.measured_by(Results.of(folder).places) for kind in KINDS]
     assert any("--queries ask.jsonl --qrels judged.tsv" in line for line in lines)
     assert any("--model writer --base-url http://127.0.0.1:8000/v1" in line for line in lines)
     assert any("--records laws.jsonl --rules rules.yaml" in line for line in lines)
@@ -214,7 +212,7 @@ def test_the_settings_of_another_corpus_and_broken_ones_are_left_alone(
 
 def test_a_gate_is_told_of_for_what_it_compares():
     from argus.runs.figures import TRACKED
-    from argus.verdict.actions import COMPARED
+    from argus.verdict.verdict import COMPARED
 
     logs = {"traffic", "judging"}  # of the same search people ask other things: history tells them
     assert set(TRACKED) - logs == COMPARED

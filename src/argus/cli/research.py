@@ -89,7 +89,7 @@ app = Group("Predict how reachable entities are, before anything is indexed.")
 
 
 def _prediction(result: Any, given: Mapping[str, Any]) -> str:
-    from argus.verdict.reading import Results
+    from argus.verdict.counts import Results
 
     places = Results.of(given["audit"]).places
     return o.command(

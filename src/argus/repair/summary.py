@@ -13,7 +13,7 @@ from argus.measures.coverage import Coverage, coverage_words
 from argus.measures.significance import DifferenceFigures, with_interval
 from argus.remedies.blend.summary import Rival, rivals_line
 from argus.reports.section import Section, table
-from argus.verdict.bounds import BLEND_MEASURED
+from argus.verdict.verdict import BLEND_MEASURED
 
 TABLE = "repair_questions"
 NOTHING = "nothing"

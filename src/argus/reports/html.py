@@ -30,7 +30,7 @@ from argus.reports.svg import svg
 from argus.reports.templates import environment
 from argus.runs import record_runs
 from argus.verdict import read_verdict
-from argus.verdict.verdict import SHORT
+from argus.verdict.counts import SHORT
 from argus.visible import visible_json
 
 OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"

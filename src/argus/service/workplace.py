@@ -24,9 +24,8 @@ from argus.indexes.header import read_header
 from argus.indexes.spec import parse_index_spec
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
-from argus.verdict.places import Places
-from argus.verdict.project import Project
-from argus.verdict.reading import Results
+from argus.verdict.counts import Results
+from argus.verdict.places import Places, Project
 
 UNNAMED = Path("argus-out")
 """Where results go that nobody has named a folder for, as by the commands themselves."""

@@ -11,7 +11,7 @@ from argus.reports.slices import slices_table
 from argus.traffic.figures import Windows, in_words
 from argus.traffic.summary import TrafficSummary
 from argus.traffic.unmet import Unmet
-from argus.verdict.sections import describe_log
+from argus.verdict.counts import describe_log
 
 
 def section(folder: Path, summary: TrafficSummary) -> Section:

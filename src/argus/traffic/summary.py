@@ -12,7 +12,7 @@ from argus.traffic.figures import FeedbackFigures, Share, WindowChange, Windows,
 from argus.traffic.questions import RiskFigures
 from argus.traffic.served import ServedDocuments, StaleServed
 from argus.traffic.unmet import Unmet
-from argus.verdict.sections import describe_log
+from argus.verdict.counts import describe_log
 
 MAX_NAMED = 5
 

@@ -1,12 +1,12 @@
-from .lines import verdict_lines as verdict_lines
-from .summary import (
-    VerdictAction as VerdictAction,
+from .counts import (
     CountBounds as CountBounds,
-    VerdictCount as VerdictCount,
-)
-from .summary import (
-    VerdictLevel as VerdictLevel,
     Validity as Validity,
-    FolderVerdict as FolderVerdict,
+    VerdictCount as VerdictCount,
+    VerdictLevel as VerdictLevel,
 )
-from .verdict import read_verdict as read_verdict
+from .verdict import (
+    FolderVerdict as FolderVerdict,
+    VerdictAction as VerdictAction,
+    read_verdict as read_verdict,
+    verdict_lines as verdict_lines,
+)

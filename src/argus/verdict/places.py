@@ -1,33 +1,102 @@
-"""Commands for the user to copy, of what the runs in a folder of results recorded."""
+"""Name the inputs of the runs in a folder, and build the commands that follow them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from argus.commands import command, takes, words_of
+from argus.commands import Invocation, command, takes, words_of
 from argus.data.manifest import ManifestSection
-from argus.stores.spec import BLENDED, asks_store, is_store
-from argus.verdict.moved import from_here
-from argus.verdict.project import Project
+from argus.data.text_files import read_toml
+from argus.errors import InputError
+from argus.stores.spec import BLENDED, KINDS, asks_store, is_store, parse_store
 
+FILE = "argus.toml"
 PREFIX = "sentence-transformers:"
 """Of the fingerprints of encoders that `--encoder` takes by their name."""
 DEFAULT = "all-MiniLM-L6-v2"
 INDEX_FILE = "index.json"
 QUERIES = "QUERIES"
-"""In place of judged questions that nothing names."""
+"""Stands for judged questions that nothing names."""
 PLACES = frozenset({"--encoder", "--correction", "--store-ids"})
 """Options that may name a file or folder."""
 PARENT, ENCODER = "--parent-field", "--encoder"
+STORE_PREFIX = re.compile(rf"(?:{BLENDED})?(?:(?:{'|'.join(KINDS)}|http):(?!//))?")
+MEMBER_SUFFIX = re.compile(r"(?<=\.py):\w+$|@[\w.-]+$")
+Settings = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Project:
+    """The values of argus.toml; none where there is no such file, or it is no TOML."""
+
+    settings: Settings = field(default_factory=dict)
+
+    @classmethod
+    def here(cls) -> Project:
+        """Read argus.toml of the current folder."""
+        return cls.of(Path(FILE))
+
+    @classmethod
+    def of(cls, file: Path) -> Project:
+        """Read a file. Its paths are relative to the current folder."""
+        try:
+            return cls(read_toml(file))
+        except InputError:
+            return cls()  # whoever names it with --config is told what is wrong with it
+
+    def value(self, name: str, *commands: str, only: bool = False) -> str | None:
+        """Return what an option is set to: for one of these commands, for all, or for any other.
+
+        commands: names with dots, such as "remedy.scenarios". only: for no other command.
+        """
+
+        def below(settings: Settings) -> Iterator[Settings]:
+            for inner in settings.values():
+                if isinstance(inner, Mapping):
+                    yield inner
+                    yield from below(inner)
+
+        tables = [self._table(command) for command in commands]
+        tables += [] if only else [self.settings, *below(self.settings)]
+        return _first_text(tables, name)
+
+    def of_job(self, name: str, command: str) -> str | None:
+        """Return what a command that is run with the file has for an option."""
+        return _first_text([self._table(command), self.settings], name)
+
+    def _table(self, command: str) -> Settings:
+        settings = self.settings
+        for word in command.split("."):
+            inner = settings.get(word)
+            settings = inner if isinstance(inner, Mapping) else {}
+        return settings
+
+    def is_of(self, corpus: str | None) -> bool:
+        """Return whether it is about this corpus, as far as either is known."""
+        own = self.value("corpus")
+        if own is None or corpus is None or own == corpus:
+            return True
+        own_path, path = Path(own).resolve(), Path(corpus).resolve()
+        return own_path in (path, path.parent)
+
+
+def _first_text(tables: list[Settings], name: str) -> str | None:
+    for table in tables:
+        value = table.get(name, table.get(name.replace("-", "_")))
+        if isinstance(value, str) and value:
+            return value
+    return None
 
 
 @dataclass(frozen=True)
 class Places:
-    """What the jobs of a folder read, by name, else what argus.toml names.
+    """Inputs of the jobs of a folder, else those that argus.toml names.
 
-    A word in capitals where neither does.
+    A word in capitals, such as CORPUS, stands for an input that neither names.
     """
 
     folder: Path
@@ -36,18 +105,18 @@ class Places:
 
     @property
     def out(self) -> str:
-        """The folder of results; of records in a store, where argus.toml has it measured."""
+        """The folder of results; of records in a store, the one that argus.toml measures into."""
         measured = self._set("out", "exposure", only=True) if "written" in self.manifest else None
         return measured or str(self.folder)
 
     @property
     def beside(self) -> str:
-        """A folder for an index: where argus.toml has one built, or beside the results."""
+        """A folder for an index: the one that argus.toml builds, or one beside the results."""
         return self._set("out", "index.build", only=True) or str(self.folder / "index")
 
     @property
     def corpus(self) -> str:
-        """The corpus: a file, or a store; one that `reach` read is a corpus if it keeps texts."""
+        """The corpus: a file or a store. A store that `reach` read is one if it keeps texts."""
         reached = self.store if self.store.partition(":")[0] != "faiss" else "STORE"
         own = self._input("corpus") or self._input("records")
         if own is None and self.retriever and is_store(self.retriever):
@@ -56,7 +125,7 @@ class Places:
 
     @property
     def records(self) -> str:
-        """Records with types and times: those that were read."""
+        """Records with types and times."""
         return self._input("records") or self._set("records", "authority") or "RECORDS"
 
     @property
@@ -82,7 +151,7 @@ class Places:
 
     @property
     def profiles(self) -> str | None:
-        """What documents would be needed for, written before."""
+        """Scenarios that were written before."""
         return self._input("profiles") or self._set("profiles", "repair")
 
     @property
@@ -92,12 +161,12 @@ class Places:
 
     @property
     def log(self) -> str:
-        """The log of questions that was read; else questions that are known, which are one, too."""
+        """The log of questions that was read, else the judged questions."""
         return self._input("log") or ("LOG" if self.queries == QUERIES else self.queries)
 
     @property
     def language_model(self) -> list[str]:
-        """Options that name a language model to write scenarios."""
+        """Options that name a language model for scenarios."""
         model = self._set("model", "remedy.scenarios", "scenarios")
         if model is None:
             return ["--model", "MODEL", "--base-url", "URL"]
@@ -106,14 +175,14 @@ class Places:
 
     @property
     def parent_field(self) -> str | None:
-        """The field of a chunk that names its document, where a job or argus.toml says it."""
+        """The field of a chunk that names its document, from a job or argus.toml."""
         fields = (section["config"].get("parent_field") for section in self.manifest.values())
         return next((str(field) for field in fields if field), None) or self._set("parent-field")
 
     def options_of(self, name: str, *headings: str) -> list[str]:
-        """Return what the runs were told of what they read and ask, as far as a command takes it.
+        """Return the options that the runs were given, as far as another command takes them.
 
-        headings: of these options alone, such as "Input"; default: of all.
+        headings: headings of the options in the help, such as "Input"; default: all.
         """
         options: dict[str, dict[str, object]] = {"Input": {}, "Encoder": {}}
         if self.parent_field is not None:
@@ -133,7 +202,7 @@ class Places:
         return words_of({h: options.get(h, {}) for h in headings or options}, name)
 
     def _telling(self, name: str, *words: str) -> list[str]:
-        """Return the words of a command that reads the corpus, or asks its store."""
+        """Return the words of a command that reads the corpus or asks its store."""
         options = self.options_of(name)
         if ENCODER not in options and any(asks_store(word) for word in words):
             options += [ENCODER, DEFAULT if self._knows_encoder else "MODEL"]
@@ -141,7 +210,7 @@ class Places:
 
     @property
     def answering(self) -> list[str]:
-        """Options that name what answers: the retriever that argus.toml names, and the corpus."""
+        """Options that name the retriever, if any, and the corpus."""
         retriever = self.retriever or self._set("retriever")
         asking = [] if retriever is None else ["--retriever", retriever]
         return [*asking, "--corpus", self.corpus]
@@ -157,33 +226,25 @@ class Places:
 
     @property
     def reaching(self) -> str:
-        """The command that asks a store for its own records."""
+        """The command that searches a store for its own records."""
         return command("reach", self.store, *self.options_of("reach", "Store"), "--out", self.out)
 
     @property
     def exposing(self) -> str:
-        """The command that asks for all documents by their own sentences."""
+        """The command that searches for all documents by their own sentences."""
         asking = ["--corpus", self.corpus] if self.retriever is None else self.answering
         return command(*self._telling("exposure", *asking), "--out", self.out)
 
     @property
     def auditing_authority(self) -> str:
-        """The command that tells what is superseded, and still comes first."""
+        """The command that finds superseded documents that still come first."""
         options = self.options_of("authority audit", "Encoder")
-        return command(
-            "authority",
-            "audit",
-            "--records",
-            self.records,
-            *self.rules,
-            *options,
-            "--out",
-            self.out,
-        )
+        asking = ["--records", self.records, *self.rules, *options]
+        return command("authority", "audit", *asking, "--out", self.out)
 
     @property
     def auditing_traffic(self) -> str:
-        """The command that asks the questions of a log; of an index, where nothing else answers."""
+        """The command that asks the questions of a log, of an index without a retriever."""
         words, made = self.answering, ""
         if "--retriever" not in words:
             in_store = self.index is None and is_store(self.corpus)
@@ -195,14 +256,14 @@ class Places:
 
     @property
     def judging_traffic(self) -> str:
-        """The command that draws a few questions of a log to be judged."""
+        """The command that draws questions of a log to judge."""
         asking = ["--corpus", self.corpus, *self.options_of("traffic judge"), "--budget", "50"]
         judging = command("traffic", "judge", self.out, *asking, "--out", f"{self.out}-judged")
         return judging if "traffic" in self.manifest else f"{self.auditing_traffic} && {judging}"
 
     @property
     def evaluating(self) -> str:
-        """The command that asks judged questions; it makes an index where there is nothing."""
+        """The command that asks judged questions, of a new index where there is no system."""
         asking = [*self._judged, "--out", self.out]
         if self.retriever is not None:
             return command(*self._telling("evaluate", *self.answering), *asking)
@@ -219,14 +280,14 @@ class Places:
         return ["--queries", self.queries, "--qrels", self.qrels]
 
     def evaluating_blend(self, store: str, collection: str) -> str:
-        """Return the command that asks a store judged questions, and the blend written into it."""
+        """Return the command that compares a store with the blend that was written into it."""
         systems = ["--retriever", store, "--retriever", f"{BLENDED}{collection}"]
         asking = self._telling("evaluate", *systems, "--corpus", store)
         return command(*asking, *self._judged, "--out", f"{self.out}-judged")
 
     @property
     def blending(self) -> str:
-        """The command that blends, where the documents live: in an index, a store, or a file."""
+        """The command that blends the search of an index, a store, or a file."""
         if self.index is None and is_store(self.corpus):
             return command(*self._telling("remedy blend", "--store", self.corpus))
         blending = self._blending_index(self.index or self.beside)
@@ -234,7 +295,7 @@ class Places:
 
     @property
     def blending_beside(self) -> str:
-        """The command that makes an index beside the results, and blends in it."""
+        """The command that builds an index beside the results, and blends its search."""
         return f"{self.indexing} && {self._blending_index(self.beside)}"
 
     def _blending_index(self, index: str) -> str:
@@ -244,12 +305,12 @@ class Places:
 
     @property
     def indexing(self) -> str:
-        """The command that makes an index beside the results."""
+        """The command that builds an index beside the results."""
         return self._indexing_into(self.beside)
 
     @property
     def indexing_again(self) -> str:
-        """The command that makes the index of the folder anew."""
+        """The command that builds the index of the folder again."""
         return self._indexing_into(self.out)
 
     def _indexing_into(self, out: str) -> str:
@@ -257,30 +318,30 @@ class Places:
 
     @property
     def serving_index(self) -> str:
-        """The command that makes an index, and a page over it and the results."""
+        """The command that builds an index, and serves it with the results."""
         return f"{self.indexing} && {command('serve', self.out, self.beside)}"
 
     @property
     def serving_records(self) -> str:
-        """The command that makes a page which knows what supersedes what."""
+        """The command that serves the results with the rules of supersession."""
         return command("serve", self.out, "--records", self.records, *self.rules)
 
     @property
     def auditing(self) -> str:
-        """The command that tells how reachable entities are."""
+        """The command that audits entities."""
         asking = ["--corpus", self.corpus, *self.options_of("audit"), "--relations", "RELATIONS"]
         return command("audit", *asking, "--out", self.out)
 
     @property
     def estimating_scenarios(self) -> str:
-        """The command that tells what it costs to write what documents are needed for."""
+        """The command that estimates the cost of scenarios."""
         where = ["--index", self.index] if self.index else ["--corpus", self.corpus]
         options = [] if self.index else self.options_of("remedy scenarios", "Input", "Store")
         return command("remedy", "scenarios", *where, *options, *self.language_model, "--estimate")
 
     @property
     def index(self) -> str | None:
-        """The index that was measured or repaired; None where there was none."""
+        """The index that was measured or repaired, if any."""
         if (self.folder / INDEX_FILE).is_file():
             return str(self.folder)
         for job, section in reversed(self.manifest.items()):
@@ -309,7 +370,7 @@ class Places:
 
     @property
     def rules(self) -> list[object]:
-        """Options that say what supersedes what."""
+        """Options that name the rules of supersession."""
         if edges := self._input("edges"):
             return ["--edges", edges]
         rules = self._input("rules") or self._set("rules", "authority")
@@ -326,19 +387,55 @@ class Places:
                 yield self._from_here(section["inputs"][name]["file"], job)
 
     def _from_here(self, name: str, job: str) -> str:
-        """Return a name that a job recorded as it is valid from the current folder."""
+        """Return a name that a job recorded, as the current folder has it."""
         return from_here(name, self.folder, self.manifest[job].get("invocation"))
 
     def _set(self, name: str, *commands: str, only: bool = False) -> str | None:
-        """Return what argus.toml sets an option to, where it speaks of this corpus.
+        """Return what argus.toml sets an option to, if it is about this corpus.
 
-        only: of these commands alone, where others mean something else by the name.
+        only: for these commands, since others use the name for something else.
         """
         if not self.project.is_of(self._input("corpus")):
             return None
         return self.project.value(name, *commands, only=only)
 
     def _beir(self, stem: str, ending: str = ".jsonl") -> str | None:
-        """Return a file of the corpus' own folder, as BEIR collections have them."""
+        """Return a file beside the corpus, as in a BEIR collection."""
         path = Path(self.corpus).parent / f"{stem}{ending}"
         return str(path) if path.is_file() else None
+
+
+def from_here(name: str, folder: Path, run: Invocation | None) -> str:
+    """Return the name of a file, store, retriever or index as the current folder has it.
+
+    A path in or beside the folder of results is looked for there first, then where it was: the
+    folder may have been moved since. A name that is in neither place stays as it is.
+    """
+    if run is None:
+        return name
+    prefix = STORE_PREFIX.match(name)
+    text = name[prefix.end() if prefix else 0 :]
+    suffix = _suffix(name)
+    path = text.removesuffix(suffix)
+    was = Path(os.path.normpath(Path(run["directory"], path)))
+    out = os.path.abspath(folder)  # noqa: PTH100
+    moved = Path(os.path.normpath(Path(out, os.path.relpath(was, run["out"]))))
+    there = next((place for place in (moved, was) if place.exists()), None)
+    here = Path.cwd()
+    if there is None or there == Path(os.path.normpath(here / path)):
+        return name
+    shown = there.relative_to(here) if there.is_relative_to(here) else there
+    return f"{name[: len(name) - len(text)]}{shown}{suffix}"
+
+
+def _suffix(name: str) -> str:
+    """Return the part behind the path: a collection, a name in a module, a state."""
+    store = name.removeprefix(BLENDED)
+    if is_store(store):
+        try:
+            collection = parse_store(store).collection
+        except InputError:
+            return ""
+        return f"/{collection}" if collection else ""
+    suffix = MEMBER_SUFFIX.search(name)
+    return suffix[0] if suffix and not Path(name).exists() else ""

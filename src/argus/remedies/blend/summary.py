@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from argus.indexes.recipes import BlendRecord
 from argus.indexes.remedy_views import BEFORE
 from argus.measures.significance import DifferenceFigures, with_interval
-from argus.verdict.bounds import BLEND_MEASURED
+from argus.verdict.verdict import BLEND_MEASURED
 
 
 class BlendDocuments(TypedDict):

@@ -23,7 +23,7 @@ from argus.scenarios.needs.config import NeedsConfig
 from argus.scenarios.needs.drawing import Drawn, NeedPlace
 from argus.scenarios.needs.risk_summary import JudgedRisk, NeedRisk
 from argus.scenarios.needs.search import NeedSearch, parent_of
-from argus.verdict.validity import of_needs
+from argus.verdict.counts import validity_of_needs
 
 
 def table_name(job: str) -> str:
@@ -97,7 +97,7 @@ class DocumentRisks:
             "written": written,
             "further": {"documents": len(more), "needs": sum(map(len, more.values()))},
             "judged": judged,
-            "validity": [str(one) for one in of_needs(judged["area"] if judged else None)],
+            "validity": [str(one) for one in validity_of_needs(judged["area"] if judged else None)],
         }
 
 

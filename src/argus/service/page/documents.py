@@ -37,7 +37,7 @@ from argus.service.page.rendering import (
     render,
 )
 from argus.service.state import ServiceOf
-from argus.verdict.reading import Results
+from argus.verdict.counts import Results
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -30,8 +30,7 @@ from argus.traffic.judging.live import LiveJudging
 from argus.traffic.judging.table import ToGrade
 from argus.traffic.questions import NAME
 from argus.traffic.summary import TrafficSummary
-from argus.verdict.reading import Results
-from argus.verdict.sections import describe_log
+from argus.verdict.counts import Results, describe_log
 
 MAX_QUESTIONS = 100  # that are shown, the likeliest to fail first
 FIRST = 10  # results within which a relevant one counts as met

@@ -39,8 +39,8 @@ from argus.service.page.rendering import (
 )
 from argus.service.state import ServiceOf
 from argus.service.workplace import SERVED, Workplace
-from argus.verdict.project import FILE, Project
-from argus.verdict.reading import Results
+from argus.verdict.counts import Results
+from argus.verdict.places import FILE, Project
 
 MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
 INPUTS = ("queries", "qrels", "profiles", "kb")

@@ -45,8 +45,8 @@ from argus.service.page.rendering import (
 from argus.service.searcher import IndexSource
 from argus.service.state import Service, ServiceOf
 from argus.service.workplace import run_config
+from argus.verdict.counts import Results
 from argus.verdict.places import Places
-from argus.verdict.reading import Results
 
 MAX_K = 1000
 MAX_EXAMPLES, DEPTH = 8, 10
