@@ -253,9 +253,9 @@ def _write_scenarios(results: Results, _: Counts) -> VerdictAction | None:
 
 def _gain_of_scenarios(results: Results) -> dict[str, Any] | None:
     """Return the change by scenarios in the usual cell; None unless it is surely a gain."""
-    section = results.sections.get("ablation")
-    for row in section["whole"]["rows"] if section else ():
-        usual, change = section["whole"]["usual"], row["comparison"]
+    whole = results.sections["ablation"]["whole"]
+    for row in whole["rows"]:
+        usual, change = whole["usual"], row["comparison"]
         cell = (row["system"], row["component"], row["lambda"])
         if cell == ("scenarios", usual["component"], usual["lambda"]) and change is not None:
             return change if change["low"] is not None and change["low"] > 0 else None
