@@ -32,7 +32,7 @@ import json, sys, threading, time
 from pathlib import Path
 import numpy as np
 import pyarrow as pa
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import peak_memory_bytes
 from argus.knowledge import KnowledgeBase, RelationGraph
 from argus.knowledge.base import ArrowEntities

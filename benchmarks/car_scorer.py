@@ -29,8 +29,8 @@ from argus.authority.benchmarks import finsuperqa
 from argus.authority.benchmarks.answers import RELEASED
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
-from argus.data.beir import write_jsonl
 from argus.data.provenance import file_hash
+from argus.data.writing import write_jsonl
 
 VARIABLE, BM25, K = "CAR_SCORER", "bm25", 5
 ABSENT = (

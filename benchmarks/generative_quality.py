@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from argus.corpora.opening import read_corpus
-from argus.data.beir import write_jsonl
 from argus.data.corpus import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query, Run
+from argus.data.writing import write_jsonl
 from argus.encoders import EncoderConfig, load_encoder
 from argus.generative.decode.settings import Decoding
 from argus.generative.index import NgramIndex

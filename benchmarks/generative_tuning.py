@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from argus.data.beir import write_jsonl
 from argus.data.corpus import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
+from argus.data.writing import write_jsonl
 from argus.generative.decode import Seq2Seq
 from argus.generative.index import NgramIndex
 from argus.generative.jobs.settings import NgramSearchConfig

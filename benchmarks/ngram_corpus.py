@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.artifacts import write_whole
 from argus.data.provenance import content_hash
 from argus.data.types import Document
+from argus.data.writing import write_whole
 from argus.generative.index import NgramIndex, build_index
 from argus.generative.vocabulary import Vocabulary, open_vocabulary, train_vocabulary
 from benchmarks.shared import collection

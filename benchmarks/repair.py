@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.beir import write_jsonl
+from argus.data.folders import ArtifactFolder
+from argus.data.writing import write_jsonl
 from argus.demo.job import demo
 from argus.errors import ArgusError
 from argus.indexes.job import build_index

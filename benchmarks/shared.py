@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from argus.data.artifacts import write_whole
 from argus.data.provenance import content_hash, describe_environment, utc_now
 from argus.data.types import FloatArray
+from argus.data.writing import write_whole
 from argus.knowledge.relations import RelationGraph
 
 T = TypeVar("T")

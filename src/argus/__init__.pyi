@@ -173,12 +173,8 @@ from .data.fields import (
 from .data.kb import (
     KnowledgeFolder as KnowledgeFolder,
 )
-from .data.kb_tables import (
-    Shard as Shard,
-)
-from .data.manifest import (
-    PrecisionTrial as PrecisionTrial,
-)
+from .data.kb import Shard as Shard
+from .data.folders import PrecisionTrial as PrecisionTrial
 from .data.storage import (
     Storage as Storage,
 )

@@ -22,14 +22,14 @@ import numpy.typing as npt
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import By
-from argus.data.locks import one_writer
-from argus.data.parquet import read_records
+from argus.data.folders import ArtifactFolder
 from argus.data.payload import PayloadField, Value
 from argus.data.provenance import content_hash
+from argus.data.tables import read_records
 from argus.data.types import Document, FloatArray, IntArray, Query
+from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig, loaded_encoder
 from argus.errors import InputError
 from argus.jobs.result import Result

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.data.manifest import ManifestSection
+from argus.data.folders import ManifestSection
 from tests.conftest import Endpoint, serving
 from tests.contract.examples import Examples, invoke
 from tests.contract.golden import GOLDEN, differences, left

@@ -12,8 +12,8 @@ import pytest
 
 from argus.corpora import StoreCorpus
 from argus.corpora.opening import open_corpus, read_corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, filled
 from argus.encoders.store import EmbeddingStore
 from argus.errors import InputError

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from argus.data.arrays import read_arrays
+from argus.data.reading import read_arrays
 from argus.errors import InputError
 
 

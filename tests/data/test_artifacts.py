@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data import ArtifactFolder
-from argus.data.artifacts import NOTE, PARTIAL, folder_aside, replacing, write_whole
-from argus.data.manifest import check_one_run, torn_jobs
+from argus.data.folders import NOTE, check_one_run, torn_jobs
+from argus.data.writing import PARTIAL, folder_aside, replacing, write_whole
 from argus.errors import InputError, NotWritten
 
 
@@ -80,7 +80,7 @@ def test_the_record_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch)
     def refused(file: Path, **_: object) -> None:
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr("argus.data.artifacts.hold", refused)  # of another user, in a shared folder
+    monkeypatch.setattr("argus.data.folders.hold", refused)  # of another user, in a shared folder
     with pytest.raises(NotWritten, match=r"\.argus: cannot be written \(Permission denied\)"):
         opened(tmp_path)
 

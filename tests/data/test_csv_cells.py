@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from argus.authority.learning.files import Proposal, read_proposals, write_proposals
 from argus.data import ArtifactFolder
-from argus.data.csv_cells import FORMULA, as_written, harmless, raw_csv
+from argus.data.tables import FORMULA, as_written, harmless, raw_csv
 
 EVIL = ['=HYPERLINK("http://x")', "+1", "-1+2", "@SUM(A1)", "\tx", "\rx", "plain", "", "'=quoted"]
 

@@ -16,9 +16,7 @@ from hypothesis import strategies as st
 from argus.corpora.opening import corpus_file, read_corpus
 from argus.data import ArtifactFolder, Document, FieldNames
 from argus.data import kb as kb_module
-from argus.data import kb_folder as folder_module
-from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.kb_tables import TABLES
+from argus.data.kb import TABLES, KbWriter, KnowledgeFolder
 from argus.data.provenance import describe_inputs, file_hash
 from argus.data.storage import Storage
 from argus.errors import ArgusError, InputError
@@ -105,7 +103,7 @@ def test_shards_and_batches_change_nothing(n: int, size: int, data: st.DataObjec
     rows = named("relations", [(s, "r", o, source) for s, o, source in drawn])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kb_module, "SHARD_ROWS", data.draw(st.integers(1, 5)))
-        patch.setattr(folder_module, "LOOKED_UP_TOGETHER", data.draw(st.integers(1, 9)))
+        patch.setattr(kb_module, "LOOKUP_ROWS", data.draw(st.integers(1, 9)))
         location = folder_at(names, rows, size)
     folder = KnowledgeFolder.open(location)
     assert folder.rows("relations") == len(drawn)

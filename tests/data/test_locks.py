@@ -1,6 +1,6 @@
 import pytest
 
-from argus.data.locks import take_lock
+from argus.data.writing import take_lock
 from argus.errors import ArgusError
 
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from argus.data import ArtifactFolder
-from argus.data.locks import one_writer, take_lock
+from argus.data.writing import one_writer, take_lock
 from argus.errors import ArgusError, InputError
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from argus.data import ArtifactFolder
-from argus.data.artifacts import replacing
-from argus.data.locks import hold, one_writer
+from argus.data.writing import hold, one_writer, replacing
 from argus.errors import ArgusError
 
 SECTIONS = """
@@ -25,7 +24,7 @@ for n in range(40):
 HALF = """
 import sys, time
 from pathlib import Path
-from argus.data.artifacts import replacing
+from argus.data.writing import replacing
 with replacing(Path(sys.argv[1])) as temporary:
     temporary.write_text("half")
     print("ready", flush=True)

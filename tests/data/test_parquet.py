@@ -5,7 +5,8 @@ import pyarrow.parquet as pq
 import pytest
 from typing_extensions import TypedDict
 
-from argus.data.parquet import (
+from argus.data.rows import read_rows
+from argus.data.tables import (
     read_batches,
     read_names,
     read_records,
@@ -13,7 +14,6 @@ from argus.data.parquet import (
     read_where,
     write_table,
 )
-from argus.data.rows import read_rows
 from argus.errors import InputError
 from tests.support.damage import mutations
 

@@ -9,7 +9,7 @@ from argus.authority.benchmarks import metrics as scores
 from argus.authority.benchmarks.summary import ShareFigures
 from argus.authority.jobs.config import LintBounds
 from argus.authority.jobs.summary import Bounds
-from argus.data.records import read_record, record_of
+from argus.data.reading import read_record, record_of
 from argus.errors import InputError, Location
 from argus.generative.failures.jobs.replaying import ReplayedOutput
 from argus.generative.failures.summary import ReplaySummary, TaxonomyMode

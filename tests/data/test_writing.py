@@ -10,9 +10,7 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from argus.data import ArtifactFolder
-from argus.data.artifacts import replacing
-from argus.data.locks import one_writer
-from argus.data.writing import writable
+from argus.data.writing import one_writer, replacing, writable
 from argus.errors import NotWritten
 from argus.training.loop import replacing_folder
 

@@ -4,7 +4,7 @@ import re
 import pytest
 
 from argus.data import Query
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.evaluation import summary as evaluation
 from argus.evaluation.compare import summary as comparison
 from argus.evaluation.compare.job import Comparison, write_comparison

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from argus.data import Document, Query, View
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.encoders import EmbeddingStore
 from argus.errors import ArgusError, EncodingError, InputError
 from argus.evaluation.compare.job import compare_indexes

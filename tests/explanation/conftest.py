@@ -7,7 +7,7 @@ import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data import Document, View
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.explanation import evidence, records
 from argus.explanation.run import RunExplanation

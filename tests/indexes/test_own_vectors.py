@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from argus.data.arrays import read_arrays
+from argus.data.reading import read_arrays
 from argus.data.types import Document
 from argus.encoders.protocol import unit_rows
 from argus.errors import InputError

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.beir import write_jsonl
 from argus.data.types import Document
+from argus.data.writing import write_jsonl
 from argus.encoders import EncoderConfig
 from argus.engine import EngineConfig, open_engine
 from argus.engine.local import AHEAD

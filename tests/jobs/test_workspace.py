@@ -3,7 +3,7 @@ import pytest
 from argus.corpora import opening
 from argus.corpora.opening import open_corpus
 from argus.data import Document, FieldNames
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
 from argus.jobs.workspace import Record, keep_input, read_documents
 

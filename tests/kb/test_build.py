@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.corpora.opening import read_corpus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.indexes.lexical import LexicalIndex

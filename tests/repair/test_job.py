@@ -5,8 +5,8 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.locks import take_lock
 from argus.data.types import Document, Query
+from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever

@@ -7,7 +7,7 @@ import pytest
 
 import argus
 from argus.data import Document
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.errors import InputError
 from argus.knowledge import KnowledgeSource
 from argus.reports import write_report

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import argus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
 from argus.runs import record_runs
 from argus.runs.folder import HISTORY, damaged_in

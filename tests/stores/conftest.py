@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.data.locks import waiting_for
+from argus.data.writing import waiting_for
 from argus.stores.protocol import Metric
 from tests.support.stores import LOCAL, Filled, pgvector
 

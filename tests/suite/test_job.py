@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.locks import take_lock
+from argus.data.writing import take_lock
 from argus.encoders.config import EncoderConfig
 from argus.encoders.load import LoadedEncoder
 from argus.errors import ArgusError, InputError

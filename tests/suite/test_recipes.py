@@ -6,7 +6,7 @@ from shutil import copytree
 import pytest
 
 from argus.authority.benchmarks.collection import write_benchmark
-from argus.data.beir import write_jsonl
+from argus.data.writing import write_jsonl
 from argus.errors import InputError
 from argus.knowledge.stdlib import standard_library, write_sample_corpus
 from argus.llm import ChatConfig

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.generative.failures.diagnosis import derived, diagnose, outcome, spreads
 from argus.generative.failures.measures.columns import COLUMNS, LENGTHS
 from argus.generative.failures.tables import figures

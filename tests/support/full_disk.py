@@ -7,21 +7,21 @@ from contextlib import contextmanager
 
 import pytest
 
-from argus.data import artifacts
+from argus.data import writing
 
 
 @contextmanager
 def full_disk_under(name: str) -> Iterator[None]:
     """Have what is written to take the place of a file `name` meet a full disk, inside."""
-    sibling = artifacts._sibling
+    sibling = writing._open_aside
 
-    def on_full_disk(path):
-        temporary, lock = sibling(path)
+    def on_full_disk(path, **options):
+        temporary, lock = sibling(path, **options)
         if path.name == name:
             temporary.unlink()
             temporary.symlink_to("/dev/full")
         return temporary, lock
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(artifacts, "_sibling", on_full_disk)
+        patch.setattr(writing, "_open_aside", on_full_disk)
         yield

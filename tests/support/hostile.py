@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import argus
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Query, Topic
 from argus.encoders import EncoderConfig
 from argus.evaluation.compare.job import compare_retrievers

@@ -8,8 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus.data.kb import KbWriter
-from argus.data.kb_tables import SORTED_BY, TABLES
+from argus.data.kb import SORTED_BY, TABLES, KbWriter
 
 Rows = Sequence[Mapping[str, Any]]
 

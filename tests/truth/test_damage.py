@@ -12,7 +12,7 @@ from tests.support.damage import mutations
 READ_EACH = """
 import random, sys
 from pathlib import Path
-from argus.data.parquet import read_batches, read_table
+from argus.data.tables import read_batches, read_table
 from argus.errors import InputError
 path = Path(sys.argv[1])
 whole, draw = path.read_bytes(), random.Random(0)

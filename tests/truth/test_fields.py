@@ -16,7 +16,7 @@ import pytest
 
 from argus.cli.main import main
 from argus.cli.startable import ArgusCommands
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.service.app import create_app
 from argus.service.jobs.planning import JobRequest, plan_job
 from argus.service.workplace import open_workplace

@@ -6,8 +6,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import argus
-from argus.data.beir import as_rows, write_jsonl
+from argus.data.beir import as_rows
 from argus.data.types import Query
+from argus.data.writing import write_jsonl
 from argus.service.app import create_app
 from argus.service.workplace import open_workplace
 from tests.support.words import ByWords, corpus

@@ -9,7 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import argus
-from argus.data.beir import as_rows, write_jsonl
+from argus.data.beir import as_rows
+from argus.data.writing import write_jsonl
 from argus.encoders import DEFAULT_MODEL
 from argus.indexes.job import build_index
 from argus.service.app import create_app

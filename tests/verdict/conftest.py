@@ -1,7 +1,8 @@
 import pytest
 
 import argus
-from argus.data.beir import as_rows, write_jsonl
+from argus.data.beir import as_rows
+from argus.data.writing import write_jsonl
 from tests.support.words import ByWords, corpus
 
 QUESTIONS = {"q1": ("who carved alder wood over the mill door", "alder-mill"),

@@ -87,7 +87,7 @@ def root(
 ) -> None:
     """Find what a retriever does not reach."""
     if raw_csv:
-        from argus.data.csv_cells import set_raw_csv
+        from argus.data.tables import set_raw_csv
 
         set_raw_csv()
     if version:

@@ -107,7 +107,7 @@ def gate(
     --against compares every figure with an earlier run by a paired test over the same documents
     and questions, corrected for their number.
     """
-    from argus.data.artifacts import write_whole
+    from argus.data.writing import write_whole
     from argus.evaluation.gate import gate as run
 
     result = run(folders, bounds, baseline=against)
@@ -153,7 +153,7 @@ def report(
     ],
 ) -> None:
     """Write FOLDER/report.html from the results in FOLDER."""
-    from argus.data.manifest import check_one_run
+    from argus.data.folders import check_one_run
     from argus.reports import write_report
 
     typer.echo(f"report: {write_report(folder)}")

@@ -74,7 +74,7 @@ def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
         typer.echo(then)
     folder: Path | None = getattr(result, "folder", None)
     if report is not None and folder is not None:
-        from argus.data.artifacts import SUMMARY
+        from argus.data.folders import SUMMARY
         from argus.verdict import read_verdict, verdict_lines
 
         if (folder / SUMMARY).is_file():

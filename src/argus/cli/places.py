@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from argus.corpora import CorpusName, NamedCorpus, StoreCorpus, named
-from argus.data.artifacts import MARKER, ArtifactFolder
 from argus.data.fields import FieldNames, QrelsFields
+from argus.data.folders import MARKER, ArtifactFolder
 from argus.errors import InputError
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.settings import notes_of

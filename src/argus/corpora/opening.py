@@ -33,7 +33,7 @@ from argus.errors import InputError
 
 if TYPE_CHECKING:
     from argus.corpora.stored import Embeds, StoredCorpus
-    from argus.data.kb_folder import KnowledgeFolder
+    from argus.data.kb import KnowledgeFolder
 
 Origin: TypeAlias = "Path | StoredCorpus"
 """What stands for a corpus in a manifest."""
@@ -70,7 +70,7 @@ class CorpusSource:
         """The knowledge base; None for another corpus."""
         if self.file is None or not self.is_kb:
             return None
-        from argus.data.kb_folder import KnowledgeFolder
+        from argus.data.kb import KnowledgeFolder
 
         return KnowledgeFolder.at(self.file)
 

@@ -32,7 +32,7 @@ from argus.data.corpus import (
     whole_documents,
 )
 from argus.data.fields import FieldNames
-from argus.data.manifest import StoredVectorsFacts
+from argus.data.folders import StoredVectorsFacts
 from argus.data.provenance import InputFile, content_hash
 from argus.data.types import Document, FloatArray, RecordFields
 from argus.errors import InputError

@@ -1,11 +1,10 @@
 from .fields import FieldNames as FieldNames
-from .artifacts import ArtifactFolder as ArtifactFolder
+from .folders import ArtifactFolder as ArtifactFolder
 from .beir import write_beir as write_beir
 from .corpus import (
     read_queries as read_queries,
 )
-from .parts import file_hash as file_hash
-from .provenance import content_hash as content_hash
+from .provenance import content_hash as content_hash, file_hash as file_hash
 from .qrels import read_qrels as read_qrels
 from .types import (
     Document as Document,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing, write_whole
 from argus.data.types import Document, Qrels, Query
+from argus.data.writing import write_jsonl, write_whole
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 """Of a collection, below its folder."""
@@ -48,10 +47,3 @@ def as_rows(documents: Iterable[Document]) -> Iterator[BeirRow]:
     """Yield documents as the rows of a BEIR corpus."""
     for d in documents:
         yield {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}
-
-
-def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
-    """Write one JSON object per line, whole or not at all."""
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
-        for record in records:
-            out.write(json.dumps(record, ensure_ascii=False) + "\n")

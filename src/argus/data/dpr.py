@@ -15,10 +15,10 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 from argus.data.rows import Row, id_value, read_lines, text_value
 from argus.data.types import Query, Topic
+from argus.data.writing import replacing
 from argus.errors import InputError, Location
 
 INDENT = 4

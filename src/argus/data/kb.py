@@ -1,6 +1,8 @@
-"""Write a knowledge base: Parquet shards, then `kb.json`, which names them.
+"""Read and write a knowledge base: Parquet shards, and `kb.json`, which names them.
 
-What is written here is read by `KnowledgeFolder`.
+docs/knowledge.md describes the format. A knowledge base has millions of entities: the ends of
+relations become positions by one hash look-up per column, and texts stay in Arrow until you ask for
+them.
 """
 
 from __future__ import annotations
@@ -8,40 +10,307 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
-from argus.data.kb_file import KB_FILE, shard_name
-from argus.data.kb_folder import KnowledgeFolder
-from argus.data.kb_tables import (
-    ALL,
-    FORMAT,
-    MENTION,
-    SHARD_ROWS,
-    SORTED_BY,
-    SOURCES,
-    TABLES,
-    KbFacts,
-    Shard,
+from argus.data.kb_file import TABLE_NAMES, kb_file, kb_home, not_finished, shard_name
+from argus.data.reading import parse_json
+from argus.data.storage import KB_FILE, Storage, file_in
+from argus.data.types import Document, IntArray
+from argus.errors import ArgusError, InputError
+
+FORMAT = 1
+SHARD_ROWS = 100_000
+LOOKUP_ROWS = 8_000_000  # of relations per look-up: each makes a hash table of all ids
+DOCUMENT_COLUMNS = ("id", "label", "paragraph", "description", "article", "target")
+WIKIDATA, HYPERLINK, TRIPLES, MENTION = "wikidata", "hyperlink", "triples", "mention"
+SOURCES = (WIKIDATA, HYPERLINK, TRIPLES, MENTION)  # of relations
+ALL = "all"  # in place of a source
+
+# id: of Wikidata where it has one. description: empty without one. article: title of its page, null
+# without one. paragraph: the text to embed, null without one. span_start, span_end: characters of
+# the paragraph that name the entity, from 0, null without any. prepended: whether the label was put
+# before the paragraph, which did not name it. target: whether it can be audited, since a sample
+# brings others along. related: entities that it is related to.
+ENTITIES = pa.schema(
+    dict.fromkeys(("id", "label", "description", "article", "paragraph"), pa.string())
+    | dict.fromkeys(("span_start", "span_end"), pa.int32())
+    | dict.fromkeys(("prepended", "target"), pa.bool_())
+    | {"related": pa.int32()}
 )
-from argus.data.storage import Storage
-from argus.errors import ArgusError
+# subject, object: ids of entities. property: of Wikidata, or name of the relation.
+RELATIONS = pa.schema(dict.fromkeys(("subject", "property", "object", "source"), pa.string()))
+ALIASES = pa.schema(dict.fromkeys(("id", "alias", "source"), pa.string()))
+# title: redirects to the page `target` of Wikipedia. id: entity of that page.
+REDIRECTS = pa.schema(dict.fromkeys(("title", "target", "id"), pa.string()))
+TABLES = dict(zip(TABLE_NAMES, (ENTITIES, RELATIONS, ALIASES, REDIRECTS), strict=True))
+SORTED_BY = {"entities": ("id",), "relations": ("subject", "property", "object")}
 
-__all__ = ["KbWriter", "KnowledgeFolder"]
+
+class KbFacts(TypedDict, total=False):
+    """Facts of a build in kb.json. damage: where a dump breaks off, by its name."""
+
+    argus: str
+    key: str
+    language: str
+    sample: int | None
+    damage: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file of a table, as kb.json names it; `file` is relative to the folder."""
+
+    file: str
+    rows: int
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class KnowledgeFolder:
+    """A whole knowledge base, entities ordered by id. Make one with `open` or `find`.
+
+    file: its kb.json, as it was named; in an object store, the address of it. graph: the default
+    source of relations. sources: number of relations by source. facts: notes of the build.
+    """
+
+    file: Path
+    storage: Storage
+    graph: str
+    sources: Mapping[str, int]
+    facts: Mapping[str, Any]
+    shards: Mapping[str, tuple[Shard, ...]]
+
+    @classmethod
+    def open(cls, location: str | Path) -> KnowledgeFolder:
+        """Open a knowledge base, by its folder or its kb.json, and check that all shards are there.
+
+        The folder of a build whose shards are elsewhere stands for these, as for `kb_file`.
+        Raises InputError for a path without one, a build that was not finished, the format of a
+        newer Argus, and shards that are missing or of another size.
+        """
+        folder = cls.find(location)
+        if folder is None:
+            raise _no_kb(str(location))
+        return folder
+
+    @classmethod
+    def find(cls, location: str | Path) -> KnowledgeFolder | None:
+        """Open the knowledge base of a location, as `open` does; None where there is none."""
+        file = kb_file(location)
+        return None if file is None else cls.at(file)
+
+    @classmethod
+    def at(cls, file: Path) -> KnowledgeFolder:
+        """Open a knowledge base by its kb.json, as `kb_file` names it; raises as `open` does."""
+        storage = Storage.at(kb_home(file_in(file, KB_FILE)))
+        if storage.sizes([KB_FILE]) == [None]:
+            if any(storage.files(table) for table in TABLES):
+                raise not_finished(storage.location)
+            in_store = " Nothing but knowledge bases is read from object stores."
+            raise _no_kb(storage.location, in_store if storage.local is None else "")
+        folder = cls(file, storage, *_header(storage.read(KB_FILE), storage.where(KB_FILE)))
+        shards = [shard for table in folder.shards.values() for shard in table]
+        sizes = storage.sizes([shard.file for shard in shards])
+        for shard, size in zip(shards, sizes, strict=True):
+            if size != shard.bytes:
+                got = "is missing" if size is None else f"has {size:,} bytes, not {shard.bytes:,}"
+                raise _not_whole(storage.where(shard.file), got)
+        return folder
+
+    def rows(self, table: str) -> int:
+        """Return how many rows a table has."""
+        return sum(shard.rows for shard in self.shards[table])
+
+    def batches(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """Yield a table shard by shard, with some columns or all.
+
+        Raises InputError for a shard that is damaged, or differs from its entry in kb.json.
+        """
+        for shard in self.shards[table]:
+            yield self._read(table, shard, columns or TABLES[table].names)
+
+    def take(self, table: str, rows: IntArray, columns: Sequence[str]) -> pa.Table:
+        """Return some rows of a table, in ascending order; only their shards are read."""
+        parts = [pa.schema([TABLES[table].field(name) for name in columns]).empty_table()]
+        first = 0
+        for shard in self.shards[table]:
+            here = np.sort(rows[(rows >= first) & (rows < first + shard.rows)]) - first
+            if len(here):
+                parts.append(self._read(table, shard, columns).take(pa.array(here)))
+            first += shard.rows
+        return pa.concat_tables(parts)
+
+    def _read(self, table: str, shard: Shard, columns: Sequence[str]) -> pa.Table:
+        where = self.storage.where(shard.file)
+        schema = TABLES[table]
+        try:
+            with self.storage.open(shard.file) as file:
+                parquet = pq.ParquetFile(file, page_checksum_verification=True)
+                read = parquet.read(list(columns))
+            part = read.cast(pa.schema([schema.field(name) for name in read.schema.names]))
+        except (OSError, ValueError, KeyError) as error:
+            raise _not_whole(where, f"cannot be read ({str(error)[:200]})") from error
+        missing = [name for name in columns if name not in part.schema.names]
+        if missing:
+            raise _not_whole(where, f"has no column {missing[0]!r}")
+        if part.num_rows != shard.rows:
+            raise _not_whole(where, f"{part.num_rows:,} rows, not {shard.rows:,}")
+        return part
+
+    def entities(
+        self, columns: Sequence[str] = DOCUMENT_COLUMNS, *, limit: int | None = None
+    ) -> pa.Table:
+        """Return columns of the first `limit` entities, or of all, in the order of their ids.
+
+        Raises InputError where there is none, and where ids are not in ascending order.
+        """
+        parts: list[pa.Table] = []
+        rows = 0
+        for part in self.batches("entities", list(dict.fromkeys(("id", *columns)))):
+            parts.append(part)
+            rows += part.num_rows
+            if limit is not None and rows >= limit:
+                break
+        if not rows:
+            raise InputError(
+                "no entity in it",
+                expected="at least one",
+                fix="See its summary.json for what was dropped, and why.",
+                where=self.storage.location,
+            )
+        table = pa.concat_tables(parts)[:limit]
+        ids = table["id"]
+        if not pc.all(pc.less(ids[:-1], ids[1:]), min_count=0, skip_nulls=False).as_py():
+            raise _not_whole(self.storage.where("entities"), "ids are not in ascending order")
+        return table.select(list(columns))
+
+    def documents(self, limit: int | None = None) -> list[Document]:
+        """Return the paragraphs as documents, their titles being the labels.
+
+        `metadata` holds description, article, target, and aliases, a list. Raises InputError as
+        `entities` does.
+        """
+        table = self.entities(limit=limit)
+        aliases: dict[str, dict[str, None]] = {}  # of each entity, once, in the order of the shards
+        for part in self.batches("aliases", ["id", "alias"]):
+            part = part.filter(pc.is_in(part["id"], value_set=table["id"]))
+            for id_, alias in zip(part["id"].to_pylist(), part["alias"].to_pylist(), strict=True):
+                aliases.setdefault(id_, {})[alias] = None
+        columns = [table[name].to_pylist() for name in DOCUMENT_COLUMNS]
+        documents = []
+        for id_, label, paragraph, description, article, target in zip(*columns, strict=True):
+            metadata = {
+                "description": description or "",
+                "article": article or "",
+                "aliases": list(aliases.get(id_, ())),
+                "target": bool(target),
+            }
+            documents.append(Document(id_, paragraph or "", label or "", metadata))
+        return documents
+
+    def aliases(self) -> pa.Table:
+        """Return all aliases: id, alias, source."""
+        return pa.concat_tables([TABLES["aliases"].empty_table(), *self.batches("aliases")])
+
+    def relations(
+        self, source: str | None = None, *, limit: int | None = None
+    ) -> tuple[IntArray, IntArray]:
+        """Return subjects and objects, as positions in the order of ids, of one source's relations.
+
+        source: None takes `graph`, "all" every source. limit: only relations among the first so
+        many entities. Each result has the shape (n_relations,); a pair may come several times.
+        Raises InputError for an end that is no entity.
+        """
+        source = source or self.graph
+        ids = self.entities(["id"], limit=limit)["id"].combine_chunks()
+        subjects: list[IntArray] = []
+        objects: list[IntArray] = []
+        for table in self._relations_together(source):
+            ends = [pc.index_in(table[name], value_set=ids) for name in ("subject", "object")]
+            if limit is None and any(end.null_count for end in ends):
+                unknown = pc.or_(pc.is_null(ends[0]), pc.is_null(ends[1]))
+                subject, object_ = (table[n].filter(unknown)[0] for n in ("subject", "object"))
+                raise _not_whole(
+                    self.storage.where("relations"),
+                    f"{str(subject)!r} is related to {str(object_)!r}, and one of them is "
+                    "no entity",
+                )
+            whole = pc.and_(pc.is_valid(ends[0]), pc.is_valid(ends[1]))
+            for end, into in zip(ends, (subjects, objects), strict=True):
+                into.append(end.filter(whole).to_numpy().astype(np.int64))
+        none = np.zeros(0, np.int64)
+        return np.concatenate([none, *subjects]), np.concatenate([none, *objects])
+
+    def _relations_together(self, source: str) -> Iterator[pa.Table]:
+        """Yield the ends of the relations of one source, many shards at a time."""
+        mixed = source != ALL and set(self.sources) != {source}
+        columns = ["subject", "object", *(["source"] if mixed else [])]
+        held: list[pa.Table] = []
+        for part in self.batches("relations", columns):
+            held.append(part.filter(pc.equal(part["source"], source)) if mixed else part)
+            if sum(table.num_rows for table in held) >= LOOKUP_ROWS:
+                yield pa.concat_tables(held)
+                held = []
+        if held:
+            yield pa.concat_tables(held)
+
+
+def _header(
+    data: bytes, where: str
+) -> tuple[str, dict[str, int], dict[str, Any], dict[str, tuple[Shard, ...]]]:
+    """Return graph, sources, facts and shards of a kb.json. Raises InputError for a damaged one."""
+    try:
+        header = parse_json(data)
+        if header["format"] > FORMAT:
+            raise InputError(
+                f"format {header['format']}",
+                expected=f"format {FORMAT}, which this version of Argus reads",
+                fix="Update Argus: pip install -U argus-retrieval.",
+                where=where,
+            )
+        tables = {
+            name: tuple(Shard(**shard) for shard in header["tables"][name]) for name in TABLES
+        }
+        return str(header["graph"]), dict(header["sources"]), dict(header["facts"]), tables
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise _not_whole(where, f"is not as Argus wrote it ({error})") from error
+
+
+def _no_kb(where: str, more: str = "") -> InputError:
+    return InputError(
+        f"no {KB_FILE} in it",
+        expected="a knowledge base",
+        fix=f"Check the path; `argus kb build` makes one.{more}",
+        where=where,
+    )
+
+
+def _not_whole(where: str, got: str) -> InputError:
+    return InputError(
+        got,
+        expected=f"the knowledge base as its {KB_FILE} describes it",
+        fix="Copy the folder again, or run the same kb build again.",
+        where=where,
+    )
 
 
 class KbWriter:
     """Writes a knowledge base to a folder, here or in an object store.
 
     The folder is no knowledge base from the first `write` until `finish`: an older `kb.json` is
-    removed. Shards are cut by rows alone, so they do not depend on how batches were cut. Raises
-    ArgusError, which says what is whole, when a file cannot be written.
+    removed. Shards are cut by rows alone, so they do not depend on the sizes of batches. Raises
+    ArgusError, which names the whole shards, when a file cannot be written.
     """
 
     def __init__(self, location: str | Path) -> None:
@@ -59,19 +328,32 @@ class KbWriter:
         with self._writing(KB_FILE):
             self._storage.remove(KB_FILE)
         last: tuple[str, ...] | None = None
-        for part in _parts(batches, TABLES[table]):
+        for part in _cut(batches, TABLES[table]):
             last = _check_order(table, part, last)
             if table == "relations":
-                self._count_sources(part)
-            shards.append(self._shard(shard_name(table, len(shards)), part))
-        self._remove_others(table)
+                for count in pc.value_counts(part["source"]).to_pylist():
+                    if (source := count["values"]) not in SOURCES:
+                        raise ValueError(f"relations from {source!r}, which is none of {SOURCES}")
+                    self._sources[source] += count["counts"]
+            sink, name = pa.BufferOutputStream(), shard_name(table, len(shards))
+            pq.write_table(part, sink, compression="zstd", write_page_checksum=True)
+            data = sink.getvalue()
+            with self._writing(name):
+                self._storage.write(name, data)
+            digest = hashlib.sha256(data).hexdigest()
+            shards.append(Shard(name, part.num_rows, data.size, digest))
+        ours = {shard.file for shard in shards}
+        with self._writing(f"{table}/"):  # an earlier table may have been longer
+            for name in self._storage.files(table):
+                if name not in ours and name.endswith(".parquet"):
+                    self._storage.remove(name)
         return sum(shard.rows for shard in shards)
 
     def finish(self, graph: str, facts: KbFacts) -> None:
         """Write `kb.json`, which makes the folder whole.
 
-        graph: the source of relations that is used unless another is asked for. Raises ValueError
-        for a graph that has no relations here; mentions can always be found in the paragraphs.
+        graph: the default source of relations. Raises ValueError for one without relations here.
+        Mentions can always be found in the paragraphs.
         """
         if graph not in (*self._sources, ALL, MENTION):
             raise ValueError(f"graph {graph!r}, but relations are from {dict(self._sources)}")
@@ -85,28 +367,6 @@ class KbWriter:
         text = json.dumps(header, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         with self._writing(KB_FILE):
             self._storage.write(KB_FILE, text.encode("utf-8"))
-
-    def _shard(self, name: str, part: pa.Table) -> Shard:
-        sink = pa.BufferOutputStream()
-        pq.write_table(part, sink, compression="zstd", write_page_checksum=True)
-        data = sink.getvalue()
-        with self._writing(name):
-            self._storage.write(name, data)
-        return Shard(name, part.num_rows, data.size, hashlib.sha256(data).hexdigest())
-
-    def _count_sources(self, part: pa.Table) -> None:
-        for count in pc.value_counts(part["source"]).to_pylist():
-            if count["values"] not in SOURCES:
-                raise ValueError(f"relations from {count['values']!r}, which is none of {SOURCES}")
-            self._sources[count["values"]] += count["counts"]
-
-    def _remove_others(self, table: str) -> None:
-        """Remove the shards of an earlier, longer table."""
-        ours = {shard.file for shard in self._tables[table]}
-        with self._writing(f"{table}/"):
-            for name in self._storage.files(table):
-                if name not in ours and name.endswith(".parquet"):
-                    self._storage.remove(name)
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[None]:
@@ -126,7 +386,7 @@ class KbWriter:
             ) from error
 
 
-def _parts(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+def _cut(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
     """Yield tables of SHARD_ROWS rows, the last of fewer; none where there is no row."""
     tables: list[pa.Table] = []
     rows = 0

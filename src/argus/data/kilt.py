@@ -12,10 +12,10 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing
 from argus.data.dpr import DprPassage, DprResult, KeyRow, keys_as_lists
 from argus.data.rows import Row, id_value, read_rows, text_value
 from argus.data.types import Query, Topic
+from argus.data.writing import replacing
 from argus.errors import InputError
 
 TITLE_END = " @@ "

@@ -1,30 +1,134 @@
-"""Files that Argus wrote, and their readers, whatever has become of a file since."""
+"""Read files that may be damaged: each failure becomes an error that names the file.
+
+Files that Argus wrote come back through here: JSON, records of JSON, arrays of numpy. Disks and
+people change files, so every reader treats its input as foreign.
+"""
 
 from __future__ import annotations
 
+import json
+import tokenize
+import zipfile
+import zlib
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from argus.errors import ArgusError
+from argus.errors import ArgusError, InputError, Location
 
-MOST_BYTES = 1 << 28
-"""Largest file, in bytes, that is held in memory as a whole."""
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+T = TypeVar("T")
+MAX_BYTES = 1 << 28  # of a file that is held in memory as a whole
+WRITTEN = "Run the command again with the same --out; vectors are kept."  # mends a table of a job
+UNREADABLE = (
+    *(OSError, ValueError, LookupError, EOFError, TypeError, AttributeError, MemoryError),
+    *(NotImplementedError, ArithmeticError, SyntaxError, RuntimeError, tokenize.TokenError),
+    *(zipfile.BadZipFile, zlib.error),
+)  # what numpy raises for a damaged file, or one that it did not write: headers are Python
+
+
+def is_of_reader(error: BaseException) -> bool:
+    """Return whether a library raised an error: a panic of Rust is no Exception."""
+    if isinstance(error, ArgusError):
+        return False
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def damage(error: BaseException) -> str:
+    """Return the message of a library's error in one line, with the type where it has none."""
+    text = next(iter(str(error).strip().splitlines()), "")[:300]
+    return text or type(error).__name__
+
+
+@contextmanager
+def reading(
+    where: Path | Location | str, what: str = "cannot be read", *, expected: str, fix: str
+) -> Iterator[None]:
+    """Turn any error of a reader into an InputError: "WHERE: WHAT (message of the reader)"."""
+    try:
+        yield
+    except BaseException as error:
+        if not is_of_reader(error):
+            raise
+        raise InputError(
+            f"{what} ({damage(error)})", expected=expected, fix=fix, where=where
+        ) from error
 
 
 def read_own(path: Path) -> str:
     """Return the text of a file that Argus wrote.
 
-    Raises ValueError for what it never wrote: a pipe, a device, more than MOST_BYTES, no UTF-8.
+    Raises ValueError for a pipe, a device, more than MAX_BYTES, and text that is not UTF-8.
     """
     if not path.is_file() and path.exists():
         raise ValueError("is no file")
     size = path.stat().st_size
-    if size > MOST_BYTES:
-        raise ValueError(f"{size:,} bytes, of {MOST_BYTES:,} at most")
+    if size > MAX_BYTES:
+        raise ValueError(f"{size:,} bytes, of {MAX_BYTES:,} at most")
     return path.read_text(encoding="utf-8")
 
 
-def is_of_reader(error: BaseException) -> bool:
-    """Return whether an error is what a library raised: a panic of Rust is no Exception."""
-    if isinstance(error, ArgusError):
-        return False
-    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+def parse_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text. Raises ValueError for any other text, however deep."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def read_record(kind: type[T], value: object, *, where: Path, section: str = "") -> T:
+    """Return `value`, read from JSON, as a record of type `kind`. Unknown keys stay.
+
+    kind: a TypedDict of `typing_extensions`, which pydantic reads on every Python. section: the
+    key of summary.json under which the value stands. Nothing is converted: a number in quotes is
+    no number. Raises InputError, with the place in the file, for any other value.
+    """
+    from pydantic import ValidationError
+
+    try:
+        _adapter(cast(Hashable, kind)).validate_json(json.dumps(value), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(step) for step in (section, *first["loc"]) if step != "")
+        given = "" if isinstance(first["input"], dict) else f"{first['input']!r}"[:80] + ": "
+        raise InputError(
+            f"{given}{first['msg'].lower()}, in {len(error.errors())} place(s)",
+            expected="the file as Argus wrote it", fix=WRITTEN,
+            where=Location(where, field=place or None),
+        ) from error  # fmt: skip
+    return cast(T, value)
+
+
+@cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def record_of(kind: type[T], value: object) -> T:
+    """Return the fields of an object that `kind`, a TypedDict, names.
+
+    mypy does not see that both have the same types. tests/data/test_reading.py lists the pairs.
+    """
+    return cast(T, {name: getattr(value, name) for name in kind.__annotations__})
+
+
+def read_arrays(file: Path, *, fix: str) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an .npz file by name. Raises InputError for one that is damaged.
+
+    Argus never compresses arrays: a file that promises more bytes than it has is not unpacked.
+    """
+    import numpy as np
+
+    with reading(file, expected="the arrays as Argus wrote them", fix=fix):
+        with file.open("rb") as content, zipfile.ZipFile(content) as members:
+            promised, size = sum(one.file_size for one in members.infolist()), file.stat().st_size
+        if promised > size:
+            raise ValueError(f"arrays of {promised:,} bytes in a file of {size:,}")
+        with file.open("rb") as content, np.load(content, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}

@@ -234,7 +234,7 @@ def _zipped(header: list[str], fields: list[str], where: Location) -> dict[str, 
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
-    from argus.data.parquet import read_rows_of
+    from argus.data.tables import read_rows_of
 
     for number, values in read_rows_of(path):
         yield Row(values, path, number)

@@ -12,10 +12,10 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from argus.data.artifacts import replacing
 from argus.data.rows import read_columns, read_lines, whole_characters
 from argus.data.text_files import no_file
 from argus.data.types import Run
+from argus.data.writing import replacing
 from argus.errors import InputError, Location
 
 RUN_FILE = "run file"

@@ -1,4 +1,4 @@
-"""Files of SQLite that are perhaps damaged, or lead elsewhere."""
+"""Open SQLite files that may be damaged, or be links."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any
 
 from argus.data.writing import check_plain
 
+# The second is raised for names in the file, and for messages about them, that are not UTF-8.
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)
-"""The second is of names in the file, and of messages about them, that are no UTF-8."""
 
 
 def connect(path: Path, **options: Any) -> sqlite3.Connection:
-    """Open a file; InputError where it, or what SQLite writes beside it, is a link or a pipe."""
+    """Open a file. Raises InputError where it, or a file of SQLite beside it, is a link or a pipe.
+
+    options: of `sqlite3.connect`.
+    """
     for ending in ("", "-journal", "-wal", "-shm"):
         check_plain(path.with_name(path.name + ending))
     connection: sqlite3.Connection = sqlite3.connect(path, **options)
@@ -24,7 +27,7 @@ def connect(path: Path, **options: Any) -> sqlite3.Connection:
 
 @contextmanager
 def closing_if_it_fails(connection: sqlite3.Connection) -> Iterator[None]:
-    """Close a file that cannot be made ready: left open, it stays locked for whoever comes next."""
+    """Close a connection whose preparation fails: left open, it would lock the file."""
     try:
         yield
     except BaseException:

@@ -1,4 +1,4 @@
-"""Where a folder of shards is: on this machine, or in an object store (s3://, gs://)."""
+"""Read and write folders of files, on this machine or in an object store (s3://, gs://)."""
 
 from __future__ import annotations
 
@@ -8,30 +8,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from argus.data.artifacts import write_whole
+from argus.data.writing import write_whole
 from argus.errors import InputError
 
 if TYPE_CHECKING:
     from pyarrow import Buffer, NativeFile
     from pyarrow.fs import FileSystem
 
+KB_FILE = "kb.json"  # names the shards of a knowledge base; see `argus.data.kb_file`
+GIVE_UP_S = 30  # how long Google's client tries again; its own default is a quarter of an hour
 _SCHEME = re.compile(r"(s3|gs|gcs|file)(?=:/):/+|([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _STORES = ("s3", "gs", "gcs")
-_SCHEMES = ("file", *_STORES)
-GIVE_UP_S = 30
-"""How long Google's client tries again; its own default is a quarter of an hour."""
 _FIX = {
-    "s3": (
-        "Check the bucket, its region (s3://bucket/path?region=...) and the credentials "
-        "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE); for a store that is not "
-        "Amazon's, its address (AWS_ENDPOINT_URL)."
-    ),
+    "s3": "Check the bucket, its region (s3://bucket/path?region=...) and the credentials "
+    "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE); for a store that is not "
+    "Amazon's, its address (AWS_ENDPOINT_URL).",
     "gs": "Check the bucket and the credentials (GOOGLE_APPLICATION_CREDENTIALS).",
     "file": "Check the path, and whether it may be read and written.",
 }
+
+
+class FileState(NamedTuple):
+    """Size and last change of a file. changed_ns: since 1970; None where it is unknown."""
+
+    bytes: int
+    changed_ns: int | None
 
 
 def is_remote(location: str | Path) -> bool:
@@ -48,14 +52,14 @@ def child(location: str | Path, name: str) -> str:
 
 
 def local_path(location: str | Path) -> Path:
-    """Return a location on this machine as a path; file:// is taken off."""
+    """Return a location on this machine as a path, without file://."""
     if _scheme(location) != "file":
         return Path(location)
     return Path(unquote(_SCHEME.sub("/", str(location), count=1)))
 
 
 def file_in(location: str | Path, name: str) -> Path | str:
-    """Return where `name` is in the folder that a location stands for: as it, or as that file.
+    """Return the file `name` of a location, which is its folder or the file itself.
 
     On this machine it is a path, in an object store an address.
     """
@@ -71,41 +75,24 @@ def absolute(location: str | Path) -> str:
     return _address(location) if _scheme(location) else str(Path(location).absolute())
 
 
-@dataclass(frozen=True)
-class FileState:
-    """What changes when a file does. changed_ns: since 1970; None where it is not known."""
-
-    bytes: int
-    changed_ns: int | None
-
-
-def state_of_file(location: str | Path) -> FileState | None:
-    """Return the state of a file here or in an object store; None where there is no file.
-
-    Raises InputError where it cannot be asked for.
-    """
-    from pyarrow import fs
-
-    filesystem, path = open_storage(location)
-    with reaching(location):
-        info = filesystem.get_file_info(path)
-    return FileState(info.size, info.mtime_ns) if info.type == fs.FileType.File else None
+def bytes_in(folder: Path) -> int:
+    """Return the size of all files of a folder on this machine."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def open_storage(location: str | Path) -> tuple[FileSystem, str]:
     """Return the pyarrow filesystem of a location, and the path in it.
 
-    location: a path, file://, s3:// or gs://; a `Path` that swallowed a slash ("s3:/bucket/x") is
-    understood. AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) names an S3-compatible store. Raises
-    InputError for another scheme, an address that cannot be parsed and a bucket whose region
-    cannot be found.
+    location: a path, file://, s3:// or gs://; also a `Path` that swallowed a slash ("s3:/bucket").
+    AWS_ENDPOINT_URL (or AWS_ENDPOINT_URL_S3) names an S3-compatible store. Raises InputError for
+    another scheme, an address that cannot be parsed and a bucket whose region cannot be found.
     """
     from pyarrow import fs
 
     scheme = _scheme(location)
     if scheme in (None, "file"):
         return fs.LocalFileSystem(), str(local_path(location).absolute())
-    if scheme not in _SCHEMES:
+    if scheme not in _STORES:
         raise InputError(
             f"storage of the kind {scheme}:// is not known",
             expected="a path, file://, s3:// or gs://",
@@ -113,7 +100,7 @@ def open_storage(location: str | Path) -> tuple[FileSystem, str]:
             where=str(location),
         )
     with reaching(location):
-        filesystem, path = fs.FileSystem.from_uri(_with_options(_address(location), scheme))
+        filesystem, path = fs.FileSystem.from_uri(_with_options(_address(location)))
         if not path.strip("/"):
             raise ValueError("it names no bucket")
     return filesystem, str(path)
@@ -121,7 +108,7 @@ def open_storage(location: str | Path) -> tuple[FileSystem, str]:
 
 @contextmanager
 def reaching(location: str | Path) -> Iterator[None]:
-    """Turn what a filesystem raises into an InputError that names `location` and what to check."""
+    """Turn the errors of a filesystem into an InputError with `location` and a way to mend it."""
     try:
         yield
     except (OSError, ValueError, NotImplementedError) as error:
@@ -135,10 +122,23 @@ def reaching(location: str | Path) -> Iterator[None]:
 
 
 def read_bytes(location: str | Path) -> bytes:
-    """Return what the file at a location holds; raises InputError where it cannot be read."""
+    """Return the content of a file; raises InputError where it cannot be read."""
     filesystem, path = open_storage(location)
     with reaching(location), filesystem.open_input_file(path) as file:
         return bytes(file.read())
+
+
+def state_of_file(location: str | Path) -> FileState | None:
+    """Return the state of a file here or in an object store; None where there is no file.
+
+    Raises InputError where the store cannot be reached.
+    """
+    from pyarrow import fs
+
+    filesystem, path = open_storage(location)
+    with reaching(location):
+        info = filesystem.get_file_info(path)
+    return FileState(info.size, info.mtime_ns) if info.type == fs.FileType.File else None
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Storage:
         return None if is_remote(self.location) else Path(self.root)
 
     def where(self, name: str) -> str:
-        """Return how messages call `name`."""
+        """Return the address of `name`, for messages."""
         return child(self.location, name)
 
     def sizes(self, names: Sequence[str]) -> list[int | None]:
@@ -187,13 +187,13 @@ class Storage:
             return self.filesystem.open_input_file(f"{self.root}/{name}")
 
     def read(self, name: str) -> bytes:
-        """Return what a file holds."""
+        """Return the content of a file."""
         with self.open(name) as file, reaching(self.where(name)):
             return bytes(file.read())
 
     def write(self, name: str, data: bytes | Buffer) -> None:
-        """Put `data` (bytes or a buffer) at `name`: all of it, or nothing. Raises OSError."""
-        if self.local is None:  # an object is there when its upload is complete
+        """Write bytes or a buffer to `name`, whole or not at all. Raises OSError."""
+        if self.local is None:  # an object appears when its upload is complete
             with self.filesystem.open_output_stream(f"{self.root}/{name}") as stream:
                 stream.write(data)
             return
@@ -214,15 +214,14 @@ def _scheme(location: str | Path) -> str | None:
 
 def _address(location: str | Path) -> str:
     """Return the address with both its slashes; local paths as they are."""
-    scheme = _scheme(location)
-    if scheme not in _STORES:
+    if not is_remote(location):
         return str(location)
     return _SCHEME.sub(lambda match: f"{match[1].lower()}://", str(location), count=1)
 
 
-def _with_options(address: str, scheme: str) -> str:
-    """Add what the environment says of the store, unless the address says it."""
-    query = address.partition("?")[2]
+def _with_options(address: str) -> str:
+    """Add the options of the environment to an address, unless it has its own."""
+    scheme, query = _scheme(address), address.partition("?")[2]
     options: list[str] = []
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if scheme == "s3" and endpoint and "endpoint_override=" not in query:
@@ -233,11 +232,4 @@ def _with_options(address: str, scheme: str) -> str:
             options.append(f"region={region or 'us-east-1'}")
     if scheme in ("gs", "gcs") and "retry_limit_seconds=" not in query:
         options = [f"retry_limit_seconds={GIVE_UP_S}"]
-    if not options:
-        return address
-    return address + ("&" if query else "?") + "&".join(options)
-
-
-def bytes_in(folder: Path) -> int:
-    """Return how many bytes the files of a folder on this machine have."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    return address + ("&" if query else "?") + "&".join(options) if options else address

@@ -1,65 +1,81 @@
-"""Check a place before it is written to, and name the errors of a disk that takes no more."""
+"""Write files and folders whole or not at all, with one writer per folder.
+
+A file is written beside its place and renamed into it: a reader never sees half of one, and a
+killed writer leaves a file that the next one removes. Links are never followed. Locks are those of
+the operating system, which end with their process. They lie on the folder's own record, so that
+`check_held` can tell whether the folder is still the one that was locked.
+"""
 
 from __future__ import annotations
 
 import errno
+import fcntl
+import json
 import os
 import re
+import secrets
 import shutil
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import wraps
 from pathlib import Path
+from typing import IO, ParamSpec, TypeVar
 
 from argus.errors import ArgusError, InputError, NotWritten
 
-_OF_DISKS = frozenset(
+P = ParamSpec("P")
+R = TypeVar("R")
+Locks = dict[Path, IO[str]]
+PARTIAL = ".partial"  # how a name ends of what is written beside its place
+MAX_NAME = 255  # bytes of a file's name, on every usual file system
+MAX_WAIT_S = 60.0  # for a lock that another run holds while it writes a file
+_FULL = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO, errno.ESTALE, errno.ENODEV)
 )
-_OF_PLACES = frozenset((errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR))
-_IN_WORDS = re.compile(
+_REFUSED = frozenset((errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR))
+_WITHOUT_LOCKS = frozenset((errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP))  # as network mounts
+# The words of libraries that drop the number: numpy, torch, safetensors, tokenizers, SQLite.
+_FULL_IN_WORDS = re.compile(
     r"no space left|file too large|read-only file system|disk quota|input/output error"
     r"|os error (?:5|27|28|30|122)\b|\d{1,20} requested and \d{1,20} written|PytorchStreamWriter"
     r"|inline_container\.cc|iostream error|disk full|disk is full|disk I/O error",
     re.IGNORECASE,
 )
-"""What libraries say that keep no number: numpy, torch, safetensors, tokenizers, SQLite."""
+_jobs: ContextVar[tuple[Locks, ...]] = ContextVar("locks of running jobs", default=())
 
 
 def is_of_disk(error: BaseException) -> bool:
-    """Return whether an error says that a disk takes no more, whichever library raised it."""
+    """Return whether an error says that a disk is full or gone, whichever library raised it."""
     if isinstance(error, ArgusError):
         return False
-    if isinstance(error, OSError) and error.errno in _OF_DISKS:
+    if isinstance(error, OSError) and error.errno in _FULL:
         return True
-    return _IN_WORDS.search(str(error)) is not None
+    return _FULL_IN_WORDS.search(str(error)) is not None
 
 
 @contextmanager
 def writable(path: Path) -> Iterator[None]:
-    """Turn what a full disk, or a place without rights, raises into NotWritten with the path."""
+    """Turn the errors of a full disk, or a place without rights, into NotWritten with the path."""
     try:
         yield
     except NotWritten:
         raise
     except Exception as error:
-        of_place = isinstance(error, OSError) and error.errno in _OF_PLACES
-        if is_of_disk(error) or of_place:
+        if is_of_disk(error) or (isinstance(error, OSError) and error.errno in _REFUSED):
             raise NotWritten(path, error) from error
         raise
 
 
 def check_plain(path: Path) -> Path:
-    """Return a path at which a file or a folder lies, or nothing. Raises InputError for all else.
-
-    A link leads to what is not Argus's to write, and a pipe is waited for.
-    """
+    """Return a path of a file, of a folder or of nothing. Raises InputError for links and pipes."""
     with suppress(FileNotFoundError, NotADirectoryError):
         mode = path.lstat().st_mode
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            kind = "a link" if stat.S_ISLNK(mode) else "a pipe or a device"
             raise InputError(
-                f"is {kind}",
+                f"is {'a link' if stat.S_ISLNK(mode) else 'a pipe or a device'}",
                 expected="a file or a folder that Argus wrote, or nothing",
                 fix="Remove it, or give another folder.",
                 where=path,
@@ -76,8 +92,215 @@ def check_plain_folder(path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove what lies at a path, if anything does: of a link, the link alone."""
+    """Remove a file, a folder with all that it holds, or a link alone."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(path: Path, *, durable: bool = False) -> Iterator[Path]:
+    """Yield a temporary sibling of `path` that takes its place when the block ends well.
+
+    Several may write one file at once: the last one's stands, whole. durable: flush it to the disk
+    before the rename, so that a power cut loses neither file. Use that for what cannot be made
+    again. Raises NotWritten where the disk is full, InputError for a device or a pipe.
+    """
+    home = path.parent.resolve()
+    of_system = home == Path("/dev") or home.is_relative_to("/proc")
+    if of_system or (path.exists() and not (path.is_file() or path.is_dir())):
+        raise InputError(
+            "is a device or a pipe",
+            expected="a place for a file",
+            fix="Name a file: it is written beside its place, and renamed.",
+            where=path,
+        )
+    remove_leftovers(path.parent, path.name)
+    with writable(path):
+        temporary, lock = _open_aside(path)
+    try:
+        with writable(path):
+            yield temporary
+            if durable:
+                _sync(temporary)
+            temporary.replace(path)
+            if durable:
+                _sync(path.parent)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def folder_aside(path: Path) -> Iterator[Path]:
+    """Yield a new folder beside `path`. Rename it once it is whole: else it is removed."""
+    remove_leftovers(path.parent, path.name)
+    aside, lock = _open_aside(path, is_folder=True)
+    try:
+        yield aside
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        os.close(lock)
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file by this content, text as UTF-8; see `replacing`."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def write_jsonl(path: Path, records: Iterable[Mapping[str, object]]) -> None:
+    """Write one JSON object per line, whole or not at all."""
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
+        for record in records:
+            out.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def remove_leftovers(folder: Path, of: str = "") -> None:
+    """Remove the files of killed writers from a folder: of one file by its name, or of all."""
+    name = re.compile(rf"\.{re.escape(_shorten(of)) or '.+'}\.[0-9a-f]{{8}}{re.escape(PARTIAL)}")
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            if not name.fullmatch(entry.name):
+                continue
+            with suppress(OSError):  # as long as its writer lives, it is locked
+                lock = os.open(entry.path, os.O_RDONLY | os.O_NONBLOCK)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    remove(Path(entry.path))
+                finally:
+                    os.close(lock)
+
+
+def _open_aside(path: Path, *, is_folder: bool = False) -> tuple[Path, int]:
+    """Return a new file or folder beside a path, and the descriptor that holds its lock."""
+    while True:
+        aside = path.with_name(f".{_shorten(path.name)}.{secrets.token_hex(4)}{PARTIAL}")
+        if is_folder:
+            aside.mkdir()
+        else:
+            aside.open("xb").close()
+        with suppress(FileNotFoundError):  # another writer took it for a leftover
+            lock = os.open(aside, os.O_RDONLY)
+            with suppress(OSError):  # without locks on the file system, leftovers stay
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if aside.exists():
+                return aside, lock
+            os.close(lock)
+
+
+def _shorten(name: str) -> str:
+    """Return a file's name, cut so that its temporary sibling can have a name, too."""
+    room = MAX_NAME - len(f"..{'0' * 8}{PARTIAL}")
+    return os.fsencode(name)[:room].decode(errors="ignore")
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def take_lock(file: Path, *, busy: str) -> IO[str]:
+    """Return a file, made if need be, that holds a lock until you close it. The file stays.
+
+    Where the file system has no locks, nobody is kept out. Raises ArgusError, with the text `busy`,
+    where another process or thread holds the lock, InputError for a link, and OSError where the
+    file cannot be written.
+    """
+    check_plain(file)
+    at_once = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
+    lock = os.fdopen(os.open(file, at_once, 0o666), "a")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.close()
+        raise ArgusError(busy) from error
+    except OSError as error:
+        if error.errno not in _WITHOUT_LOCKS:
+            lock.close()
+            raise
+    return lock
+
+
+@contextmanager
+def waiting_for(file: Path, *, busy: str) -> Iterator[None]:
+    """Hold the lock of a file during a block; wait for it, MAX_WAIT_S at most.
+
+    The lock of a running job counts. Raises as `take_lock` does, with the text `busy` at last.
+    """
+    if any(file.resolve() in locks for locks in _jobs.get()):
+        yield
+        return
+    last = time.monotonic() + MAX_WAIT_S
+    while True:
+        try:
+            lock = take_lock(file, busy=busy)
+            break
+        except ArgusError:
+            if time.monotonic() > last:
+                raise
+            time.sleep(0.02)
+    with lock:
+        yield
+
+
+def one_writer(job: Callable[P, R]) -> Callable[P, R]:
+    """Make a function a job: the folders that it opens are its own until it ends.
+
+    A job within it shares them. Any other job, of this process or another, is refused. A full disk
+    raises NotWritten, which names the file, or the folder where a library does not say the file.
+    """
+
+    @wraps(job)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        locks: Locks = {}
+        token = _jobs.set((*_jobs.get(), locks))
+        try:
+            return job(*args, **kwargs)
+        except Exception as error:
+            if is_of_disk(error) and locks:
+                place = getattr(error, "filename", None) or next(iter(locks)).parent
+                raise NotWritten(place, error) from error
+            raise
+        finally:
+            _jobs.reset(token)
+            for lock in locks.values():
+                lock.close()
+
+    return run
+
+
+def hold(file: Path, *, busy: str) -> None:
+    """Take the lock of a file for the running job. Outside of a job, take none.
+
+    Raises as `take_lock` does.
+    """
+    jobs, file = _jobs.get(), file.resolve()
+    if jobs and not any(file in locks for locks in jobs):
+        jobs[-1][file] = take_lock(file, busy=busy)
+
+
+def check_held(file: Path) -> None:
+    """Raise ArgusError where another file took the place of one whose lock the job holds.
+
+    Somebody moved its folder away and made a new one: that may be another run's.
+    """
+    file = file.resolve()
+    for lock in (locks[file] for locks in _jobs.get() if file in locks):
+        with suppress(FileNotFoundError):  # whoever writes to a missing folder raises
+            if not os.path.samestat(os.fstat(lock.fileno()), file.stat()):
+                raise replaced(file.parent)
+
+
+def replaced(folder: Path) -> ArgusError:
+    """Return the error of a folder that another one replaced while the job ran."""
+    return ArgusError(
+        f"{folder} was replaced by another folder while this command ran; nothing was written "
+        "there. Run it again."
+    )

@@ -15,11 +15,11 @@ from argus.authority.records import Record as Dated
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
 from argus.corpora.opening import read_corpus
-from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.beir import as_rows, write_jsonl
-from argus.data.locks import one_writer
-from argus.data.records import read_record
+from argus.data.beir import as_rows
+from argus.data.folders import SUMMARY, ArtifactFolder
+from argus.data.reading import read_record
 from argus.data.types import Document, Qrels, Query, Run
+from argus.data.writing import one_writer, write_jsonl
 from argus.demo.summary import DemoSummary, QuestionRow, QuestionsSummary
 from argus.encoders import DEFAULT_MODEL, EncoderConfig, documents, embed, queries
 from argus.errors import InputError

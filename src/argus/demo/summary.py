@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_records
+from argus.data.tables import read_records
 from argus.indexes.summary import BuildSummary
 from argus.remedies.blend.summary import BlendSummary
 from argus.remedies.diagnosis.summary import DiagnosisSummary

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from argus.data.manifest import PrecisionTrial
+from argus.data.folders import PrecisionTrial
 from argus.devices import check_device
 from argus.encoders.config import DEFAULT_MODEL, PRECISIONS, EncoderConfig, as_config
 from argus.encoders.keys import remember_pair

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 
 DENSE = "SentenceTransformer"
 LATE = "MultiVectorEncoder"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from argus.data.manifest import PrecisionTrial
+from argus.data.folders import PrecisionTrial
 from argus.encoders.protocol import unit_rows
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 

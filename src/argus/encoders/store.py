@@ -21,13 +21,10 @@ from typing import Any, Generic, Self
 
 import numpy as np
 
-from argus.data.artifacts import write_whole
-from argus.data.locks import take_lock
 from argus.data.provenance import content_hash
-from argus.data.reading import read_own
-from argus.data.records import parse_json
+from argus.data.reading import parse_json, read_own
 from argus.data.types import FloatArray, IntArray
-from argus.data.writing import check_plain
+from argus.data.writing import check_plain, take_lock, write_whole
 from argus.encoders.held import HeldVectors
 from argus.encoders.rows import BoolArray, Family, R, usable
 from argus.errors import ArgusError, FingerprintMismatch, InputError

@@ -7,8 +7,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_records
-from argus.data.row_checks import require_shares
+from argus.data.tables import read_records, require_shares
 from argus.data.types import State
 from argus.errors import InputError
 

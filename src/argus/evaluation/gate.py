@@ -29,10 +29,9 @@ import numpy as np
 from annotated_types import MinLen
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.manifest import check_one_run
+from argus.data.folders import SUMMARY, ArtifactFolder, check_one_run
 from argus.data.markdown import code_in_cell, in_cell
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.errors import InputError
 from argus.evaluation.history import (
     NotComparable,

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.excluded import Excluded
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Qrels, Query, Run
+from argus.data.writing import one_writer
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig

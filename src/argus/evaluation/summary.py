@@ -8,7 +8,7 @@ from typing import Any, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.data.types import StateCounts
 from argus.measures.association import AssociationFigures
 from argus.measures.significance import DifferenceFigures

@@ -11,9 +11,8 @@ from typing_extensions import TypedDict
 
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
-from argus.data.artifacts import MANIFEST
 from argus.data.fields import FieldNames
-from argus.data.manifest import read_section
+from argus.data.folders import MANIFEST, read_section
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
 from argus.explanation.evidence import ApproximateEvidence, PresenceEvidence

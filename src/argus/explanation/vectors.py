@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.data.manifest import read_section
+from argus.data.folders import read_section
 from argus.data.types import FloatArray
 from argus.encoders import Encoder, TokenCounter
 from argus.encoders.protocol import directions

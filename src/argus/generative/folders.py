@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argus.data.reading import read_own
-from argus.data.records import parse_json
+from argus.data.reading import parse_json, read_own
 from argus.errors import InputError
 from argus.generative.index.manifest import FILE, Manifest, read_manifest
 

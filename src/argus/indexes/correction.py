@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.arrays import read_arrays
-from argus.data.artifacts import replacing
 from argus.data.provenance import content_hash
+from argus.data.reading import read_arrays
 from argus.data.types import FloatArray
+from argus.data.writing import replacing
 from argus.encoders.protocol import unit_rows
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.header import FILE as HEADER

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.records import read_record
+from argus.data.folders import ArtifactFolder
+from argus.data.reading import read_record
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 

@@ -10,9 +10,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import write_whole
-from argus.data.reading import read_own
-from argus.data.records import read_record
+from argus.data.reading import read_own, read_record
+from argus.data.writing import write_whole
 from argus.encoders.config import COSINE
 from argus.encoders.pooling import TokenPooling
 from argus.errors import FingerprintMismatch, InputError, Location

@@ -14,11 +14,11 @@ from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.corpora.stored import StoredCorpus
 from argus.data.arguments import listed
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.storage import bytes_in
 from argus.data.types import Document, FloatArray, View
+from argus.data.writing import one_writer
 from argus.encoders import (
     DEFAULT_MODEL,
     EmbeddingStore,

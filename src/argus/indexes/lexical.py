@@ -26,9 +26,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from argus.data.arguments import listed
-from argus.data.arrays import UNREADABLE, damage
-from argus.data.parquet import read_table, write_table
 from argus.data.provenance import content_hash
+from argus.data.reading import UNREADABLE, damage
+from argus.data.tables import read_table, write_table
 from argus.data.types import FloatArray, IntArray, Run
 from argus.data.writing import remove
 from argus.errors import InputError

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.corpora.stored import describe_template, find_template
-from argus.data.arrays import UNREADABLE, damage
-from argus.data.manifest import StoredVectorsFacts
-from argus.data.parts import file_hash
+from argus.data.folders import StoredVectorsFacts
+from argus.data.provenance import file_hash
+from argus.data.reading import UNREADABLE, damage
 from argus.data.types import Document, FloatArray
 from argus.encoders import Encoder
 from argus.encoders.protocol import COSINE, similarity_of, unit_rows

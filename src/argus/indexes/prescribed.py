@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from argus.data.artifacts import replacing
-from argus.data.parquet import read_table, write_table
+from argus.data.tables import read_table, write_table
 from argus.data.types import FloatArray, IntArray
+from argus.data.writing import replacing
 from argus.errors import InputError
 from argus.indexes.blend import Blend
 from argus.indexes.correction import FILE as CORRECTION

@@ -10,7 +10,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.indexes.blend import Blend
 from argus.indexes.weighing import check_weight
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.data.types import View
 from argus.errors import InputError
 from argus.indexes.recipes import Recipe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 from argus.data.types import View
 
 

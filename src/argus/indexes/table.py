@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from argus.data.artifacts import remove_leftovers
-from argus.data.locks import take_lock
 from argus.data.provenance import content_hash
 from argus.data.reading import is_of_reader
 from argus.data.types import FloatArray, View
-from argus.data.writing import check_plain, check_plain_folder
+from argus.data.writing import check_plain, check_plain_folder, remove_leftovers, take_lock
 from argus.encoders.rows import usable
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras

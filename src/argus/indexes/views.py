@@ -17,8 +17,8 @@ from typing import Any
 from uuid import uuid4
 
 from argus.data.arguments import listed
-from argus.data.locks import replaced
 from argus.data.types import FloatArray, View
+from argus.data.writing import replaced
 from argus.encoders.config import COSINE
 from argus.errors import InputError
 from argus.indexes.approximate import build, exists

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.arrays import read_arrays
-from argus.data.artifacts import ArtifactFolder, replacing
-from argus.data.writing import check_plain
+from argus.data.folders import ArtifactFolder
+from argus.data.reading import read_arrays
+from argus.data.writing import check_plain, replacing
 
 PARTS = "ranks"
 

@@ -12,9 +12,8 @@ from typing import Any, cast
 from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, Origin, open_corpus
 from argus.corpora.stored import Embeds, OfStore, StoredCorpus
-from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.manifest import EncoderFacts, ManifestSection, corpora_in
+from argus.data.folders import SUMMARY, ArtifactFolder, EncoderFacts, ManifestSection, corpora_in
 from argus.data.provenance import (
     InputFile,
     describe_environment,

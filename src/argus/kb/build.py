@@ -8,14 +8,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.kb import KbWriter, KnowledgeFolder
-from argus.data.kb_file import KB_FILE, WORDS
-from argus.data.kb_tables import TABLES, KbFacts
-from argus.data.locks import one_writer, take_lock
+from argus.data.folders import SUMMARY, ArtifactFolder
+from argus.data.kb import TABLES, KbFacts, KbWriter, KnowledgeFolder
+from argus.data.kb_file import WORDS
 from argus.data.provenance import describe_large_inputs
-from argus.data.records import read_record
-from argus.data.storage import absolute, is_remote, local_path
+from argus.data.reading import read_record
+from argus.data.storage import KB_FILE, absolute, is_remote, local_path
+from argus.data.writing import one_writer, take_lock
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing, write_whole
-from argus.data.reading import read_own
-from argus.data.records import parse_json
+from argus.data.reading import parse_json, read_own
+from argus.data.writing import replacing, write_whole
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from argus.data.corpus import (
     TITLE_FIELDS,
     find_file,
 )
+from argus.data.kb import ALL, MENTION, SOURCES, KnowledgeFolder
 from argus.data.kb_file import kb_file
-from argus.data.kb_folder import KnowledgeFolder
-from argus.data.kb_tables import ALL, MENTION, SOURCES
 from argus.data.rows import id_value, pick_field, read_rows, text_value
 from argus.data.types import Document
 from argus.errors import InputError

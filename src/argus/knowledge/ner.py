@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
 
-from argus.data.parts import file_hash
+from argus.data.provenance import file_hash
 from argus.data.types import Span
 from argus.devices import check_device
 from argus.errors import InputError

@@ -22,9 +22,10 @@ from typing import TypeVar
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.data.beir import write_beir, write_jsonl
-from argus.data.records import read_record
+from argus.data.beir import write_beir
+from argus.data.reading import read_record
 from argus.data.types import Document, Qrels, Query
+from argus.data.writing import write_jsonl
 from argus.errors import ArgusError
 from argus.knowledge.base import Entity, KnowledgeBase
 from argus.knowledge.relations import RelationGraph

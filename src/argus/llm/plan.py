@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 from typing_extensions import TypedDict
 
 from argus.data.provenance import absorb
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.llm.ledger import Entry, Ledger
 from argus.llm.protocol import (
     TEMPLATE_TOKENS,

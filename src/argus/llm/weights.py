@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict
 
-from argus.data.parts import file_hash
-from argus.data.provenance import content_hash
-from argus.data.reading import read_own
-from argus.data.records import parse_json, read_record
+from argus.data.provenance import content_hash, file_hash
+from argus.data.reading import parse_json, read_own, read_record
 from argus.errors import InputError
 from argus.extras import naming_extras
 from argus.http_retry import without_half_pairs

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.data.runs import ranking
 from argus.data.types import Qrels, Run
 from argus.measures.significance import RESAMPLES

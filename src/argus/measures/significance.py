@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.measures.resamples import LEAST_RESAMPLES as LEAST_RESAMPLES
 from argus.measures.resamples import RESAMPLES as RESAMPLES
 

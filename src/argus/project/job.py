@@ -10,8 +10,8 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.commands import command
-from argus.data.artifacts import write_whole
 from argus.data.fields import FieldNames
+from argus.data.writing import write_whole
 from argus.encoders.config import EncoderConfig, as_config
 from argus.errors import InputError
 from argus.health.config import ProjectParts

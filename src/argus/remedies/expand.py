@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 from argus.data.types import Document, IntArray, View
 from argus.encoders import EmbeddingStore, Encoder, Item, Role, TokenCounter, embed
 from argus.encoders.protocol import directions

@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from argus.corpora.opening import Origin
-from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.locks import one_writer
-from argus.data.parquet import read_table
-from argus.data.records import read_record
+from argus.data.folders import SUMMARY, ArtifactFolder
+from argus.data.reading import read_record
+from argus.data.tables import read_table
 from argus.data.types import Qrels, Query
+from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus

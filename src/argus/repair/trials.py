@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import take_lock
+from argus.data.folders import ArtifactFolder
 from argus.data.types import FloatArray, Qrels, Query
-from argus.data.writing import check_plain
+from argus.data.writing import check_plain, take_lock
 from argus.encoders import Encoder
 from argus.encoders.store import EMBEDDINGS as VECTORS
 from argus.encoders.store import sharing

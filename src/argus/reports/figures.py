@@ -11,8 +11,7 @@ from typing_extensions import TypedDict
 
 BAND_COLOURS = {"low": "#c8442a", "mid": "#d9a21b", "high": "#2a6fb0"}
 INK, GRID = "#2b2f36", "#e6e8ec"
-MAX_POINTS = 6000
-"""Points drawn in a scatter plot; more neither load quickly nor show more."""
+MAX_POINTS = 6000  # points drawn in a scatter plot; more neither load quickly nor show more
 
 Figure = dict[str, Any]  # plotly's own: hundreds of settings, each of its own type
 

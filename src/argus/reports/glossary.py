@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-VERDICT = ("reachable", "interval", "good, doubtful, bad", "AUC", "validity")
-"""Of every verdict."""
+VERDICT = ("reachable", "interval", "good, doubtful, bad", "AUC", "validity")  # of every verdict
 TERMS: dict[str, str] = {
     "reachable": "Can be brought back at all: by its own vector, its own words, or what is related "
     "to it. Which real questions fail does not follow from it.",
@@ -43,6 +42,7 @@ TERMS: dict[str, str] = {
     "fingerprint": "What an encoder is: model, revision, prefixes, pooling, dimensions. Vectors of "
     "two fingerprints are never mixed.",
 }
+# Terms by the commands that measure them, for docs/reference/glossary.md.
 MEASURED: dict[str, tuple[str, ...]] = {
     "reachable": ("audit", "exposure", "reach", "scenarios needs"),
     "validity": ("evaluate", "scenarios needs", "traffic judge"),
@@ -59,7 +59,7 @@ MEASURED: dict[str, tuple[str, ...]] = {
     "superseded": ("authority lint", "authority audit", "traffic audit"),
     "λ": ("remedy blend", "scenarios ablate"),
 }
-"""Terms by the commands that measure them, for docs/reference/glossary.md."""
+# Terms by the section that uses them.
 OF_SECTION: dict[str, tuple[str, ...]] = {
     "audit": ("RPS", "blind spot"),
     "probe": ("RPS",),
@@ -74,7 +74,6 @@ OF_SECTION: dict[str, tuple[str, ...]] = {
     "authority": ("superseded",),
     "lint": ("superseded",),
 }
-"""Terms by the section that uses them."""
 
 
 def glossary(sections: Collection[str]) -> dict[str, str]:

@@ -15,11 +15,16 @@ import jinja2
 from markupsafe import Markup
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder, write_whole
-from argus.data.manifest import ManifestSection, check_one_run, torn_jobs
-from argus.data.parquet import WRITTEN
-from argus.data.reading import read_own
-from argus.data.records import read_record
+from argus.data.folders import (
+    MANIFEST,
+    SUMMARY,
+    ArtifactFolder,
+    ManifestSection,
+    check_one_run,
+    torn_jobs,
+)
+from argus.data.reading import WRITTEN, read_own, read_record
+from argus.data.writing import write_whole
 from argus.errors import InputError, Location
 from argus.extras import naming_extras
 from argus.reports.figures import Figure
@@ -33,17 +38,16 @@ from argus.verdict import read_verdict
 from argus.verdict.counts import SHORT
 from argus.visible import visible_json
 
+# What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers
+# note in place of an encoder.
 OUTPUTS, KNOWLEDGE = "outputs", "knowledge base"
-"""What an analysis of retrievers' outputs, a knowledge base, and figures over several retrievers
-note in place of an encoder."""
 
-MAP = "projection"
-"""The figure that stands last of all."""
+MAP = "projection"  # the figure that stands last of all
+# What records raise, each whole in itself, that do not fit together.
 UNFIT = (
     *(ArithmeticError, LookupError, TypeError, ValueError, AttributeError, OSError),
     jinja2.UndefinedError,
 )
-"""What records raise, each whole in itself, that do not fit together."""
 
 
 def write_report(folder: Path | str) -> Path:

@@ -11,8 +11,7 @@ from typing_extensions import TypedDict
 
 from argus.reports.figures import Figure
 
-MAX_ROWS = 20_000
-"""Rows of one table that the report holds; the Parquet and CSV files hold all."""
+MAX_ROWS = 20_000  # rows of one table that the report holds; the Parquet and CSV files hold all
 
 
 class Column(TypedDict):
@@ -47,14 +46,13 @@ class Section:
 
     plots: Mapping[str, Figure] = field(default_factory=dict)
     tables: Mapping[str, Table] = field(default_factory=dict)
-    brief: str = ""
-    """One line for the top of a report of several sections."""
+    brief: str = ""  # one line for the top of a report of several sections
+    # Texts that are shown side by side, by name.
     pairs: Mapping[str, Sequence[SideBySide]] = field(default_factory=dict)
-    """Texts that are shown side by side, by name."""
 
 
+# From a folder of results and the job's part of summary.json to its section.
 Build = Callable[[Path, Any], Section]  # each takes the record that its own job writes
-"""From a folder of results and the job's part of summary.json to its section."""
 
 
 def table(

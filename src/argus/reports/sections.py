@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
 
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.errors import Location
 from argus.reports.section import Build, Section
 
@@ -45,6 +45,7 @@ class Home:
         return self.module.removeprefix("argus.").replace(".", "/") + ".html.j2"
 
 
+# By the name that the job has in summary.json.
 SECTIONS: dict[str, Home] = {
     "audit": Home("Entities", "audit", "argus.retrievability.audit.section"),
     "traffic": Home("Traffic", "traffic audit", "argus.traffic.section"),
@@ -84,4 +85,3 @@ SECTIONS: dict[str, Home] = {
     "harm": Home("Stale context", "authority harm", "argus.authority.harm.section"),
     "scoring": Home("Authority benchmark", "authority score", "argus.authority.benchmarks.section"),
 }
-"""By the name that the job has in summary.json."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.reports.section import MAX_ROWS, Table, table
 
-FILE = "slices"
-"""The table that a job writes."""
+FILE = "slices"  # the table that a job writes
 
 
 def slices_table(folder: Path, name: str = FILE) -> Table:

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from argus.data.parquet import WRITTEN, read_table
+from argus.data.reading import WRITTEN
+from argus.data.tables import read_table
 from argus.errors import InputError, Location
 from argus.retrievability.pairs import PairRanks
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError, InputError
 from argus.jobs.workspace import NO_ENCODER, Record, keep_input, require_some

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 
 from argus.data.provenance import absorb
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 from argus.data.sqlite import DAMAGED, closing_if_it_fails, connect
 from argus.errors import ArgusError
 

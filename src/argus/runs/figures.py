@@ -107,6 +107,7 @@ def _judging(table: pa.Table) -> dict[str, Values]:
     }
 
 
+# By the name that a job has in summary.json.
 TRACKED: Mapping[str, Tracked] = {
     "audit": Tracked("retrievability", ("id",), "entities", ("k", "pool", "pooling"), _audit),
     "exposure": Tracked(
@@ -128,4 +129,3 @@ TRACKED: Mapping[str, Tracked] = {
     "judging": Tracked("judging", ("query_id",), "questions", ("k", "relevant_from"), _judging),
     "authority": Tracked("authority", ("superseded", "controlling"), "pairs", ("k",), _authority),
 }
-"""By the name that a job has in summary.json."""

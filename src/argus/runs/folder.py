@@ -6,17 +6,22 @@ import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder, folder_aside
-from argus.data.manifest import ManifestSection, check_one_run, torn_jobs
-from argus.data.parquet import write_table
-from argus.data.records import read_record
-from argus.data.writing import check_plain
+from argus.data.folders import (
+    MANIFEST,
+    SUMMARY,
+    ArtifactFolder,
+    ManifestSection,
+    check_one_run,
+    torn_jobs,
+)
+from argus.data.reading import read_record
+from argus.data.tables import write_table
+from argus.data.writing import check_plain, folder_aside
 from argus.errors import InputError
 from argus.runs.figures import TRACKED
 from argus.runs.run import ID, ITEMS, RUN, JobRun, key_of, run_of_results
 
-HISTORY = "history"
-"""The folder of runs, beside the results."""
+HISTORY = "history"  # the folder of runs, beside the results
 
 
 def record_runs(folder: Path | str) -> list[JobRun]:

@@ -13,12 +13,9 @@ from zlib import crc32
 
 from typing_extensions import TypedDict
 
-from argus.data.manifest import ManifestSection
-from argus.data.parquet import WRITTEN, open_parquet, read_batches, read_table
-from argus.data.parts import PARTS
-from argus.data.reading import read_own
-from argus.data.records import parse_json, read_record
-from argus.data.row_checks import is_share, require_shares, require_unique
+from argus.data import tables
+from argus.data.folders import PARTS, ManifestSection
+from argus.data.reading import WRITTEN, parse_json, read_own, read_record
 from argus.errors import InputError, Location
 from argus.runs.figures import TRACKED, Tracked, Values
 
@@ -28,27 +25,22 @@ if TYPE_CHECKING:
 RUN, ITEMS = "run.json", "items.parquet"
 ID = "id"
 AGAIN = "Remove it and take another run; argus history lists them."
-MOST = 100_000
-"""Items of one run that are kept."""
+MOST = 100_000  # items of one run that are kept
 
 
 class RunRecord(TypedDict):
     """run.json: a run without its items. settings: the whole configuration of the job."""
 
-    key: str
-    """Of what it wrote; a run is recorded once."""
-    number: int
-    """In the order of recording, from 1: clocks may run backwards. 0: not recorded."""
+    key: str  # of what it wrote; a run is recorded once
+    number: int  # in the order of recording, from 1: clocks may run backwards. 0: not recorded.
     job: str
     started: str
     finished: str
     argus: str
-    corpus: str | None
-    """SHA-256."""
+    corpus: str | None  # SHA-256
     encoder: str | None
     settings: dict[str, object]
-    means: dict[str, float]
-    """Of each figure, over the items that were measured."""
+    means: dict[str, float]  # of each figure, over the items that were measured
 
 
 @dataclass(frozen=True)
@@ -81,15 +73,15 @@ class JobRun:
 
         path = self.place / ITEMS
         try:
-            table = read_table(path)
+            table = tables.read_table(path)
             ids = table[ID].to_pylist()
             columns = {n: table[n].to_pylist() for n in table.column_names if n != ID}
         except (OSError, KeyError, pa.ArrowException) as error:
             raise _damaged(path, str(error).partition("\n")[0]) from error
         if self.job not in TRACKED or TRACKED[self.job].unique:
-            require_unique(ids, path, fix=AGAIN)
+            tables.require_unique(ids, path, fix=AGAIN)
         for name, values in columns.items():
-            require_shares(ids, values, path, name, fix=AGAIN)
+            tables.require_shares(ids, values, path, name, fix=AGAIN)
         return {name: dict(zip(ids, values, strict=True)) for name, values in columns.items()}
 
     @classmethod
@@ -102,7 +94,7 @@ class JobRun:
             raise _damaged(path, str(error)) from error
         record = read_record(RunRecord, content, where=path)
         for name, mean in record["means"].items():
-            if not is_share(mean):
+            if not tables.is_share(mean):
                 raise _damaged(path, f"the mean of {name!r} is {mean}")
         return cls(record, folder)
 
@@ -121,7 +113,7 @@ def run_of_results(
     path = folder / f"{tracked.table}.parquet" if tracked else None
     if tracked is None or path is None or not path.is_file():
         return None
-    if not set(tracked.id) <= set(open_parquet(path, fix=WRITTEN).schema_arrow.names):
+    if not set(tracked.id) <= set(tables.open_parquet(path, fix=WRITTEN).schema_arrow.names):
         return None  # another job wrote a table of that name since
     items: dict[str, dict[str, float | None]] = {}
     read: list[str] = []
@@ -129,12 +121,12 @@ def run_of_results(
         for ids, table in _parts(path, tracked):
             read += ids
             for name, values in tracked.read(table).items():
-                require_shares(ids, values, path, name)
+                tables.require_shares(ids, values, path, name)
                 items.setdefault(name, {}).update(zip(ids, values, strict=True))
     except (OSError, KeyError, pa.ArrowException) as error:
         raise _damaged(path, str(error).partition("\n")[0]) from error
     if tracked.unique:
-        require_unique(read, path, " → ".join(tracked.id))
+        tables.require_unique(read, path, " → ".join(tracked.id))
     measured = {n: v for n, v in items.items() if any(x is not None for x in v.values())}
     return JobRun(_record(job, manifest, summary, measured), folder, measured)
 
@@ -143,10 +135,10 @@ def _parts(path: Path, tracked: Tracked) -> Iterator[tuple[list[str], pa.Table]]
     """Yield the ids and rows of a table that could be measured, piece by piece."""
     import pyarrow as pa
 
-    n_rows, step = open_parquet(path, fix=WRITTEN).metadata.num_rows, 1
+    n_rows, step = tables.open_parquet(path, fix=WRITTEN).metadata.num_rows, 1
     while n_rows > MOST * step:
         step *= 2  # so that a part of a larger table lies within that of a smaller one
-    for batch in read_batches(path, tracked.columns, rows=MOST, fix=WRITTEN):
+    for batch in tables.read_batches(path, tracked.columns, rows=MOST, fix=WRITTEN):
         table = pa.Table.from_batches([batch])
         columns = [table[name].to_pylist() for name in tracked.id]
         ids = [" → ".join(map(str, row)) for row in zip(*columns, strict=True)]

@@ -25,8 +25,8 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from argus.data.about import EXPANSIONS, file_in, rows_by_document
-from argus.data.beir import write_jsonl
 from argus.data.types import Document
+from argus.data.writing import write_jsonl
 from argus.errors import InputError
 from argus.llm import LanguageModel, Outcome, Prompt
 from argus.llm import State as PromptState

@@ -15,8 +15,8 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from argus.data.about import file_in, rows_by_document
-from argus.data.beir import write_jsonl
 from argus.data.rows import Row
+from argus.data.writing import write_jsonl
 from argus.errors import InputError
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.schema import ProfileAnswer

@@ -14,7 +14,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from argus.data.locks import take_lock
+from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
 from argus.service.app import create_app
 from argus.service.config import ServeConfig

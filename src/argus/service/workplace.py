@@ -11,11 +11,10 @@ from pathlib import Path
 from argus.authority.jobs.config import AuthoritySource
 from argus.commands import invocation_of
 from argus.corpora import NamedCorpus
-from argus.data.artifacts import SUMMARY, ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.manifest import MANIFEST, ManifestSection
+from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection
 from argus.data.provenance import InputFile
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.explanation.config import RunConfig

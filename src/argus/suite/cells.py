@@ -10,11 +10,10 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import write_whole
 from argus.data.file_names import cut, plain
 from argus.data.provenance import content_hash
-from argus.data.reading import read_own
-from argus.data.records import parse_json, read_record
+from argus.data.reading import parse_json, read_own, read_record
+from argus.data.writing import write_whole
 from argus.errors import InputError
 
 Rank = int | None

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder, write_whole
-from argus.data.locks import one_writer, take_lock
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
+from argus.data.writing import one_writer, take_lock, write_whole
 from argus.encoders.store import KEY_BYTES
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError, InputError, NothingMeasured

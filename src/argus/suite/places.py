@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argus.data.parts import file_hash
-from argus.data.provenance import content_hash
+from argus.data.provenance import content_hash, file_hash
 from argus.data.yaml_file import nearest
 from argus.indexes.header import FILE
 from argus.indexes.views import ViewIndex

@@ -15,10 +15,10 @@ import pyarrow as pa
 from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
+from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.errors import InputError
 from argus.jobs.result import Result

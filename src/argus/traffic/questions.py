@@ -22,9 +22,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder, replacing
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query
+from argus.data.writing import replacing
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import STEMMED, words
 from argus.progress import progress

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.reports.slices import slices_table

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import replacing, write_whole
 from argus.data.provenance import peak_memory_bytes
-from argus.data.records import parse_json
-from argus.data.writing import remove, writable
+from argus.data.reading import parse_json
+from argus.data.writing import remove, replacing, writable, write_whole
 from argus.devices import is_out_of_memory
 from argus.errors import ArgusError, InputError
 from argus.progress import announce, progress

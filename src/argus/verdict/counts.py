@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
-from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.manifest import MANIFEST, ManifestSection, torn_jobs
-from argus.data.records import read_record
+from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection, torn_jobs
+from argus.data.reading import read_record
 from argus.errors import InputError
 from argus.measures.intervals import Discrimination, discrimination, wilson
 from argus.verdict.places import Places, Project
@@ -237,7 +236,8 @@ class Results:
 
         Raises InputError for one that is damaged.
         """
-        from argus.data.parquet import WRITTEN, open_parquet, read_table
+        from argus.data.reading import WRITTEN
+        from argus.data.tables import open_parquet, read_table
 
         path = self.folder / f"{name}.parquet"
         if not path.is_file():

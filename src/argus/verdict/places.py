@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from argus.commands import Invocation, command, takes, words_of
-from argus.data.manifest import ManifestSection
+from argus.data.folders import ManifestSection
 from argus.data.text_files import read_toml
 from argus.errors import InputError
 from argus.stores.spec import BLENDED, KINDS, asks_store, is_store, parse_store

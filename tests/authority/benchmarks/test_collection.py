@@ -15,8 +15,8 @@ from argus.authority.domains import Domain, load_domain
 from argus.authority.records import Record
 from argus.authority.rules import Edge, Rule, ScopeKey
 from argus.authority.times import parse_moment, zone_named
-from argus.data import artifacts, beir
-from argus.data.artifacts import replacing
+from argus.data import writing
+from argus.data.writing import replacing
 from argus.errors import InputError
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -143,8 +143,7 @@ def test_a_write_that_was_stopped_at_any_file_can_be_done_again(
         return replacing(path)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(artifacts, "replacing", stopping)
-        patch.setattr(beir, "replacing", stopping)
+        patch.setattr(writing, "replacing", stopping)
         write_benchmark(tmp_path, bench, seed=0)
     write_benchmark(tmp_path, bench, seed=0)
     assert read_benchmark(tmp_path) == bench

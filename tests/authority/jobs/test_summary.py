@@ -9,7 +9,7 @@ from argus.authority.jobs.audit import audit_authority
 from argus.authority.jobs.lint import lint
 from argus.authority.jobs.search import search_authority
 from argus.authority.jobs.summary import AuthorityAuditSummary, LintSummary, SearchAnswer
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.errors import InputError
 from tests.support.superseding import RUN, story_source, write_story
 

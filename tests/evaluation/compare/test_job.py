@@ -7,7 +7,7 @@ import pytest
 
 import argus
 from argus.data import Document, Query, View
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.encoders import EncoderConfig
 from argus.errors import InputError, Location
 from argus.evaluation.compare.job import compare_encoders, compare_folders, compare_indexes

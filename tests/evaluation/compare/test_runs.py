@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.runs import ranking, read_run
 from argus.data.types import Query
 from argus.errors import InputError

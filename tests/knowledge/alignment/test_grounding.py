@@ -3,7 +3,7 @@ import random
 import pyarrow as pa
 import pytest
 
-from argus.data.kb_tables import ENTITIES
+from argus.data.kb import ENTITIES
 from argus.knowledge.alignment.grounding import (
     HELD,
     UNGROUNDED,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from argus.data.kb_tables import TABLES
+from argus.data.kb import TABLES
 from argus.knowledge.alignment import RAW, AlignSettings, align, finish
 from argus.knowledge.dumps.item_rows import ITEMS, STATEMENTS
 from argus.knowledge.dumps.page_rows import LINKS, PAGES

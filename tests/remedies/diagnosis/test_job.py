@@ -305,7 +305,7 @@ def test_a_place_that_cannot_be_written_is_named(minilm, tmp_path):
 
 def test_writing_a_diagnosis_is_shared_with_remedies(diagnosed, tmp_path):
     """A remedy writes the same table and sections, and leaves out no document."""
-    from argus.data.artifacts import ArtifactFolder
+    from argus.data.folders import ArtifactFolder
     from argus.jobs.workspace import Record
 
     folder = ArtifactFolder(tmp_path / "remedy")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.encoders import EmbeddingStore
 from argus.errors import ArgusError
 from argus.indexes.views import ViewIndex
@@ -22,7 +22,7 @@ import argus.remedies.repair.expand as expand
 from argus.remedies.config import ROBUST
 import argus.remedies.repair.receipt as receipt
 import argus.remedies.repair.remedy as remedy
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.encoders import EncoderConfig, load_encoder
 from argus.indexes.views import ViewIndex
 from argus.remedies.repair.config import ReferenceConfig

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.jobs.parts import remove_parts
 from argus.knowledge import RelationGraph
 from argus.retrievability.audit import rank_parts

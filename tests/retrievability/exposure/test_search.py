@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.indexes import dense, known_item_search, search
 from argus.indexes.groups import Groups, RowLists
 from argus.retrievability.exposure.search import ExactSearch, ProbeQueries, search_in_parts

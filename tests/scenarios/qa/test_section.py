@@ -3,7 +3,7 @@ from dataclasses import asdict
 import pyarrow as pa
 import pytest
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.jobs.workspace import Record
 from argus.reports import write_report
 from argus.scenarios.qa.agreement import agreement

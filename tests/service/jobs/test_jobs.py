@@ -12,7 +12,7 @@ import time
 import httpx
 import pytest
 
-from argus.data.locks import take_lock
+from argus.data.writing import take_lock
 from argus.errors import ArgusError
 from argus.service.jobs import routes
 from argus.service.jobs.planning import may_start

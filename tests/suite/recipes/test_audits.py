@@ -2,7 +2,7 @@
 
 import pytest
 
-from argus.data.beir import write_jsonl
+from argus.data.writing import write_jsonl
 from argus.suite.recipes.audits import POOL, OfReach
 from argus.suite.recipes.requests import ReachRequest
 from argus.suite.recipes.setting import Setting

@@ -30,7 +30,7 @@ from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
 from argus.data.qrels import read_qrels
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Qrels
 from argus.errors import InputError

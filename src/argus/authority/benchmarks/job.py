@@ -23,8 +23,8 @@ from argus.authority.benchmarks.summary import ScoringSummary, headline
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.tables import ScoredSystem, question_table, summarise_results
 from argus.authority.benchmarks.types import Benchmark
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
+from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import InputError
 from argus.jobs.result import Result

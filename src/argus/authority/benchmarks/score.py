@@ -24,7 +24,7 @@ from argus.authority.benchmarks.summary import (
     SystemShares,
 )
 from argus.authority.benchmarks.types import Benchmark, Question
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.data.types import State
 
 ANCHOR_DEPTHS = (1, 5, 10, 20)

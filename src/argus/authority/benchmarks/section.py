@@ -12,7 +12,7 @@ from argus.authority.benchmarks.summary import (
     ShareName,
     SystemFigures,
 )
-from argus.data.parquet import read_records
+from argus.data.tables import read_records
 from argus.data.types import State
 from argus.reports.section import MAX_ROWS, Section, Table, table
 

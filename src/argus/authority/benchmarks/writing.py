@@ -12,9 +12,8 @@ from typing_extensions import TypedDict
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.records import Record
 from argus.authority.rules import SUPERSEDES, Edge
-from argus.data.artifacts import write_whole
-from argus.data.beir import write_jsonl
 from argus.data.reading import read_own
+from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError
 
 CORPUS, QUERIES, EDGES = "corpus.jsonl", "queries.jsonl", "supersedes.jsonl"

@@ -15,8 +15,8 @@ from argus.authority.domains.spec import GLOBAL, DomainSpec, RuleSpec
 from argus.authority.records import OWN_ID
 from argus.authority.rules import SUPERSEDES, Order, Rule, ScopeKey, Ties
 from argus.authority.times import zone_named
-from argus.data.artifacts import write_whole
 from argus.data.text_files import read_text
+from argus.data.writing import write_whole
 from argus.data.yaml_file import Place, YamlFile, nearest, read_spec
 from argus.errors import InputError
 

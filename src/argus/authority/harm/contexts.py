@@ -10,7 +10,7 @@ from argus.authority.benchmarks.first_stages import FirstStages
 from argus.authority.benchmarks.systems import Bench, System, choose
 from argus.authority.benchmarks.types import Benchmark, Question
 from argus.authority.harm.config import HarmConfig
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.encoders import Encoder, EncoderConfig
 from argus.jobs.workspace import NO_ENCODER, Record, open_encoder
 

@@ -17,8 +17,8 @@ from argus.authority.harm.config import AnyModel, HarmConfig
 from argus.authority.harm.contexts import Context, contexts, serve, shown
 from argus.authority.harm.prompts import Judgement, answer_prompt, judge_prompt
 from argus.authority.harm.summary import ArmFigures, HarmSummary, harm_lines
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
+from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.jobs.recorded_model import RecordedModel

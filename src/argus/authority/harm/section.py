@@ -6,7 +6,7 @@ from pathlib import Path
 
 from argus.authority.benchmarks.summary import ShareFigures
 from argus.authority.harm.summary import HarmSummary
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.reports.section import MAX_ROWS, Section, table
 
 SHARES = {

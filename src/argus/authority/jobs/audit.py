@@ -25,9 +25,9 @@ from argus.authority.jobs.inputs import OpenedAuthority, open_authority
 from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy, SearchFacts
 from argus.authority.reachability import Supersession, reach, supersessions
 from argus.authority.relation import Authority
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.types import FloatArray, State
+from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries

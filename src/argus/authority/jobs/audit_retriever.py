@@ -11,7 +11,7 @@ from argus.authority.jobs.inputs import in_force, require_records
 from argus.authority.jobs.summary import Proxy, RetrieverFacts
 from argus.authority.reachability import Supersession
 from argus.authority.relation import Authority
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Query, State
 from argus.jobs.workspace import Record
 from argus.retrievers.asking import Answerer, answers_of

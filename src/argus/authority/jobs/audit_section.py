@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from argus.authority.jobs.audit_findings import BEYOND
 from argus.authority.jobs.relation_table import rules
 from argus.authority.jobs.summary import AuthorityAuditSummary, Proxy
-from argus.data.parquet import read_records
+from argus.data.tables import read_records
 from argus.data.types import State
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table

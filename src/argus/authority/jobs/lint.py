@@ -25,13 +25,13 @@ from argus.authority.jobs.summary import (
 )
 from argus.authority.lint import LintedQuery, Removed, lint_queries
 from argus.authority.relation import Authority
-from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import ID_FIELDS, read_queries
-from argus.data.locks import one_writer
-from argus.data.records import record_of
+from argus.data.folders import ArtifactFolder
+from argus.data.reading import record_of
 from argus.data.rows import id_value, pick_field, read_rows
 from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Run, State
+from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record

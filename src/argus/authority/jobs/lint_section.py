@@ -6,7 +6,7 @@ from pathlib import Path
 
 from argus.authority.jobs.relation_table import rules
 from argus.authority.jobs.summary import RATES, LintSummary, Violation
-from argus.data.parquet import read_records
+from argus.data.tables import read_records
 from argus.reports.section import MAX_ROWS, Section, Table, table
 
 

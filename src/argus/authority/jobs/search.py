@@ -325,7 +325,7 @@ def _dense(
 ) -> Scores:
     import tempfile
 
-    from argus.data.artifacts import ArtifactFolder
+    from argus.data.folders import ArtifactFolder
     from argus.encoders import documents as as_documents
     from argus.encoders import embed
     from argus.encoders import queries as as_queries

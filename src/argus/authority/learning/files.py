@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from argus.authority.learning.pairs import CLUES, Pair
-from argus.data.artifacts import replacing
-from argus.data.csv_cells import as_written, harmless
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
+from argus.data.tables import as_written, harmless
+from argus.data.writing import replacing
 from argus.errors import InputError
 
 EVIDENCE = 500

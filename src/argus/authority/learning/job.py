@@ -31,7 +31,7 @@ from argus.authority.learning.summary import (
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
-from argus.data.beir import write_jsonl
+from argus.data.writing import write_jsonl
 from argus.errors import InputError
 from argus.jobs.result import Result
 

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from argus.authority.learning.pairs import CLUES
-from argus.data.artifacts import write_whole
 from argus.data.provenance import content_hash
-from argus.data.records import parse_json, read_record
+from argus.data.reading import parse_json, read_record
+from argus.data.writing import write_whole
 from argus.errors import InputError
 
 Floats = npt.NDArray[np.float64]

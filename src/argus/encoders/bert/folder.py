@@ -9,7 +9,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import nn
 
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 from argus.encoders.bert.modules import Normalize, Pooling, SentenceModel, Transformer
 from argus.encoders.bert.network import Bert, BertConfig
 from argus.encoders.bert.settings import Settings, Unfamiliar

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 
 T = TypeVar("T")
 

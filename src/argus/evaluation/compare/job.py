@@ -13,13 +13,13 @@ import pyarrow as pa
 
 from argus.corpora import Corpus, NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus, read_corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.qrels import read_judgements
 from argus.data.runs import RUN_FILE, read_run
 from argus.data.types import Document, Qrels, Query, Run
+from argus.data.writing import one_writer
 from argus.encoders import EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.compare.lists import compare_lists, compare_states

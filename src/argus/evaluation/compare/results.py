@@ -9,11 +9,9 @@ from typing import Literal, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import MANIFEST, SUMMARY, ArtifactFolder
-from argus.data.manifest import check_one_run
-from argus.data.parquet import WRITTEN, read_records
-from argus.data.records import read_record
-from argus.data.row_checks import require_shares, require_unique
+from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, check_one_run
+from argus.data.reading import WRITTEN, read_record
+from argus.data.tables import read_records, require_shares, require_unique
 from argus.errors import InputError
 from argus.evaluation.compare.summary import (
     GAINED,

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.evaluation.history import FigureChange
 from argus.evaluation.parents import Slicer
 from argus.measures.significance import DifferenceFigures, with_interval

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.corpora import Corpus
-from argus.data.artifacts import MANIFEST, ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
-from argus.data.manifest import read_section
+from argus.data.folders import MANIFEST, ArtifactFolder, read_section
 from argus.data.types import Document
+from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.generative.folders import INDEX, described, manifest_of
 from argus.generative.index import Changes, NgramIndex, append, build_index

@@ -10,9 +10,8 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from argus.data.artifacts import write_whole
-from argus.data.reading import read_own
-from argus.data.records import parse_json
+from argus.data.reading import parse_json, read_own
+from argus.data.writing import write_whole
 from argus.errors import InputError
 from argus.generative.passages import PassageCounts
 

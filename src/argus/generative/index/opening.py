@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.arrays import UNREADABLE, damage
+from argus.data.reading import UNREADABLE, damage
 from argus.data.types import IntArray
 from argus.errors import InputError
 from argus.generative.index.segment import Segment, text_type

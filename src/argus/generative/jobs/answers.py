@@ -17,7 +17,7 @@ from typing import IO, Annotated, NotRequired, TypeVar
 from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
-from argus.data.records import parse_json, read_record
+from argus.data.reading import parse_json, read_record
 from argus.data.types import Query
 from argus.errors import InputError, Location
 from argus.generative.answer import Answer, Hit, HitKey

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
 from argus.data.dpr import INDENT, DprKey, DprPassage, DprResult, write_dpr
+from argus.data.folders import ArtifactFolder
 from argus.data.kilt import write_kilt
 from argus.data.runs import ranking, write_run
 from argus.data.types import Document, Run, Topic

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import check_limit
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.topics import TopicFormat, read_topics, topics_file
 from argus.data.types import Document, Query, Topic
+from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.generative.answer import Answer, Hit
 from argus.generative.folders import index_folder, is_from_scratch, manifest_of, need_model

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from argus.data.artifacts import ArtifactFolder, write_whole
-from argus.data.beir import write_jsonl
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.rows import read_ids
 from argus.data.types import Document
+from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError
 
 QUESTIONS, QRELS = "held_out.jsonl", "held_out.tsv"

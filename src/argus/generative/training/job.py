@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
-from argus.data.parquet import read_table
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
+from argus.data.tables import read_table
+from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.generative.decode.model import start_token, token_limit

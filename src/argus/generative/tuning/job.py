@@ -10,13 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
-from argus.data.parquet import read_table
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.reading import read_own
-from argus.data.records import parse_json
+from argus.data.reading import parse_json, read_own
+from argus.data.tables import read_table
+from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.generative.folders import MODEL, NOTE, index_folder, is_from_scratch, need_model
 from argus.generative.index import NgramIndex, check_corpus

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from argus.data.kb_tables import ENTITIES
+from argus.data.kb import ENTITIES
 from argus.engine.protocol import Engine, Work
 from argus.knowledge.mentions import ground
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from typing_extensions import TypedDict
 
-from argus.data.kb_tables import ALIASES, REDIRECTS, RELATIONS
+from argus.data.kb import ALIASES, REDIRECTS, RELATIONS
 from argus.engine.protocol import Engine
 from argus.errors import InputError
 from argus.knowledge.alignment.database import Database, database, fewer_words, is_blank

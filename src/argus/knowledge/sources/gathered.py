@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.kb_tables import RELATIONS
+from argus.data.kb import RELATIONS
 from argus.knowledge.alignment.database import Database, database
 from argus.knowledge.sources.raw import ROWS_PER_PART, PartWriter, RawWriter
 from argus.knowledge.sources.vocabulary import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argus.data.kb_tables import MENTION
+from argus.data.kb import MENTION
 from argus.knowledge.base import Entity
 from argus.knowledge.mentions import mention_relations
 from argus.knowledge.sources.raw import RawWriter

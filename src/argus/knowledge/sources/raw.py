@@ -14,8 +14,7 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from argus.data.artifacts import replacing
-from argus.data.writing import writable
+from argus.data.writing import replacing, writable
 from argus.knowledge.alignment.raw_tables import RAW, raw_folder
 
 ROWS_PER_PART = 50_000

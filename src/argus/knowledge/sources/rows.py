@@ -9,7 +9,7 @@ from pathlib import Path
 
 from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
 from argus.data.fields import FieldNames
-from argus.data.kb_tables import HYPERLINK, TRIPLES
+from argus.data.kb import HYPERLINK, TRIPLES
 from argus.data.rows import (
     Row,
     has_field,

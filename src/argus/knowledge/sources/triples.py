@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
-from argus.data.kb_tables import HYPERLINK, TRIPLES
+from argus.data.kb import HYPERLINK, TRIPLES
 from argus.data.rows import FORMATS
 from argus.errors import InputError, Location
 from argus.knowledge.edge_columns import OBJECT_FIELDS, SUBJECT_FIELDS

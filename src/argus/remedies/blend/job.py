@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.data.types import Document, FloatArray, Qrels, Query
+from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import queries as as_queries
 from argus.encoders.store import store_of

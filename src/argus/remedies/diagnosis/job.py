@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.types import count_states
+from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.jobs.on_engine import opened as open_engine

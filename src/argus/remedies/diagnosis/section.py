@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.remedies import figures as figures_repair
 from argus.remedies.diagnosis.summary import DiagnosisSummary
 from argus.reports.section import MAX_ROWS, Section, Table, table

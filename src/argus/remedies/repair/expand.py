@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from argus.corpora import NamedCorpus
-from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query
+from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig
 from argus.remedies.config import ROBUST, ExpandConfig
 from argus.remedies.diagnosis.config import TAU

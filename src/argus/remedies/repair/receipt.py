@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import open_corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.parquet import read_table
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table
 from argus.data.types import Qrels, Query, State, View
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.corpora.opening import corpus_file, read_corpus
+from argus.data.kb import KnowledgeFolder
 from argus.data.kb_file import WORDS, kb_file
-from argus.data.kb_folder import KnowledgeFolder
 from argus.data.types import Document
 from argus.encoders import Encoder
 from argus.errors import InputError

@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.parts import file_hash
-from argus.data.provenance import content_hash, utc_now
-from argus.data.records import read_record
+from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash, file_hash, utc_now
+from argus.data.reading import read_record
 from argus.data.types import View
 from argus.encoders import EmbeddingStore, embed
 from argus.encoders import documents as as_documents

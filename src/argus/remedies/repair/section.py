@@ -6,7 +6,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_records
+from argus.data.tables import read_records
 from argus.remedies import figures as figures_repair
 from argus.remedies.repair.receipt_judged import JudgedRow
 from argus.remedies.repair.summary import FallenDocument, RemedySummary

@@ -13,8 +13,8 @@ import pyarrow as pa
 from typing_extensions import TypedDict
 
 from argus.corpora import NamedCorpus
-from argus.data.locks import one_writer
 from argus.data.types import Qrels, Query, State, View
+from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError

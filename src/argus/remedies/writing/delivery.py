@@ -10,8 +10,8 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.commands import carry, command
-from argus.data.artifacts import ArtifactFolder
-from argus.data.records import read_record
+from argus.data.folders import ArtifactFolder
+from argus.data.reading import read_record
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record

@@ -6,11 +6,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
-from argus.data.manifest import EncoderFacts
+from argus.data.folders import ArtifactFolder, EncoderFacts
 from argus.data.provenance import content_hash
-from argus.data.records import record_of
+from argus.data.reading import record_of
+from argus.data.writing import one_writer
 from argus.errors import InputError
 from argus.indexes.recipes import BlendRecord
 from argus.indexes.snapshot import Snapshot

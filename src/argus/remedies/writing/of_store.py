@@ -13,13 +13,13 @@ import numpy as np
 
 from argus.corpora import StoreCorpus
 from argus.corpora.stored import StoredCorpus, StoredVectors
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.payload import read_parents
 from argus.data.provenance import content_hash
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.data.types import Document, View
+from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig, as_config
 from argus.errors import InputError
 from argus.indexes.blend import BLEND, SENTENCE, Blend

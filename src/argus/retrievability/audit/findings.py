@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.types import State, StateCounts, count_states
 from argus.encoders import Embedded, Rows
 from argus.jobs.parts import remove_parts

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
+from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.encoders import (
     DEFAULT_MODEL,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.devices import check_device
 from argus.encoders.config import COSINE

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_records
+from argus.data.tables import read_records
 from argus.data.types import State
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table

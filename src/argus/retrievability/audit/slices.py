@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
 from argus.knowledge.base import ids_of
 from argus.knowledge.load import Knowledge

@@ -10,13 +10,13 @@ from typing import Any, cast
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.beir import FILES, write_beir
 from argus.data.corpus import read_queries
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.payload import read_parents
 from argus.data.types import Query, Run
+from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.types import IntArray
 from argus.encoders.rows import Rows, arrays_of

@@ -7,7 +7,7 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_records, read_table
+from argus.data.tables import read_records, read_table
 from argus.reports import figures
 from argus.reports.section import MAX_ROWS, Section, Table, naming, table
 from argus.reports.slices import slices_table

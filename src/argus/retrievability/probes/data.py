@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import MANIFEST, SUMMARY
-from argus.data.manifest import check_one_run, read_section
-from argus.data.parquet import open_parquet, read_records
-from argus.data.row_checks import require_shares, require_unique
+from argus.data.folders import MANIFEST, SUMMARY, check_one_run, read_section
+from argus.data.tables import open_parquet, read_records, require_shares, require_unique
 from argus.data.types import FloatArray, State
 from argus.encoders import EmbeddingStore, stored_fingerprint
 from argus.encoders.store import HEADER, stored_dim

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
-from argus.data.parquet import read_table
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table
+from argus.data.writing import one_writer
 from argus.extras import naming_extras
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record

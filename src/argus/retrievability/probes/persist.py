@@ -14,10 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import write_whole
-from argus.data.parts import file_hash
-from argus.data.reading import read_own
-from argus.data.records import parse_json, read_record
+from argus.data.provenance import file_hash
+from argus.data.reading import parse_json, read_own, read_record
+from argus.data.writing import write_whole
 from argus.errors import InputError, Location
 from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.models import (

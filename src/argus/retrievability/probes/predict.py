@@ -13,10 +13,10 @@ import pyarrow as pa
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin, open_corpus
 from argus.corpora.stored import StoredCorpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import check_limit
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, State
+from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Embedded, Encoder, EncoderConfig, embed
 from argus.errors import InputError
 from argus.jobs.result import Result

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.reports.figures import Histogram, distribution
 from argus.reports.section import MAX_ROWS, Section, naming, table
 from argus.retrievability.probes.summary import PredictionSummary

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import Section, Table, table
 from argus.retrievability.probes.metrics import Measure

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.artifacts import write_whole
 from argus.data.provenance import content_hash
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 from argus.data.types import FloatArray
+from argus.data.writing import write_whole
 from argus.progress import progress
 from argus.retrievability.probes.config import ProbeConfig
 from argus.retrievability.probes.estimators import FAMILIES, ProbeRegressor

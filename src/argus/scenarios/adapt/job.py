@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from argus.corpora import NamedCorpus
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.data.types import Document, IntArray, Qrels, Query
+from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
-from argus.data.parquet import read_table
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table
+from argus.data.writing import one_writer
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.jobs.result import Result

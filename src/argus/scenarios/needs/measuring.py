@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Qrels, Query
 from argus.errors import InputError
 from argus.evaluation.judged import JudgedQueries, read_judged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.reports.section import MAX_ROWS, Table, naming, table
 from argus.scenarios.needs.risk import table_name
 from argus.scenarios.needs.risk_summary import WithRisk

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.runs import ranking
 from argus.data.types import Document, FloatArray, Query, View
 from argus.encoders import EmbeddingStore, Encoder, embed

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
+from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig
 from argus.evaluation.parents import ParentFold
 from argus.jobs.recorded_model import require_answers

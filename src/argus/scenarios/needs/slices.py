@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.measures.slices import (
     Sliced,
     Slicing,

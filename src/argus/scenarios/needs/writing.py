@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Document
 from argus.jobs.recorded_model import RecordedModel
 from argus.llm import Ledger, Prompt, estimate, open_model

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.corpora import NamedCorpus
-from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.locks import one_writer
+from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.provenance import content_hash, utc_now
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.data.types import Document, Qrels, Query
+from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents
 from argus.encoders.store import store_of

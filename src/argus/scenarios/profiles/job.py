@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.corpora import Corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Document
+from argus.data.writing import one_writer
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
 from argus.jobs.on_engine import opened as open_engine

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import find_file
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Qrels, Query
+from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError

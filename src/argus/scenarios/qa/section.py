@@ -7,7 +7,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_records
+from argus.data.tables import read_records
 from argus.measures.significance import DifferenceFigures
 from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
 from argus.reports.section import MAX_ROWS, Section, Table, table

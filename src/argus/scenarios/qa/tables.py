@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.measures import paired_difference
 from argus.scenarios.qa.agreement import Agreement
 from argus.scenarios.qa.cases import Gold, Retrieved, ranking_measures

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.data.rows import FORMATS, Row, read_json_lines, read_rows
 from argus.data.whole_numbers import whole_number
 from argus.errors import InputError

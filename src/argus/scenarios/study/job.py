@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.beir import write_jsonl
 from argus.data.corpus import read_queries
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
+from argus.data.writing import one_writer, write_jsonl
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot

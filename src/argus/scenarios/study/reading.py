@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
+from argus.data.writing import one_writer
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.reports import write_report

@@ -15,9 +15,9 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import write_whole
-from argus.data.csv_cells import harmless
 from argus.data.provenance import content_hash
+from argus.data.tables import harmless
+from argus.data.writing import write_whole
 from argus.scenarios.study.config import Criterion, Versus
 from argus.scenarios.study.pairs import Pair, Shown
 from argus.visible import visible

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from argus.data.locks import take_lock
 from argus.data.whole_numbers import whole_number
+from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
 from argus.progress import LINES, VARIABLE, Step, read_step
 from argus.service.jobs.planning import NAME, Commands, JobRequest, Planned, as_request, plan_job

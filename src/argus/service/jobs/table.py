@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from typing_extensions import TypedDict
 
 from argus.data.provenance import utc_now
-from argus.data.records import parse_json, read_record
+from argus.data.reading import parse_json, read_record
 from argus.data.sqlite import closing_if_it_fails, connect
 from argus.errors import ArgusError
 from argus.service.jobs.planning import JobRequest, Planned

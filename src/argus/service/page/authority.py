@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse
 
 from argus.authority.links import Link
 from argus.authority.relation import Authority
-from argus.data.parquet import read_table
+from argus.data.tables import read_table
 from argus.errors import InputError
 from argus.service.page.rendering import (
     PageRoute,

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from argus.commands import command
-from argus.data.artifacts import SUMMARY
-from argus.data.parquet import read_where
+from argus.data.folders import SUMMARY
+from argus.data.tables import read_where
 from argus.data.types import Query as Topic
 from argus.errors import InputError
 from argus.evaluation.compare.summary import SAME, ComparisonSummary, only_one, relevant_sides

@@ -14,9 +14,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse
 
 from argus.corpora.opening import open_corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.parquet import read_names, read_table, read_where
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_names, read_table, read_where
 from argus.errors import InputError
 from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.snapshot import Snapshot, rows_to_views

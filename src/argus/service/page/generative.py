@@ -8,8 +8,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.parquet import read_table, read_where
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table, read_where
 from argus.errors import InputError
 from argus.generative.answer import Hit, HitKey
 from argus.generative.failures.jobs.files import PRUNED

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from argus.data.parquet import read_names, read_table
+from argus.data.tables import read_names, read_table
 from argus.data.types import State
 from argus.errors import InputError
 from argus.service.page.rendering import (

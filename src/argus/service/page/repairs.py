@@ -11,10 +11,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
-from argus.data.artifacts import SUMMARY, ArtifactFolder
-from argus.data.manifest import MANIFEST, ManifestSection
-from argus.data.parquet import Filter, read_where
-from argus.data.records import read_record
+from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection
+from argus.data.reading import read_record
+from argus.data.tables import Filter, read_where
 from argus.errors import InputError
 from argus.evaluation.summary import EvaluationSummary
 from argus.indexes.blend import BLEND

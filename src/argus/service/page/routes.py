@@ -9,7 +9,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
-from argus.data.parquet import read_where
+from argus.data.tables import read_where
 from argus.evaluation.history import run_lines, trends
 from argus.runs import runs_in
 from argus.service.page import (

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 
 from argus.commands import command
-from argus.data.parquet import read_names, read_table
+from argus.data.tables import read_names, read_table
 from argus.data.types import Query as Topic
 from argus.errors import ArgusError
 from argus.explanation.config import ExplainConfig

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.manifest import is_current, read_section
+from argus.data.folders import is_current, read_section
 from argus.data.types import FloatArray
 from argus.retrievability.probes.summary import ProbeSummary
 from argus.suite.recipes.requests import KnowledgeRequest, ProbeRequest, ReachRequest

@@ -11,10 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder
-from argus.data.locks import one_writer
-from argus.data.manifest import MANIFEST, ManifestSection
-from argus.data.records import read_record
+from argus.data.folders import MANIFEST, ArtifactFolder, ManifestSection
+from argus.data.reading import read_record
+from argus.data.writing import one_writer
 from argus.errors import ArgusError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record

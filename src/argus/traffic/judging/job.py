@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from argus.corpora import Corpus
 from argus.corpora.opening import open_corpus
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
+from argus.data.folders import ArtifactFolder
 from argus.data.runs import read_run
 from argus.data.types import Document, Run
+from argus.data.writing import one_writer
 from argus.jobs.recorded_model import RecordedModel, require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some

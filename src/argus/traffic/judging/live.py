@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from argus.data import parquet
-from argus.data.artifacts import ArtifactFolder
-from argus.data.manifest import read_section
+from argus.data import tables
+from argus.data.folders import ArtifactFolder, read_section
 from argus.errors import InputError
 from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.estimates import Draw, JudgingSummary, judging_summary
@@ -153,5 +152,5 @@ def _questions(path: Path, rows: Sequence[ToGrade]) -> list[ServedQuestion]:
 @lru_cache(maxsize=TABLES_KEPT)
 def _columns(path: Path, _changed: int, _size: int) -> list[tuple[str, int, float | None, int]]:
     """Return id, asks, risk and what was served of all; kept until the file changes."""
-    table = parquet.read_table(path, ["query_id", "asks", "risk", "served"])
+    table = tables.read_table(path, ["query_id", "asks", "risk", "served"])
     return list(zip(*(column.to_pylist() for column in table.columns), strict=True))

@@ -12,10 +12,10 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.data.artifacts import ArtifactFolder
 from argus.data.corpus import find_file
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.records import read_record
+from argus.data.reading import read_record
 from argus.data.rows import Row, pick_field, read_rows, text_value
 from argus.data.runs import ranking
 from argus.data.types import Document, Query, Run

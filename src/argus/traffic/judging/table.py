@@ -16,12 +16,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
-from argus.data.artifacts import write_whole
-from argus.data.csv_cells import as_written, harmless
-from argus.data.locks import waiting_for
-from argus.data.parts import file_hash
+from argus.data.provenance import file_hash
 from argus.data.rows import Row, read_rows
+from argus.data.tables import as_written, harmless
 from argus.data.whole_numbers import whole_number
+from argus.data.writing import waiting_for, write_whole
 from argus.errors import InputError
 from argus.traffic.config import HIGHEST
 

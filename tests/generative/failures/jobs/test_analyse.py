@@ -8,7 +8,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.artifacts import ArtifactFolder
+from argus.data.folders import ArtifactFolder
 from argus.errors import InputError
 from argus.generative.failures.jobs.analyse import analyse_failures as analyse
 from argus.generative.failures.jobs.settings import FailureConfig, ReplayConfig

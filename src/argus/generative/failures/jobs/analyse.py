@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from argus.cores import available_cores
 from argus.corpora import NamedCorpus, named
-from argus.data.artifacts import ArtifactFolder
 from argus.data.fields import FieldNames
-from argus.data.locks import one_writer
-from argus.data.parquet import read_table
+from argus.data.folders import ArtifactFolder
 from argus.data.qrels import read_qrels
+from argus.data.tables import read_table
+from argus.data.writing import one_writer
 from argus.errors import ArgusError, InputError
 from argus.generative.failures.headline import headline
 from argus.generative.failures.jobs.checks import check_measured, make_setup

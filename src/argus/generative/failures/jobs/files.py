@@ -10,8 +10,9 @@ from typing import Literal, get_args
 
 import pyarrow as pa
 
-from argus.data.artifacts import ArtifactFolder, replacing
-from argus.data.csv_cells import harmless
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import harmless
+from argus.data.writing import replacing
 from argus.generative.failures.jobs.summary import System, diagnosis_table
 from argus.generative.failures.measures import to_table
 from argus.generative.failures.summary import (

@@ -15,7 +15,7 @@ from argus.corpora import NamedCorpus
 from argus.corpora.opening import read_corpus
 from argus.data.fields import FieldNames
 from argus.data.json_list import Item, JsonList
-from argus.data.records import parse_json
+from argus.data.reading import parse_json
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics
 from argus.data.types import Document, Qrels, Run, Topic

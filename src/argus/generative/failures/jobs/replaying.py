@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TypeVar
 
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.errors import InputError
 from argus.generative.decode.settings import Decoding
 from argus.generative.failures.diagnosis import FAILED, outcome

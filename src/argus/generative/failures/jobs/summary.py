@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from argus.data.records import record_of
+from argus.data.reading import record_of
 from argus.generative.failures.diagnosis import (
     FAILED,
     FOUND,

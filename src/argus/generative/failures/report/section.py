@@ -8,7 +8,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict
 
-from argus.data.parquet import read_records
+from argus.data.tables import read_records
 from argus.generative.failures.references import cited, spelt_out
 from argus.generative.failures.report import figures as charts
 from argus.generative.failures.report.specs import SHOWN, Shown, named

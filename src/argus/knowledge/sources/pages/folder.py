@@ -11,7 +11,7 @@ from tempfile import TemporaryFile
 from typing import IO
 from urllib.parse import unquote
 
-from argus.data.kb_tables import HYPERLINK
+from argus.data.kb import HYPERLINK
 from argus.errors import InputError
 from argus.knowledge.sources.pages.front_matter import split_front_matter
 from argus.knowledge.sources.pages.html import parse_html

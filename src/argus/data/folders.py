@@ -1,0 +1,469 @@
+"""Keep the results of jobs in a folder: tables, `summary.json` and `manifest.json`.
+
+Jobs over one corpus (audit, exposure) may share a folder: each JSON file has a section per job. A
+job writes its section of `manifest.json` last, with the hashes of its summary and of its tables:
+files of two runs are never mistaken for one run. The file `.argus` names all that Argus wrote.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NotRequired, TypeVar
+
+from typing_extensions import TypedDict
+
+from argus.commands import Invocation, invocation_of
+from argus.data.provenance import Environment, InputFile, describe_inputs, file_hash
+from argus.data.reading import read_own, read_record
+from argus.data.writing import (
+    check_held,
+    check_plain,
+    hold,
+    remove,
+    remove_leftovers,
+    replacing,
+    waiting_for,
+    writable,
+    write_whole,
+)
+from argus.engine.protocol import EngineRecord
+from argus.errors import InputError, NotWritten
+from argus.hidden import LEAST_IN_FILES, without_known
+from argus.progress import remark
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+T = TypeVar("T")
+MARKER = ".argus"
+NOTE = "# Argus wrote these here; --fresh removes them.\n"  # the first line of that file
+SUMMARY, MANIFEST = "summary.json", "manifest.json"
+PARTS = "parts"  # the key of these hashes in a section of the manifest
+MAX_RECORD = 1 << 24  # bytes that are read of the marker
+
+
+class PrecisionTrial(TypedDict):
+    """One number format, compared with float32 on a sample of texts.
+
+    min_cosine: None where the format was dropped for its speed alone.
+    """
+
+    precision: str
+    speedup: float
+    min_cosine: float | None
+    accepted: bool
+
+
+class StoredVectorsFacts(TypedDict):
+    """Vectors of a store that a job used as they are, and their agreement with an encoder.
+
+    store: name or address of the store.
+    vector_field: field of the vectors.
+    metric: metric that the store ranks by.
+    ranking: similarity that they are compared by here.
+    index: kind of index that the store has.
+    records: records that the store said that it holds, or as many as were wanted.
+    read: records that were read.
+    broken: records without a usable vector, by reason.
+    shortest: least length of a whole vector; None without any.
+    longest: greatest length of a whole vector; None without any.
+    template: how title and text were joined.
+    agreement: median cosine to the encoder's vectors.
+    least: least cosine to the encoder's vectors.
+    compared: texts that were embedded for it.
+    sha256: SHA-256 of ids, texts and vectors.
+    """
+
+    store: str
+    vector_field: str
+    metric: str
+    ranking: str
+    index: str
+    records: int
+    read: int
+    broken: dict[str, int]
+    shortest: float | None
+    longest: float | None
+    template: str
+    agreement: float
+    least: float
+    compared: int
+    sha256: str
+
+
+class EncoderFacts(TypedDict, total=False):
+    """The encoder whose vectors, or the system whose output, a job measured.
+
+    what: stands in place of an encoder, such as "index".
+    store: folder of the vectors; relative where it lies in the folder of results.
+    stored: vectors of a store that came with the documents.
+    """
+
+    what: str
+    fingerprint: str
+    precision_trials: list[PrecisionTrial]
+    store: str
+    dim: int
+    stored: StoredVectorsFacts
+
+
+class ManifestSection(TypedDict):
+    """A job's section of manifest.json; times are ISO 8601 in UTC.
+
+    argus: version. config: all settings by name. engine: as `Engine.describe` returns it.
+    counts: figures of the job. invocation: how it was started. parts: SHA-256 of the summary and of
+    each table of the job, by name of the file. timings_s: seconds by step.
+    """
+
+    argus: str
+    started: str
+    finished: str
+    config: dict[str, object]
+    inputs: dict[str, InputFile]
+    encoder: EncoderFacts
+    engine: NotRequired[EngineRecord]
+    counts: Mapping[str, object]
+    invocation: NotRequired[Invocation]
+    parts: NotRequired[Mapping[str, str]]
+    timings_s: dict[str, float]
+    peak_memory_bytes: int
+    environment: Environment
+
+
+class CorpusFile(TypedDict):
+    """A corpus, as far as two are compared."""
+
+    file: str
+    sha256: str
+
+
+class ReadInputs(TypedDict):
+    """The corpus that a job read, if it read one."""
+
+    corpus: NotRequired[CorpusFile]
+
+
+class Limit(TypedDict):
+    """How many documents of the corpus a job read; None is all."""
+
+    limit: NotRequired[int | None]
+
+
+class JobOfCorpus(TypedDict):
+    """The fields of a job's section that identify its corpus."""
+
+    inputs: ReadInputs
+    config: Limit
+
+
+class ArtifactFolder:
+    """An output folder. Nothing is made or removed before `open`.
+
+    Each name is recorded in it before its file is written: by the methods here, and by `own` for
+    files that a job writes itself. A link of that name is replaced, and never followed.
+    fresh: opening removes all that is recorded, and nothing else. A folder that Argus did not write
+    is refused, and so is a name that somebody else's file has.
+    Raises InputError when the path is a file.
+    """
+
+    def __init__(self, path: Path, *, fresh: bool = False) -> None:
+        self.path, self.fresh = path, fresh
+        self._marker = path / MARKER
+        self._busy = (
+            f"{path} is being written to by another run; wait for it, or give another --out. "
+            "Nothing was changed."
+        )
+        self._tables: dict[str, str] = {}  # hashes of those written since the last summary
+        self._finished: set[str] = set()  # jobs whose section of the manifest is of this run
+        if path.is_symlink() and not path.exists():
+            raise InputError(
+                f"is a link to {path.readlink()}, which is not there",
+                expected="a folder for results",
+                fix="Make that folder, remove the link, or give another --out.",
+                where=path,
+            )
+        if path.exists() and not path.is_dir():
+            raise InputError(
+                "is a file", expected="a folder for results", fix="Give another --out.", where=path
+            )
+        if fresh and path.exists() and any(path.iterdir()) and not self._is_recorded():
+            raise InputError(
+                "holds files that Argus did not write, or did not record",
+                expected="an empty folder, or one from an earlier run",
+                fix="--fresh deletes only Argus's own results: give another --out, or clear it.",
+                where=path,
+            )
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def open(self) -> None:
+        """Make the folder and, once, empty it if `fresh`. Call it when all input is checked.
+
+        It is the job's own from then on (`one_writer`). Raises ArgusError where another run has
+        it, InputError where it cannot be written.
+        """
+        self._check_marker()
+        for name in (SUMMARY, MANIFEST):  # every job writes these: refuse them before hours of work
+            self._refuse_foreign(name)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            hold(self._marker, busy=self._busy)
+            remove_leftovers(self.path)
+            if self.fresh:
+                for name in self.recorded():  # a damaged record must not lead out of the folder
+                    if Path(name).name == name and name not in ("", ".", "..") and "\0" not in name:
+                        remove(self.path / name)
+                self._marker.write_text(NOTE, encoding="utf-8")
+            self.fresh = False
+            self._begin_record()
+        except OSError as error:
+            raise NotWritten(error.filename or self.path, error) from error
+
+    def own(self, name: str, *, goes_on: bool = False) -> Path:
+        """Return the path of a file or folder in it, recorded as written by Argus.
+
+        goes_on: the job reads the file that is there and goes on with it, whoever wrote it. Without
+        it, a file of somebody else raises InputError. Raises ArgusError where another folder has
+        replaced this one.
+        """
+        self._check_marker()
+        check_held(self._marker)
+        path = self.path / name
+        if goes_on or not path.is_symlink() or path.is_dir():
+            check_plain(path)
+        if not goes_on:
+            self._refuse_foreign(name)
+            if path.is_symlink():
+                path.unlink()
+        if name not in self.recorded():
+            with writable(self._marker):
+                self._begin_record()
+                with self._marker.open("a", encoding="utf-8") as marker:
+                    marker.write(f"{name}\n")  # appended: two jobs may write at once
+        return path
+
+    def recorded(self) -> frozenset[str]:
+        """Return the names of all that Argus wrote here."""
+        return frozenset(self._record().splitlines()[1:]) if self._is_recorded() else frozenset()
+
+    def _is_recorded(self) -> bool:
+        return self._marker.is_file() and self._record().startswith(NOTE)
+
+    def _record(self) -> str:
+        """Return the text of the marker; damaged bytes make names that no file has."""
+        with self._marker.open("rb") as file:
+            return file.read(MAX_RECORD).decode(errors="replace")
+
+    def _begin_record(self) -> None:
+        if not self._is_recorded():
+            self._marker.write_text(NOTE, encoding="utf-8")
+
+    def _check_marker(self) -> None:
+        if self._marker.is_symlink() or (self._marker.exists() and not self._marker.is_file()):
+            raise InputError(
+                "is a link, or no file",
+                expected="the record that Argus keeps of what it wrote",
+                fix="Remove it, or give another --out.",
+                where=self._marker,
+            )
+
+    def _refuse_foreign(self, name: str) -> None:
+        if name in self._foreign:
+            raise InputError(
+                "is there, and Argus did not write it",
+                expected="a folder for results alone: a file of this name is part of them",
+                fix="Move it elsewhere, or give another --out.",
+                where=self.path / name,
+            )
+
+    @cached_property
+    def _foreign(self) -> frozenset[str]:
+        """Names of files that lay there before this job without a record.
+
+        Results without any record are a copy that left hidden files behind: nothing is foreign.
+        """
+        entries = self.path.iterdir() if self.path.is_dir() else ()
+        there = {entry.name for entry in entries if not entry.is_dir()}
+        if not self._is_recorded() and there >= {SUMMARY, MANIFEST}:
+            return frozenset()
+        return frozenset(there - self.recorded() - {MARKER})
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Return the sections of a JSON file, none where there is no file."""
+        path = self.path / name
+        if not path.is_file():
+            return {}
+        try:
+            return dict(json.loads(read_own(path)))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise InputError(
+                f"broken JSON ({error})",
+                expected="the file as Argus wrote it",
+                fix="Remove it, or run again with --fresh.",
+                where=path,
+            ) from error
+
+    def write_json(self, name: str, value: Any) -> Path:
+        """Write `value` as indented JSON, without secrets. Raises ValueError for NaN."""
+        path = self.own(name)
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=_plain)
+        write_whole(path, without_known(text, LEAST_IN_FILES) + "\n")
+        return path
+
+    def write_section(self, name: str, section: str, value: Any) -> Path:
+        """Set one section of a JSON file and keep the others, whoever else writes one."""
+        with self._locked():
+            return self.write_json(name, {**self.read_json(name), section: value})
+
+    def write_results(self, job: str, summary: Any, manifest: Any) -> None:
+        """Write a job's summary and, last, its section of the manifest with the hashes of both.
+
+        A table belongs to the job that wrote it last.
+        """
+        self.write_section(SUMMARY, job, summary)
+        parts: Mapping[str, object] = {
+            SUMMARY: _section_hash(self.read_json(SUMMARY)[job]), **self._tables
+        }  # fmt: skip
+        with self._locked():
+            sections = self.read_json(MANIFEST)
+            for section in sections.values():
+                others = _parts_of(section)
+                if others.keys() & self._tables.keys():
+                    section[PARTS] = {n: h for n, h in others.items() if n not in self._tables}
+            before = sections.pop(job, None)  # they stand in the order in which they were written
+            if job in self._finished:
+                parts = {**_parts_of(before), **parts}
+            section = {**manifest, "invocation": invocation_of(self.path), PARTS: parts}
+            self.write_json(MANIFEST, {**sections, job: section})
+        self._finished.add(job)
+        self._tables = {}  # the next job that writes through this object has its own
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self._check_marker()
+        self._begin_record()
+        with waiting_for(self._marker, busy=self._busy):
+            yield
+
+    def write_table(self, name: str, table: pa.Table, *, csv: bool = False) -> Path:
+        """Write `name.parquet` and, with `csv`, `name.csv` without cells that are formulas."""
+        import pyarrow.csv
+
+        from argus.data.tables import harmless_table, write_table
+
+        path = self.own(f"{name}.parquet")
+        with replacing(path) as temporary:
+            write_table(table, temporary)
+            self._tables[path.name] = file_hash(temporary)
+        if csv:
+            shown, changed = harmless_table(table)
+            with replacing(self.own(f"{name}.csv")) as temporary:
+                pyarrow.csv.write_csv(shown, temporary)
+            if changed:
+                remark(
+                    f"{name}.csv: {changed:,} cells that a spreadsheet would compute begin with "
+                    "an apostrophe (argus --raw-csv writes them as they are)"
+                )
+        return path
+
+
+def read_section(kind: type[T], folder: Path, job: str, *, of: str = SUMMARY) -> T | None:
+    """Return a job's section of a JSON file in a folder, as a record; None where it has none.
+
+    of: the file, summary.json or manifest.json. Raises InputError for a damaged one.
+    """
+    section = ArtifactFolder(folder).read_json(of).get(job)
+    return None if section is None else read_record(kind, section, where=folder / of, section=job)
+
+
+def corpora_in(folder: Path) -> dict[str, tuple[CorpusFile, Limit]]:
+    """Return, for each job in a folder that read a corpus file, that file and the limit.
+
+    A section of another program has none.
+    """
+    corpora: dict[str, tuple[CorpusFile, Limit]] = {}
+    for job, section in ArtifactFolder(folder).read_json(MANIFEST).items():
+        with suppress(InputError):
+            read = read_record(JobOfCorpus, section, where=folder / MANIFEST, section=job)
+            if corpus := read["inputs"].get("corpus"):
+                corpora[job] = corpus, read["config"]
+    return corpora
+
+
+def torn_jobs(folder: Path) -> dict[str, Path]:
+    """Return the jobs that have a file of another run, with that file.
+
+    A run that was stopped while it wrote leaves some of its files beside those of the run before.
+    """
+    files = ArtifactFolder(folder)
+    summary = files.read_json(SUMMARY)
+    torn: dict[str, Path] = {}
+    for job, section in files.read_json(MANIFEST).items():
+        for name, digest in _parts_of(section).items():
+            path = folder / Path(name).name
+            if name == SUMMARY:
+                found: object = _section_hash(summary.get(job))
+            elif path.is_file():
+                state = path.stat()
+                found = _hash(path, state.st_ino, state.st_size, state.st_mtime_ns)
+            else:
+                continue  # a table that was removed since
+            if found != digest:
+                torn.setdefault(job, path)
+    return torn
+
+
+def check_one_run(folder: Path, *jobs: str) -> None:
+    """Raise InputError where one of these jobs is torn (`torn_jobs`); any, where none is named."""
+    for job, path in torn_jobs(folder).items():
+        if not jobs or job in jobs:
+            raise InputError(
+                f"is not of the run of {job} that {MANIFEST} tells of",
+                expected="the results of one run",
+                fix=f"Run {job} again with the same --out: a run was stopped while it wrote, or "
+                "files of two runs were put together.",
+                where=path,
+            )
+
+
+def is_current(folder: Path, job: str) -> bool:
+    """Return whether a folder has whole results of a job, made of its inputs as they are now.
+
+    The inputs are files: for another input, such as a store, the answer is False.
+    """
+    section = read_section(ManifestSection, folder, job, of=MANIFEST)
+    if section is None or job in torn_jobs(folder):
+        return False
+    read = section["inputs"]
+    return describe_inputs(**{name: Path(of["file"]) for name, of in read.items()}) == read
+
+
+def _parts_of(section: object) -> Mapping[str, object]:
+    parts = section.get(PARTS) if isinstance(section, dict) else None
+    return parts if isinstance(parts, dict) else {}
+
+
+def _section_hash(section: object) -> str:
+    return hashlib.sha256(json.dumps(section, sort_keys=True).encode()).hexdigest()
+
+
+@lru_cache(256)
+def _hash(path: Path, *_state: int) -> str:
+    """Return the SHA-256 of a file, computed once for each of its states."""
+    return file_hash(path)
+
+
+def _plain(value: Any) -> Any:
+    import numpy as np
+
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")

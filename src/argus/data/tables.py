@@ -1,0 +1,331 @@
+"""Read and write tables: Parquet with a checksum per page, CSV that no spreadsheet computes.
+
+Damage in a Parquet file is an error that names the file and the row group. A cell of a CSV file
+that begins with `=`, `+`, `-`, `@`, their full-width shapes, a tab, a carriage return or a line
+feed is a formula to spreadsheets. It is written with an apostrophe before it, which they hide. So
+is a cell that begins with apostrophes and then such a character: each cell reads back as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Any, NotRequired, TypeVar, Union, get_args, get_origin
+
+from typing_extensions import get_type_hints
+
+from argus.data.reading import WRITTEN, reading
+from argus.errors import InputError, Location
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+R = TypeVar("R")
+Filter = tuple[str, str, Any]  # a column, a comparison (=, !=, <, >, <=, >=, in), and its value
+BATCH_BYTES = 1 << 27  # of rows that are read at once
+MAX_ROWS = 2**40  # a footer that promises more is damaged
+SLACK = 1e-6  # by which sums of rounded numbers may leave 0..1
+REPAIR = "Write it again, or give it its true ending."
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_FORMULA = rf"\A'*[{re.escape(''.join(FORMULA))}]"
+_raw: ContextVar[bool] = ContextVar("raw csv", default=False)
+
+
+def open_parquet(path: Path, *, fix: str = REPAIR) -> pq.ParquetFile:
+    """Open a Parquet file; checksums of pages are compared where it has them.
+
+    Raises InputError for any other file, and for a footer that cannot be true.
+    """
+    import pyarrow.parquet as pq
+
+    with _reading(path, fix):
+        file = pq.ParquetFile(path, page_checksum_verification=True)
+        about = file.metadata
+        rows = [about.row_group(i).num_rows for i in range(about.num_row_groups)]
+        if min(rows, default=0) < 0 or sum(rows) != about.num_rows or sum(rows) > MAX_ROWS:
+            raise ValueError(f"its footer promises {about.num_rows} rows in groups of {rows[:5]}")
+        _ = file.schema_arrow
+    return file
+
+
+def read_batches(
+    path: Path, columns: Sequence[str] | None = None, *, rows: int = 1 << 16, fix: str = REPAIR
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a file, at most `rows` at once. columns: None reads all.
+
+    Of long values fewer are read at once: a few bytes of a file may stand for very many. Raises
+    InputError, which names the row group, for a file that cannot be read.
+    """
+    file = open_parquet(path, fix=fix)
+    names = _require(path, columns, file.schema_arrow, fix)
+    for group in range(file.num_row_groups):
+        with _reading(path, fix, group):
+            size = _batch_size(path, file, group, names, rows)
+            batches = file.iter_batches(size, row_groups=[group], columns=names)
+        while True:
+            with _reading(path, fix, group):
+                batch = next(batches, None)
+                if batch is not None:
+                    batch.validate(full=True)
+            if batch is None:
+                break
+            yield batch
+
+
+def _batch_size(
+    path: Path, file: pq.ParquetFile, group: int, columns: list[str] | None, rows: int
+) -> int:
+    """Return how many rows of a group take BATCH_BYTES at most, from 1 to `rows`."""
+    about, schema = file.metadata.row_group(group), file.schema
+    leaves = [
+        i
+        for i in range(len(schema))
+        if columns is None
+        or any(f"{schema.column(i).path}.".startswith(f"{name}.") for name in columns)
+    ]
+    if not about.num_rows or not leaves:
+        return rows
+    texts = [i for i in leaves if schema.column(i).physical_type == "BYTE_ARRAY"]
+    longest = _longest_texts(path, file, group, columns, [schema.column(i).path for i in texts])
+    if longest is None:
+        # In a damaged chunk this read raises, where asking for its sizes would abort the process.
+        next(file.iter_batches(1, row_groups=[group], columns=columns), None)
+    size: int = sum(about.column(i).total_uncompressed_size for i in leaves) // about.num_rows
+    return max(1, min(rows, BATCH_BYTES // max(1, size + (longest or 0))))
+
+
+def _longest_texts(
+    path: Path, file: pq.ParquetFile, group: int, columns: list[str] | None, texts: list[str]
+) -> int | None:
+    """Return the bytes of the longest values in the dictionaries of text columns, summed.
+
+    None where a row cannot be read as a dictionary.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    longest: int = 0
+    with (
+        suppress(pa.ArrowException, OSError, ValueError, LookupError, StopIteration),
+        pq.ParquetFile(path, metadata=file.metadata, read_dictionary=texts) as listing,
+    ):
+        for column in next(listing.iter_batches(1, row_groups=[group], columns=columns)).columns:
+            while isinstance(column, pa.ListArray | pa.LargeListArray):
+                column = column.values
+            if isinstance(column, pa.DictionaryArray) and len(column.dictionary):
+                longest += pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+        return longest
+    return None
+
+
+def read_rows_of(path: Path, *, fix: str = REPAIR) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows of a file as dictionaries, numbered from 1."""
+    number = 0
+    for batch in read_batches(path, rows=1 << 13, fix=fix):
+        with _reading(path, fix):
+            values = batch.to_pylist()
+        for row in values:
+            number += 1
+            yield number, row
+
+
+def read_table(path: Path, columns: Sequence[str] | None = None, *, fix: str = WRITTEN) -> pa.Table:
+    """Return a table that Argus wrote. columns: None reads all.
+
+    Raises InputError for a file that is missing or damaged, and for a column that it lacks.
+    """
+    file = open_parquet(path, fix=fix)
+    names = _require(path, columns, file.schema_arrow, fix)
+    try:
+        with _reading(path, fix):
+            table = file.read(columns=names)
+            table.validate(full=True)
+    except InputError:
+        for _ in read_batches(path, columns, fix=fix):
+            pass  # its error names the row group
+        raise
+    return table
+
+
+def read_where(
+    path: Path, where: Sequence[Filter], columns: Sequence[str] | None = None
+) -> pa.Table:
+    """Return the rows of a table that Argus wrote for which all of `where` holds.
+
+    One block of rows is in memory at a time. columns: None reads all. Raises as `read_table` does.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    needed = None if columns is None else [*dict.fromkeys([*columns, *(f[0] for f in where)])]
+    _require(path, [f[0] for f in where], open_parquet(path, fix=WRITTEN).schema_arrow, WRITTEN)
+    holds = pq.filters_to_expression(list(where)) if where else None
+    parts = []
+    for batch in read_batches(path, needed, fix=WRITTEN):
+        part = pa.Table.from_batches([batch])
+        with _reading(path, WRITTEN):
+            parts.append(part if holds is None else part.filter(holds))
+    table = pa.concat_tables(parts) if parts else read_table(path, needed)
+    return table if columns is None else table.select(list(columns))
+
+
+def read_names(path: Path) -> frozenset[str]:
+    """Return the columns of a table that Argus wrote. Raises InputError for a damaged one."""
+    return frozenset(open_parquet(path, fix=WRITTEN).schema_arrow.names)
+
+
+def read_records(kind: type[R], path: Path, *, fix: str = WRITTEN) -> list[R]:
+    """Return the rows of a table that Argus wrote, with the columns that `kind` names.
+
+    kind: a TypedDict; a column that it does not require may be missing. Raises InputError where
+    the table is damaged, lacks a column, or holds another type than `kind` says.
+    """
+    schema = open_parquet(path, fix=fix).schema_arrow
+    hints = get_type_hints(kind)
+    extras: dict[str, Any] = get_type_hints(kind, include_extras=True)
+    columns = [n for n in hints if n in schema.names or get_origin(extras[n]) is not NotRequired]
+    table = read_table(path, columns, fix=fix)
+    for name in columns:
+        if not _fits(table.schema.field(name).type, hints[name]):
+            raise _damaged(path, f"column {name!r} holds {table.schema.field(name).type}", fix)
+    with _reading(path, fix):
+        rows: list[R] = table.to_pylist()
+    return rows
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a table as Parquet: compressed, with a checksum per page."""
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, path, compression="zstd", write_page_checksum=True)
+
+
+def require_unique(
+    ids: Iterable[str], path: Path, column: str = "id", *, fix: str = WRITTEN
+) -> None:
+    """Raise InputError where an id comes twice in a table that Argus wrote."""
+    met: set[str] = set()
+    for row, id_ in enumerate(ids, 1):
+        if id_ in met:
+            where = Location(path, row, column)
+            raise InputError(
+                f"a second row of {id_!r}", expected="one row each", fix=fix, where=where
+            )
+        met.add(id_)
+
+
+def require_shares(
+    ids: Sequence[str],
+    values: Sequence[float | None],
+    path: Path,
+    column: str,
+    *,
+    fix: str = WRITTEN,
+) -> None:
+    """Raise InputError for a value outside of 0..1 or no number; None stands for unmeasured."""
+    for id_, value in zip(ids, values, strict=True):
+        if value is not None and not is_share(value):
+            got, where = f"{id_!r} has {value!r}", Location(path, field=column)
+            raise InputError(got, expected="a number from 0 to 1", fix=fix, where=where)
+
+
+def is_share(value: object) -> bool:
+    """Return whether a value is a number from 0 to 1."""
+    return isinstance(value, int | float) and -SLACK <= value <= 1 + SLACK
+
+
+@contextmanager
+def raw_csv(raw: bool = True) -> Iterator[None]:
+    """Write cells of CSV files without apostrophes during a block."""
+    token = _raw.set(raw)
+    try:
+        yield
+    finally:
+        _raw.reset(token)
+
+
+def set_raw_csv() -> None:
+    """Write cells without apostrophes from now on: `argus --raw-csv`."""
+    _raw.set(True)
+
+
+def harmless(text: str) -> str:
+    """Return a cell's text with an apostrophe before a formula."""
+    return f"'{text}" if text.lstrip("'").startswith(FORMULA) and not _raw.get() else text
+
+
+def as_written(text: str) -> str:
+    """Return the text of a cell that `harmless` made."""
+    return text[1:] if text.startswith("'") and text.lstrip("'").startswith(FORMULA) else text
+
+
+def harmless_table(table: pa.Table) -> tuple[pa.Table, int]:
+    """Return a table with an apostrophe before each formula, and how many cells have one now."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    changed = 0
+    for i, field in enumerate(() if _raw.get() else table.schema):
+        column = table.column(i)
+        if pa.types.is_dictionary(field.type) and pa.types.is_string(field.type.value_type):
+            column = column.cast(pa.string())
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            continue
+        is_formula = pc.fill_null(pc.match_substring_regex(column, _FORMULA), False)
+        if n := pc.sum(is_formula).as_py() or 0:
+            quote, nothing = pa.scalar("'", column.type), pa.scalar("", column.type)
+            marked = pc.binary_join_element_wise(quote, column, nothing)
+            table = table.set_column(i, field.name, pc.if_else(is_formula, marked, column))
+            changed += n
+    return table, changed
+
+
+def _reading(path: Path, fix: str, group: int | None = None) -> AbstractContextManager[None]:
+    """Name the file, and the row group counted from 0, in whatever a damaged file raises."""
+    place = "" if group is None else f" in row group {group + 1}"
+    what = f"cannot be read as Parquet{place}"
+    return reading(Location(path), what, expected="a whole Parquet file", fix=fix)
+
+
+def _require(
+    path: Path, columns: Sequence[str] | None, schema: pa.Schema, fix: str
+) -> list[str] | None:
+    """Return the columns to read. Raises InputError for one that is missing or stands twice."""
+    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    if twice:
+        raise _damaged(path, f"two columns are called {twice[0]!r}", fix)
+    missing = [name for name in columns or () if name not in schema.names]
+    if missing:
+        raise _damaged(path, f"no column {missing[0]!r} among {', '.join(schema.names)}", fix)
+    return None if columns is None else list(columns)
+
+
+def _fits(type_: pa.DataType, hint: Any) -> bool:
+    """Return whether a column of an Arrow type can have the annotation `hint`."""
+    import pyarrow.types as of
+
+    if isinstance(hint, UnionType) or get_origin(hint) is Union:
+        return any(_fits(type_, one) for one in get_args(hint))
+    if of.is_null(type_) or hint in (Any, object):
+        return True
+    if of.is_dictionary(type_):
+        return _fits(type_.value_type, hint)
+    fits: Mapping[Any, bool] = {
+        str: of.is_string(type_) or of.is_large_string(type_),
+        bool: of.is_boolean(type_),
+        int: of.is_integer(type_),
+        float: of.is_floating(type_) or of.is_integer(type_),
+        list: of.is_list(type_) or of.is_large_list(type_) or of.is_fixed_size_list(type_),
+        type(None): False,
+    }
+    return fits.get(get_origin(hint) or hint, True)
+
+
+def _damaged(path: Path, what: str, fix: str) -> InputError:
+    return InputError(what, expected="a whole Parquet file", fix=fix, where=Location(path))
