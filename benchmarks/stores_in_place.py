@@ -24,7 +24,7 @@ from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.gate import GateBounds, gate
 from argus.evaluation.job import evaluate
 from argus.explanation.config import RunConfig
-from argus.explanation.of_retriever import explain_retriever
+from argus.explanation.run import explain_retriever
 from argus.reach import ReachConfig, reach
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievability.exposure.job import exposure

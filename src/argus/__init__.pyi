@@ -274,44 +274,20 @@ from .explanation.config import (
     RunConfig as RunConfig,
 )
 from .explanation.evidence import (
-    ApproximateEvidence as ApproximateEvidence,
-    BlendEvidence as BlendEvidence,
-    BlendParts as BlendParts,
-    CorpusEvidence as CorpusEvidence,
-    CorrectionEvidence as CorrectionEvidence,
-    HubEvidence as HubEvidence,
-    IdentifierEvidence as IdentifierEvidence,
-    MatchEvidence as MatchEvidence,
-    PresenceEvidence as PresenceEvidence,
-    RpsEvidence as RpsEvidence,
-    SupersededEvidence as SupersededEvidence,
-    VectorEvidence as VectorEvidence,
-    WindowEvidence as WindowEvidence,
-    WordEvidence as WordEvidence,
+    Above as Above,
+    Cause as Cause,
+    Explanation as Explanation,
+    Place as Place,
+    RetrieverExplanation as RetrieverExplanation,
+    RunStanding as RunStanding,
+    ScoredView as ScoredView,
+    Standing as Standing,
 )
 from .explanation.job import (
     explain as explain,
 )
-from .explanation.of_retriever import (
-    RetrieverExplanation as RetrieverExplanation,
-    explain_retriever as explain_retriever,
-)
-from .explanation.records import (
-    ExplanationRecord as ExplanationRecord,
-    PlaceRecord as PlaceRecord,
-    StandingRecord as StandingRecord,
-    ViewRecord as ViewRecord,
-)
 from .explanation.run import (
-    Above as Above,
-    RunStanding as RunStanding,
-)
-from .explanation.types import (
-    Cause as Cause,
-    Explanation as Explanation,
-    Place as Place,
-    ScoredView as ScoredView,
-    Standing as Standing,
+    explain_retriever as explain_retriever,
 )
 from .generative.answer import (
     Answer as Answer,

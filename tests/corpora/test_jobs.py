@@ -18,7 +18,7 @@ from argus.data.types import Document, filled
 from argus.encoders.store import EmbeddingStore
 from argus.errors import InputError
 from argus.evaluation.compare.job import compare_retrievers
-from argus.explanation.presence import corpus_document
+from argus.explanation.stored import find_in_corpus
 from argus.indexes.answering import search_index
 from argus.indexes.job import add_documents, build_index
 from argus.jobs.workspace import keep_input
@@ -179,7 +179,7 @@ def test_an_index_of_a_store_is_searched(spec, tmp_path, wiki2, vectors, encoder
     assert wiki2[7].id in [hit["id"] for hit in answer["results"]]
     again = build_index(spec, out=tmp_path / "index", encoder=encoder)
     assert again.summary["views"] == N
-    document, place = corpus_document(wiki2[3].id, tmp_path / "index", None, FieldNames())
+    document, place = find_in_corpus(wiki2[3].id, tmp_path / "index", None, FieldNames())
     assert (document.text, place) == (wiki2[3].text, spec)
 
 

@@ -8,8 +8,8 @@ from argus.data import Document, Query, View
 from argus.data.runs import ranking
 from argus.errors import InputError
 from argus.evaluation.config import EvaluateConfig
+from argus.evaluation.diagnosed import read_entities
 from argus.evaluation.job import evaluate
-from argus.explanation.entities import read_diagnosis
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from tests.support.results import shown, sizes
@@ -240,7 +240,7 @@ def test_a_diagnosis_that_says_nothing_is_refused(tmp_path, columns, message):
     with pytest.raises(InputError, match=message):
         evaluate(QUERIES, QRELS, out=tmp_path / "out", runs=[BEFORE], diagnosis=tmp_path)
     with pytest.raises(InputError, match=message):  # explain reads the same file the same way
-        if not read_diagnosis(tmp_path, "d1")[0].rps:
+        if not read_entities(tmp_path)[0]["rps"]:
             raise InputError("no entity in it has a predicted RPS", expected="", fix="")
 
 

@@ -1,17 +1,12 @@
 """Passages with their vectors, indexed, for `argus explain`."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data import Document, View
-from argus.data.reading import read_record
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.explanation import evidence, records
-from argus.explanation.run import RunExplanation
-from argus.explanation.types import Cause
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 
@@ -70,47 +65,12 @@ def prompted(minilm):
     return SentenceTransformerEncoder(model, name="prompted")
 
 
-EVIDENCE = {
-    Cause.ABSENT: evidence.PresenceEvidence,
-    Cause.APPROXIMATE: evidence.ApproximateEvidence,
-    Cause.VECTOR: evidence.VectorEvidence,
-    Cause.WINDOW: evidence.WindowEvidence,
-    Cause.SUPERSEDED: evidence.SupersededEvidence,
-    Cause.HUBS: evidence.HubEvidence,
-    Cause.LEXICAL: evidence.WordEvidence,
-    Cause.ENTITIES: evidence.RpsEvidence,
-    Cause.CORPUS: evidence.CorpusEvidence,
-    Cause.IDENTIFIERS: evidence.IdentifierEvidence,
-    Cause.MATCHES: evidence.MatchEvidence,
-    Cause.BLEND: evidence.BlendEvidence,
-}
-
-
-def assert_is_record(value, kind):
-    """Assert that JSON has the keys that are declared, and values of their types."""
-    read_record(kind, value, where=Path("explanation.json"))
-    assert value.keys() <= kind.__annotations__.keys()
-    assert kind.__required_keys__ <= value.keys()
-
-
-def assert_as_declared(explanation):
-    """Assert that the JSON of an explanation is the record that `records` and `evidence` say."""
-    of_run = isinstance(explanation, RunExplanation)
-    record = json.loads(json.dumps(explanation.as_dict()))
-    assert_is_record(record, records.RunExplanationRecord if of_run else records.ExplanationRecord)
-    standing = records.RunStandingRecord if of_run else records.StandingRecord
-    assert_is_record(record["standing"], standing)
-    for finding in record["findings"]:
-        assert_is_record(finding, records.FindingRecord)
-        assert_is_record(finding["evidence"], EVIDENCE[finding["cause"]])
-
-
 @pytest.fixture(scope="session")
 def of():
-    """Return the one finding of a cause, of an explanation whose JSON is as declared."""
+    """Return the one finding of a cause, of an explanation that is plain JSON."""
 
     def finding(explanation, cause):
-        assert_as_declared(explanation)
+        json.dumps(explanation.as_dict())
         (found,) = [f for f in explanation.findings if f.cause is cause]
         return found
 

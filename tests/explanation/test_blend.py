@@ -1,8 +1,7 @@
-"""What each part of a blend did to a document, against searches with that part switched off."""
+"""Compare each part of a blend with a search without that part."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +9,9 @@ import pytest
 
 from argus.cli.explain import describe
 from argus.data.types import Query, View
-from argus.explanation.blend import blend_lines
 from argus.explanation.config import ExplainConfig
+from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.job import explain
-from argus.explanation.types import Cause, Verdict
 from argus.indexes.blend import Blend
 from argus.indexes.prescribed import DocumentNumbers
 from argus.indexes.retriever import IndexRetriever
@@ -127,29 +125,6 @@ def test_a_sentence_that_lifts_a_document_is_named(tmp_path, of):
     assert "its best sentence is odd#blend-1-1 (1.0000, 'steam engine valve')" in lines
 
 
-def test_each_part_is_one_sentence_of_the_lines(blended):
-    found = explain(queries(1)[0].text, "d017", blended, ExplainConfig(k=5))
-    (finding,) = [f for f in found.findings if f.cause is Cause.BLEND]
-    lines = list(blend_lines(finding.evidence))
-    starts = ["its own vector scores", "its best sentence is", "hubness takes", "the correction of"]
-    if blended.hybrid:
-        starts.insert(3, "BM25 adds")
-    assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True))
-    rival = finding.evidence["rival"]["id"]
-    assert all(f"of {rival}, the rival at 5, " in line for line in lines[:-1])
-    shown = " ".join(" ".join(describe(found)).split())
-    assert all(line in shown for line in lines)
-    assert json.loads(json.dumps(found.as_dict()))["findings"][-1]["cause"] == "blend"
-
-
-def test_a_state_without_a_blend_says_nothing_of_one(blended, of):
-    before = IndexRetriever(blended.index, blended.encoder, "original")
-    found = explain("river stone bridge", "d003", before)
-    assert Cause.BLEND not in [finding.cause for finding in found.findings]
-    absent = explain("river stone bridge", "nowhere", blended)
-    assert of(absent, Cause.BLEND).state is Verdict.UNCHECKED and not list(blend_lines({}))
-
-
 def test_what_a_wrong_vector_costs_is_reckoned_by_the_blend(tmp_path, of):
     retriever = made(tmp_path / "index", {}, Blend(hubs=0.3, bm25=0))
     wrong = UnitWords().encode_documents(["storm cloud"])
@@ -163,10 +138,3 @@ def test_what_a_wrong_vector_costs_is_reckoned_by_the_blend(tmp_path, of):
     mended = own - 0.3 * float(snapshot.hubness[at])
     others = np.delete(scores, at)
     assert evidence["rank_with_its_own_vector"] == 1 + int((others > mended).sum())
-
-
-def test_smoothed_vectors_are_not_taken_for_wrong_ones(tmp_path, of):
-    retriever = made(tmp_path / "index", {}, Blend(smoothing=0.4))
-    found = explain(QUESTION, "d04", retriever)
-    assert of(found, Cause.VECTOR).state is Verdict.UNCHECKED
-    assert "smoothed" in of(found, Cause.VECTOR).summary

@@ -1,4 +1,4 @@
-"""Places, words and supersessions are those of the run and the corpus; bad input is refused."""
+"""Explain documents of runs and of retrievers that are asked."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import json
 
 import pytest
 
+from argus.corpora import StoreCorpus
 from argus.corpora.opening import read_corpus
+from argus.data.beir import write_beir
 from argus.data.runs import ranking, write_run
 from argus.data.types import Query
-from argus.errors import InputError
+from argus.errors import ArgusError, InputError
 from argus.explanation.config import RunConfig
-from argus.explanation.run import explain_run
-from argus.explanation.types import Cause, Verdict
+from argus.explanation.evidence import Cause, Verdict
+from argus.explanation.run import explain_retriever, explain_run, show_corpus
 from argus.indexes.hybrid import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
+from tests.support.retrievable import DOCUMENTS
 
 QUESTION = "Which ska band came from Kingston?"
 
@@ -91,16 +94,6 @@ def test_ranks_by_words_and_fused_are_those_of_bm25(dense, config, bm25):
         assert place.fused.rank == both.index(doc) + 1
 
 
-def test_what_bm25_finds_alone_is_named_with_the_fused_rank(small, of):
-    found = asked(small, "ska")
-    finding = of(found, Cause.LEXICAL)
-    assert found.cause is Cause.LEXICAL and finding.evidence["bm25_rank"] == 1
-    assert "the run nowhere" in finding.summary and "'ska'" in finding.summary
-    assert finding.decisive == (found.standing.fused.rank <= 2)
-    assert found.standing.gap is None and found.standing.kth_score == 3.0
-    assert found.verdict.startswith("did not come back (not among the 4 of the run)")
-
-
 def test_words_of_those_above_that_the_document_lacks_are_named(small, of):
     found = asked(small, "tea")
     finding = of(found, Cause.LEXICAL)
@@ -113,26 +106,6 @@ def test_words_of_those_above_that_the_document_lacks_are_named(small, of):
         ("jazz", ["band"]), ("port", ["kingston"])
     ]  # fmt: skip
     assert found.verdict.startswith("did not come back (rank 3 of 4, 0.5000 short of the top 2)")
-
-
-def test_a_document_within_k_is_no_failure_of_its_words(small, of):
-    found = asked(small, "tea", k=3)
-    assert found.came_back and found.cause is None and found.standing.gap == 0
-    assert found.verdict == "came back: rank 3 of 4, score 2.5000"
-    finding = of(found, Cause.LEXICAL)
-    assert finding.state is Verdict.RULED_OUT and finding.summary.startswith("no harm here")
-
-
-def test_a_document_missing_or_without_text_is_told_apart(small, of):
-    near = asked(small, "ske")
-    assert near.cause is Cause.CORPUS and "it is not in the corpus" in near.verdict
-    assert of(near, Cause.CORPUS).evidence["near_ids"] == ["ska"]
-    assert "without text" in asked(small, "void").verdict
-    gone = asked(small, "gone")
-    assert "it is not in the corpus, though it is in the run" in gone.verdict
-    back = asked(small, "gone", k=4)
-    assert back.came_back and back.verdict.endswith("yet it is not in the corpus, though it is in "
-                                                    "the run")  # fmt: skip
 
 
 def test_a_superseder_is_the_cause_only_where_it_comes_back(small, of):
@@ -173,14 +146,46 @@ def test_unknown_queries_and_empty_ids_are_refused(small, query, doc, options, m
         asked(small, doc, query, **options)
 
 
-def test_another_corpus_and_broken_files_are_refused(small):
-    (small / "other.jsonl").write_text('{"_id": "x", "text": "y"}\n')
-    with pytest.raises(InputError, match="no document that was found is in it; the first is"):
-        asked(small, "tea", corpus=small / "other.jsonl")
-    with pytest.raises(InputError, match="no such file or folder"):
-        asked(small, "tea", corpus=small / "none.jsonl")
-    with pytest.raises(InputError, match="no such file"):
-        explain_run("q1", "tea", small / "none.trec")
-    (small / "run.trec").write_text("q1 Q0 tea 1 high x\n")
-    with pytest.raises(InputError, match="field 'score'"):
-        asked(small, "tea")
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    write_beir(folder, DOCUMENTS, [Query("q1", "hot leaves"), Query("q2", "rain")], {})
+    return folder
+
+
+def listed(query, k):
+    """Two results at k, and what would follow where more are asked for."""
+    return ["coffee", "rain", "ska", "tea"][:k]
+
+
+def test_it_is_asked_as_people_ask_it(corpus):
+    """A reranker puts other documents first where it is given more of them."""
+
+    def reranked(query, k):
+        return listed(query, k) if k < 10 else listed(query, k)[::-1]
+
+    result = explain_retriever("hot leaves", "tea", reranked, RunConfig(k=2))
+    assert not result.came_back and result.standing.rank == 3
+    assert [row.id for row in result.standing.above] == ["coffee", "rain"]
+    assert explain_retriever("hot leaves", "rain", reranked, RunConfig(k=2)).came_back
+
+
+def test_what_cannot_be_explained_is_told(corpus):
+    def down(query, k):
+        raise OSError("refused")
+
+    with pytest.raises(ArgusError, match=r"down failed the query: .*refused"):
+        explain_retriever("hot leaves", "tea", down)
+    with pytest.raises(InputError, match="no query has the id 'q7'"):
+        explain_retriever("q7", "tea", listed, RunConfig(queries=corpus))
+    with pytest.raises(InputError, match="retriever and corpus belong together"):
+        explain_retriever("tea", "tea", lambda query: ["x"], RunConfig(corpus=corpus))
+    with pytest.raises(InputError, match="an empty document id"):
+        explain_retriever("tea", " ", listed)
+
+
+def test_a_corpus_is_shown_without_its_password() -> None:
+    name = "pgvector:postgresql://ada:topsecret@127.0.0.1/db/docs"
+    for corpus in (name, StoreCorpus(name)):
+        assert show_corpus(corpus) == "pgvector:postgresql://127.0.0.1/db/docs"
+    assert show_corpus("docs.jsonl") == "docs.jsonl" and show_corpus(None) == ""

@@ -6,8 +6,8 @@ import pytest
 from argus.data import Document, Query
 from argus.encoders import EncoderConfig, load_encoder
 from argus.errors import InputError
+from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.job import explain
-from argus.explanation.types import Cause, Verdict
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from tests.support.sentence_models import make_model

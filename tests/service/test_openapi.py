@@ -15,7 +15,7 @@ def test_the_description_names_what_is_answered(client):
     assert {*SEARCHES, "/resolve", "/healthz", "/readyz", "/metrics"} <= set(described["paths"])
     assert not [path for path in described["paths"] if path.startswith(("/page", "/login"))]
     schemas = described["components"]["schemas"]
-    assert {"SearchResults", "ServedHit", "ChainLink", "ExplanationRecord"} <= set(schemas)
+    assert {"SearchResults", "ServedHit", "ChainLink", "Explanation"} <= set(schemas)
     assert schemas["Search"]["additionalProperties"] is False
 
 

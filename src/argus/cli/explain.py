@@ -21,9 +21,14 @@ from argus.retrievers.names import is_index
 from argus.settings import Doc, Option
 
 if TYPE_CHECKING:
-    from argus.explanation.evidence import Evidence
-    from argus.explanation.run import RunExplanation, RunStanding
-    from argus.explanation.types import Explanation, Finding, Place, Standing
+    from argus.explanation.evidence import (
+        Explanation,
+        Finding,
+        Place,
+        RunExplanation,
+        RunStanding,
+        Standing,
+    )
     from argus.indexes.retriever import IndexRetriever
 
 WIDTH = 98
@@ -94,7 +99,7 @@ def explain(
 
         retriever_alone(index=index)
         if not is_index(retriever):
-            from argus.explanation.of_retriever import explain_retriever
+            from argus.explanation.run import explain_retriever
 
             retriever_alone(**own)
             answer = explain_retriever(
@@ -121,7 +126,7 @@ def _of_corpus(
 ) -> None:
     """Explain a search through a corpus. own: what only an index has, by its option."""
     from argus.evaluation.queries import refuse_beside
-    from argus.explanation.of_corpus import explain_corpus
+    from argus.explanation.run import explain_corpus
 
     _no_keys(searched.keys)
     refuse_beside("--corpus alone", "what it needs is an index", **own)
@@ -174,10 +179,7 @@ def _no_keys(keys: Path | None) -> None:
 
 
 def _print(explanation: Explanation | RunExplanation, lines: list[str], *, as_json: bool) -> None:
-    if as_json:
-        o.print_json(explanation.as_dict())
-        return
-    o.print_lines(lines)
+    o.print_json(explanation.as_dict()) if as_json else o.print_lines(lines)
 
 
 def describe(explanation: Explanation) -> list[str]:
@@ -217,8 +219,7 @@ def _above(place: RunStanding, source: str) -> list[str]:
 
 def _findings(explanation: Explanation | RunExplanation) -> list[str]:
     """Return every cause, what was found first, the most probable before all."""
-    lines = []
-    cause = explanation.cause
+    lines, cause = [], explanation.cause
     first = sorted(explanation.findings, key=lambda f: (f.cause != cause, _ORDER[f.state]))
     for before, finding in zip([None, *first], first, strict=False):
         apart = before is None or finding.state == "found" or before.state != finding.state
@@ -232,11 +233,10 @@ _ORDER = {"found": 0, "could not check": 1, "ruled out": 2}
 def _standing(place: Standing, k: int) -> list[str]:
     rows = [("dense", place.dense), ("approximate", place.approximate), ("BM25", place.bm25),
             (f"fused ({place.fusion})", place.fused)]  # fmt: skip
-    counts = "fused" if place.ranked_by == "fused" else place.ranked_by
     lines: list[str] = []
     for name, at in rows:
         if at is not None:
-            note = "  <- what a search returns" if name.startswith(counts) else ""
+            note = "  <- what a search returns" if name.startswith(place.ranked_by) else ""
             lines += _row(name, _place(at) + note)
     lines += _missing(place, k)
     shown = [f"{v.kind} {v.score:.4f}" for v in place.views[:SHOWN]]
@@ -257,7 +257,7 @@ def _place(place: Place) -> str:
     return f"rank {place.rank} of {place.of:,}{score}"
 
 
-def _finding(finding: Finding[Evidence]) -> list[str]:
+def _finding(finding: Finding) -> list[str]:
     lines = _row(f"{finding.cause}", f"{str(finding.state).upper()}: {finding.summary}")
     evidence = finding.evidence
     if finding.state == "found" and "outranked_by" in evidence:
@@ -271,9 +271,8 @@ def _finding(finding: Finding[Evidence]) -> list[str]:
         from argus.explanation.blend import blend_lines
 
         lines += [line for part in blend_lines(evidence) for line in _row("", part)]
-    if "near_ids" in evidence:
-        near = ", ".join(evidence["near_ids"])
-        lines += _row("", f"near ids: {near}") if near else []
+    if near := evidence.get("near_ids"):
+        lines += _row("", f"near ids: {', '.join(near)}")
     return lines + (_row("", f"-> {finding.advice}") if finding.advice else [])
 
 

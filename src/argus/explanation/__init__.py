@@ -1,1 +1,1 @@
-"""`argus explain`: why a document does not come back for a question."""
+"""Explain why a document does not come back for a query: `argus explain`."""

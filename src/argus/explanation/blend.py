@@ -1,30 +1,41 @@
-"""What a blend makes of a document: what each part gives or takes, and where it would rank without.
+"""Check what each part of a blend adds to a document, and where it would rank without that part.
 
-For the document that is explained, and for the k-th, whose place it would take.
+The rival is the k-th document, whose place the explained one would take.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
 from argus.data.types import FloatArray
-from argus.explanation.evidence import BlendEvidence, BlendParts, CorrectionEvidence
-from argus.explanation.standing import QUERY, place_in
-from argus.explanation.types import Case, Cause, Finding, Standing, Verdict
+from argus.explanation.case import Case
+from argus.explanation.evidence import (
+    FOUND,
+    QUERY,
+    RULED_OUT,
+    UNCHECKED,
+    Cause,
+    Evidence,
+    Finding,
+    Standing,
+    place_in,
+)
 from argus.indexes.blend import Blend
 from argus.indexes.fold import Layout, exact, pair_products
 from argus.indexes.hybrid import fuse_with_bm25, min_max
-from argus.indexes.lexical import Hits
 from argus.indexes.retriever import FUSED_DEPTH
 
-SHOWN = 80
-"""Characters of a sentence."""
-PARTS = {"sentences": "its sentences", "hubs": "its hubness", "bm25": "BM25",
-         "correction": "the correction of the query"}  # fmt: skip
+MAX_SENTENCE = 80
+"""Characters of a sentence that are shown."""
+PARTS = {
+    "sentences": "its sentences",
+    "hubs": "its hubness",
+    "bm25": "BM25",
+    "correction": "the correction of the query",
+}
 ADVICE = {
     "sentences": "Blend with a larger --lambda, or look at the sentences of what is above it.",
     "hubs": "Blend with smaller --hubs: it is taken for a hub, and was asked for here.",
@@ -33,182 +44,144 @@ ADVICE = {
 }
 
 
-def check_blend(case: Case, place: Standing) -> Finding[BlendEvidence] | None:
-    """Say which part lifted or sank the document; None where the state has no blend, no correction.
+def check_blend(case: Case, place: Standing) -> Finding | None:
+    """Name the part that lifts or sinks the document. None without a blend and a correction.
 
-    All ranks are exact, whatever the search is.
+    All ranks are exact. Evidence: `remedies`, `weight`, `hubs`, `bm25` (its weight here), `k`,
+    `rank`, `rank_without` (rank by part that is switched off, None beyond the fused documents),
+    `document` and `rival` (see `_split_score`), `median_hubness`, and `correction`: `alpha`,
+    `cosine` of the query before and after, `score_without` of the document.
     """
     recipe = case.retriever.recipe
     if recipe.blend is None and recipe.correction is None:
         return None
     if not case.present:
-        text = "the document is not in this state of the index"
-        return Finding(Cause.BLEND, Verdict.UNCHECKED, text, {})
+        return Finding(Cause.BLEND, UNCHECKED, "the document is not in this state of the index")
     blend = recipe.blend or Blend(weight=1, hubs=0, bm25=0)
-    ranking = _Rankings(case, blend)
-    evidence: BlendEvidence = {
-        "remedies": list(recipe.remedies), "weight": blend.weight, "hubs": blend.hubs,
-        "bm25": round(ranking.share, 4) if case.retriever.hybrid else 0.0, "k": case.k,
-        "rank": ranking.rank(case.vector, blend),
-        "rank_without": ranking.without(),
-    }  # fmt: skip
-    parts = _Parts(case, ranking)
-    evidence["document"] = parts.of(case.doc_id)
-    rival = ranking.rival()
-    evidence["rival"] = parts.of(rival) if rival is not None else None
+    search = _Search(case)
+    without: dict[str, int | None] = {}
+    if blend.sentences:
+        without["sentences"] = search.rank(case.vector, replace(blend, weight=1.0))
+    if blend.hubs:
+        without["hubs"] = search.rank(case.vector, replace(blend, hubs=0.0))
+    if case.retriever.hybrid is not None:
+        without["bm25"] = case.rank(case.doc_id, case.vector, case.snapshot.blended(blend))
+    if recipe.correction is not None:
+        without["correction"] = search.rank(case.uncorrected, blend)
+    first = search.dense(case.vector, blend)
+    ranked = list(search.fuse(first))
+    kth = min(case.k, len(ranked)) - 1
+    around = [*ranked[kth : kth + 2], *ranked[:kth][::-1]] if ranked else []
+    rival = next((document for document in around if document != case.doc_id), None)
+    evidence: Evidence = {
+        "remedies": list(recipe.remedies),
+        "weight": blend.weight,
+        "hubs": blend.hubs,
+        "bm25": round(search.share, 4),
+        "k": case.k,
+        "rank": search.rank(case.vector, blend),
+        "rank_without": without,
+        "document": _split_score(case, case.doc_id, search, first),
+        "rival": None if rival is None else _split_score(case, rival, search, first),
+    }
     if case.snapshot.hubness is not None:
         evidence["median_hubness"] = round(float(np.median(case.snapshot.hubness)), 4)
     if recipe.correction is not None:
-        evidence["correction"] = _correction(case, recipe.correction.alpha)
-    return _concluded(case.k, place.came_back, evidence)
+        both = float(case.vector[0].astype(float) @ case.uncorrected[0].astype(float))
+        lengths = np.linalg.norm(case.vector) * np.linalg.norm(case.uncorrected)
+        evidence["correction"] = {
+            "alpha": recipe.correction.alpha,
+            "cosine": round(both / float(lengths), 4),
+            "score_without": round(case.exact_score(case.uncorrected), 4),
+        }
+    return _name_part(case.k, place.came_back, evidence)
 
 
-@dataclass(frozen=True)
-class _Rankings:
-    """The ranking that counts, and what it would be with a part switched off."""
+class _Search:
+    """The search that is explained, with any vector and blend. share: the weight of BM25."""
 
-    case: Case
-    blend: Blend
-
-    def without(self) -> dict[str, int | None]:
-        """Return the document's rank without each part that is there."""
-        case, blend = self.case, self.blend
-        ranks: dict[str, int | None] = {}
-        if blend.sentences:
-            ranks["sentences"] = self.rank(case.vector, replace(blend, weight=1.0))
-        if blend.hubs:
-            ranks["hubs"] = self.rank(case.vector, replace(blend, hubs=0.0))
-        if case.retriever.hybrid is not None:
-            ranks["bm25"] = self.rank(case.vector, blend, dense=True)
-        if case.retriever.recipe.correction is not None:
-            ranks["correction"] = self.rank(case.uncorrected, blend)
-        return ranks
-
-    def rank(self, vector: FloatArray, blend: Blend, *, dense: bool = False) -> int | None:
-        """Return the rank of the document; None where fusion does not reach it."""
-        case, snapshot = self.case, self.case.snapshot.blended(blend)
-        if dense or case.retriever.hybrid is None:
-            return case.rank_in(snapshot, case.doc_id, vector)
-        fused = self.fused(self.dense(vector, blend))
-        return place_in(case.of_documents(fused), case.doc_id, case.k)[0].rank
+    def __init__(self, case: Case) -> None:
+        self.case, self.hybrid = case, case.retriever.hybrid
+        self.depth = max(case.k + 1, FUSED_DEPTH)
+        self.words: dict[str, float] = {}
+        self.share = 0.0
+        if self.hybrid is not None:
+            hits = case.retriever.lexical().search([case.query], self.depth)
+            self.words = hits.run([QUERY])[QUERY]
+            self.share = case.retriever.bm25_weights(hits, [QUERY])[QUERY]
 
     def dense(self, vector: FloatArray, blend: Blend) -> dict[str, float]:
         """Return the first documents by vectors, with their scores."""
         snapshot = self.case.snapshot.blended(blend)
         return snapshot.search(vector, self.depth, self.case.weight).run([QUERY])[QUERY]
 
-    def fused(self, dense: dict[str, float]) -> dict[str, float]:
-        """Return them fused with BM25."""
-        retriever = self.case.retriever
-        assert retriever.hybrid is not None
-        runs = {QUERY: dense}, self.words.run([QUERY])
-        return fuse_with_bm25(*runs, 2 * self.depth, retriever.hybrid, self.share)[QUERY]
+    def fuse(self, dense: dict[str, float]) -> dict[str, float]:
+        """Return them fused with BM25 where the search is hybrid."""
+        if self.hybrid is not None:
+            runs = {QUERY: dense}, {QUERY: self.words}
+            dense = fuse_with_bm25(*runs, 2 * self.depth, self.hybrid, self.share)[QUERY]
+        return self.case.of_documents(dense)
 
-    @cached_property
-    def words(self) -> Hits:
-        """The first documents by BM25, with their scores."""
-        return self.case.retriever.lexical().search([self.case.query], self.depth)
-
-    @property
-    def share(self) -> float:
-        """What BM25 counts for this question."""
-        return self.case.retriever.bm25_weights(self.words, [QUERY])[QUERY]
-
-    @property
-    def depth(self) -> int:
-        """How many documents of each ranking are fused."""
-        return max(self.case.k + 1, FUSED_DEPTH)
-
-    def rival(self) -> str | None:
-        """Return the k-th document, or the one after it where the k-th is explained."""
-        scores = self.dense(self.case.vector, self.blend)
-        scored = self.fused(scores) if self.case.retriever.hybrid else scores
-        ranked = list(self.case.of_documents(scored))
-        own, kth = self.case.doc_id, min(self.case.k, len(ranked)) - 1
-        around = [*ranked[kth : kth + 2], *ranked[:kth][::-1]] if ranked else []
-        return next((document for document in around if document != own), None)
+    def rank(self, vector: FloatArray, blend: Blend) -> int | None:
+        """Return the document's rank. None beyond the fused documents."""
+        case = self.case
+        if self.hybrid is None:
+            return case.rank(case.doc_id, vector, case.snapshot.blended(blend))
+        return place_in(self.fuse(self.dense(vector, blend)), case.doc_id, case.k)[0].rank
 
 
-class _Parts:
-    """What each part gives a document."""
+def _split_score(case: Case, doc_id: str, search: _Search, dense: dict[str, float]) -> Evidence:
+    """Return what each part of the blend adds to a document, in the order of addition.
 
-    def __init__(self, case: Case, ranking: _Rankings) -> None:
-        self.case = case
-        self.layout = case.snapshot.layout(case.weight)
-        is_scaled = case.retriever.hybrid == "min-max"
-        scores = ranking.dense(case.vector, ranking.blend) if is_scaled else {}
-        self.dense = min_max(scores)
-        words = ranking.words.run([QUERY])[QUERY] if is_scaled else {}
-        self.words = min_max(words)
-        self.share = ranking.share if is_scaled else 0.0
-        self.is_scaled = is_scaled
+    `score` is `own` (its vectors, scenarios included) + `sentences_add` - `hubness_takes`.
+    `hubness` is its r. `vectors_scaled` and `bm25_adds` sum to the fused score of min-max fusion.
+    `sentence` is the id of its best one, with `sentence_score` and `sentence_text`.
+    """
+    snapshot, layout = case.snapshot, case.snapshot.layout(case.weight)
+    at = int(snapshot.positions([doc_id])[0])
 
-    def of(self, doc_id: str) -> BlendParts:
-        """Return them of one document, in the order in which they are added."""
-        case, mixed = self.case, self.layout.mixed
-        at = int(case.snapshot.positions([doc_id])[0])
-        score = self._score(at, self.layout)
-        plain = replace(self.layout, mixed=replace(mixed, penalty=None))
-        alone = replace(plain, mixed=replace(plain.mixed, weight=1.0))
-        blended, own = self._score(at, plain), self._score(at, alone)
-        parts: BlendParts = {
-            "id": doc_id, "score": round(score, 4), "own": round(own, 4),
-            "sentences_add": round(blended - own, 4), "hubness_takes": round(blended - score, 4),
-        }  # fmt: skip
-        if case.snapshot.hubness is not None:
-            parts["hubness"] = round(float(case.snapshot.hubness[at]), 4)
-        if self.is_scaled:
-            parts["vectors_scaled"] = round((1 - self.share) * self.dense.get(doc_id, 0.0), 4)
-            parts["bm25_adds"] = round(self.share * self.words.get(doc_id, 0.0), 4)
-        return parts | self._sentence(doc_id)
-
-    def _score(self, at: int, layout: Layout) -> float:
+    def score_by(layout: Layout) -> float:
         zero = np.zeros(1, np.int64)
-        place = np.array([at])
-        return float(exact(self.case.vector, self.case.snapshot.vectors, layout, zero, place)[2][0])
+        return float(exact(case.vector, snapshot.vectors, layout, zero, np.array([at]))[2][0])
 
-    def _sentence(self, doc_id: str) -> BlendParts:
-        """Return the best sentence of a document, where it has any that count."""
-        snapshot, is_sentence = self.case.snapshot, self.layout.mixed.sentence
-        rows = np.array(snapshot.rows_of(doc_id))
-        rows = rows[is_sentence[rows]] if is_sentence is not None else rows[:0]
-        if not len(rows):
-            return {}
-        zeros = np.zeros(len(rows), np.int64)
-        scores = pair_products(self.case.vector, snapshot.vectors, zeros, rows)
+    plain = replace(layout, mixed=replace(layout.mixed, penalty=None))
+    alone = replace(plain, mixed=replace(plain.mixed, weight=1.0))
+    score, blended, own = map(score_by, (layout, plain, alone))
+    parts: Evidence = {
+        "id": doc_id,
+        "score": round(score, 4),
+        "own": round(own, 4),
+        "sentences_add": round(blended - own, 4),
+        "hubness_takes": round(blended - score, 4),
+    }
+    if snapshot.hubness is not None:
+        parts["hubness"] = round(float(snapshot.hubness[at]), 4)
+    if search.hybrid == "min-max":
+        share, scaled = search.share, min_max(dense).get(doc_id, 0.0)
+        parts["vectors_scaled"] = round((1 - share) * scaled, 4)
+        parts["bm25_adds"] = round(share * min_max(search.words).get(doc_id, 0.0), 4)
+    rows, is_sentence = np.array(snapshot.rows_of(doc_id)), layout.mixed.sentence
+    rows = rows[is_sentence[rows]] if is_sentence is not None else rows[:0]
+    if len(rows):
+        scores = pair_products(case.vector, snapshot.vectors, np.zeros(len(rows), np.int64), rows)
         best = int(rows[int(np.argmax(scores))])
         text = " ".join(str(snapshot.columns["text"][best]).split())
-        return {
-            "sentence": str(snapshot.columns["id"][best]),
-            "sentence_score": round(float(scores.max()), 4),
-            "sentence_text": text if len(text) <= SHOWN else f"{text[:SHOWN]}...",
-        }
+        parts["sentence"] = str(snapshot.columns["id"][best])
+        parts["sentence_score"] = round(float(scores.max()), 4)
+        is_short = len(text) <= MAX_SENTENCE
+        parts["sentence_text"] = text if is_short else f"{text[:MAX_SENTENCE]}..."
+    return parts
 
 
-def _correction(case: Case, alpha: float) -> CorrectionEvidence:
-    both = float(case.vector[0].astype(float) @ case.uncorrected[0].astype(float))
-    lengths = np.linalg.norm(case.vector) * np.linalg.norm(case.uncorrected)
-    at, layout = case.snapshot.positions([case.doc_id]), case.snapshot.layout(case.weight)
-    zero = np.zeros(1, np.int64)
-    before = exact(case.uncorrected, case.snapshot.vectors, layout, zero, at)[2][0]
-    return {
-        "alpha": alpha,
-        "cosine": round(both / float(lengths), 4),
-        "score_without": round(float(before), 4),
-    }
-
-
-def _concluded(k: int, came_back: bool, evidence: BlendEvidence) -> Finding[BlendEvidence]:
-    """Name the part without which the document comes back, or what lifted it."""
+def _name_part(k: int, came_back: bool, evidence: Evidence) -> Finding:
+    """Name the part without which the document comes back, or the part that lifted it."""
     rank, without = evidence["rank"], evidence["rank_without"]
     better = {part: r for part, r in without.items() if r is not None and r <= k}
     if not came_back and better:
         part = min(better, key=lambda p: better[p])
         text = f"{PARTS[part]} keep{'s' * (part != 'sentences')} it out: without, it would rank "
-        return Finding(
-            Cause.BLEND, Verdict.FOUND, f"{text}{better[part]}", evidence, ADVICE[part],
-            decisive=True,
-        )  # fmt: skip
+        text += str(better[part])
+        return Finding(Cause.BLEND, FOUND, text, evidence, ADVICE[part], decisive=True)
     lifts = {p: r for p, r in without.items() if rank is not None and (r is None or r > rank)}
     if came_back and lifts:
         part = max(lifts, key=lambda p: lifts[p] or 10**9)
@@ -217,31 +190,38 @@ def _concluded(k: int, came_back: bool, evidence: BlendEvidence) -> Finding[Blen
     else:
         ranks = ", ".join(f"without {PARTS[p]} {r or 'none'}" for p, r in without.items())
         text = f"no part of it alone decides: rank {rank or 'none'}" + f" ({ranks})" * bool(ranks)
-    return Finding(Cause.BLEND, Verdict.RULED_OUT, text, evidence)
+    return Finding(Cause.BLEND, RULED_OUT, text, evidence)
 
 
-def blend_lines(evidence: BlendEvidence) -> Iterator[str]:
-    """Yield what each part did, in one sentence each, of the document and against the k-th."""
+def blend_lines(evidence: Evidence) -> Iterator[str]:
+    """Yield a sentence per part, for the document and against its rival."""
     if "document" not in evidence:
         return
     own, rival = evidence["document"], evidence["rival"]
-    other = f"; of {rival['id']}, the rival at {evidence['k']}, " if rival is not None else ""
-    against = [""] * 4 if rival is None else [
-        f"{other}{rival['own']:.4f}", f"{other}{rival['sentences_add']:+.4f}",
-        f"{other}{rival['hubness_takes']:.4f}", f"{other}{rival.get('bm25_adds', 0.0):.4f}",
-    ]  # fmt: skip
-    yield f"its own vector scores {own['own']:.4f}{against[0]}"
+
+    def against(part: str, style: str = ".4f") -> str:
+        if rival is None:
+            return ""
+        return f"; of {rival['id']}, the rival at {evidence['k']}, {rival.get(part, 0.0):{style}}"
+
+    yield f"its own vector scores {own['own']:.4f}{against('own')}"
     if evidence["weight"] < 1:
-        yield f"{_of_sentence(own)}{against[1]}"
+        text = "it has no sentence: sentences add nothing"
+        if "sentence" in own:
+            best = f"{own['sentence']} ({own['sentence_score']:.4f}, {own['sentence_text']!r})"
+            text = f"its best sentence is {best}, no nearer than its own vector: it adds nothing"
+            if own["sentences_add"]:
+                text = f"its best sentence is {best} and adds {own['sentences_add']:.4f}"
+        yield f"{text}{against('sentences_add', '+.4f')}"
     if "hubness" in own and evidence["hubs"]:
         yield (
             f"hubness takes {own['hubness_takes']:.4f} off (r {own['hubness']:.4f}, median of the "
-            f"corpus {evidence['median_hubness']:.4f}){against[2]}"
+            f"corpus {evidence['median_hubness']:.4f}){against('hubness_takes')}"
         )
     if "bm25_adds" in own:
         yield (
             f"BM25 adds {own['bm25_adds']:.4f} to {own['vectors_scaled']:.4f} of the vectors, both "
-            f"scaled{against[3]}"
+            f"scaled{against('bm25_adds')}"
         )
     if "correction" in evidence:
         correction, rank = evidence["correction"], evidence["rank_without"]["correction"]
@@ -250,12 +230,3 @@ def blend_lines(evidence: BlendEvidence) -> Iterator[str]:
             f"its score from {correction['score_without']:.4f} to {own['score']:.4f}, its rank "
             f"from {rank or 'none'} to {evidence['rank'] or 'none'}"
         )
-
-
-def _of_sentence(parts: BlendParts) -> str:
-    if "sentence" not in parts:
-        return "it has no sentence: sentences add nothing"
-    best = f"{parts['sentence']} ({parts['sentence_score']:.4f}, {parts['sentence_text']!r})"
-    if not parts["sentences_add"]:
-        return f"its best sentence is {best}, no nearer than its own vector: it adds nothing"
-    return f"its best sentence is {best} and adds {parts['sentences_add']:.4f}"

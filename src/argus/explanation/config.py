@@ -1,4 +1,4 @@
-"""What an explanation takes besides the index, or the run."""
+"""Settings of an explanation of an index or a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Corpus = Annotated[
 
 @dataclass(frozen=True)
 class RpsSource:
-    """Where predictions come from. diagnosis wins; else entities are found and scored anew."""
+    """Source of predicted RPS: a diagnosis, or else entities that are found and scored anew."""
 
     diagnosis: Annotated[Path | None, Doc("Folder with diagnosis.parquet: predicted RPS.")] = None
     kb: Annotated[
@@ -42,7 +42,7 @@ class RpsSource:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainConfig:
-    """What is checked besides the index. fields: the columns of `corpus`."""
+    """Settings of an explanation of an index. fields: the columns of `corpus`."""
 
     k: K = 10
     hybrid: Annotated[
@@ -63,10 +63,10 @@ class ExplainConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """What is known besides the run; what is not given is not checked.
+    """Settings of an explanation of a run. Each check needs the files that it compares.
 
-    queries: in any format of `read_topics`; None takes the text from the keys, where these are
-    there. fields: the columns of `corpus`.
+    queries: in any format of `read_topics`. None takes the text from the keys, if there are any.
+    fields: the columns of `corpus`.
     """
 
     k: K = 10

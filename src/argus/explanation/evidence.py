@@ -1,337 +1,363 @@
-"""What the checks of an explanation measured, key by key: plain JSON values.
-
-Every cause has a record of its own. A check that was not made has none of its keys, and one that
-ended early those that it came to. Ranks count from 1; None is beyond what was looked at.
-"""
+"""Results of an explanation, and the evidence that a search of an index and a run share."""
 
 from __future__ import annotations
 
-from typing import TypeAlias, final
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any, ClassVar, TypeAlias
 
-from typing_extensions import TypedDict
+from argus.authority.relation import Authority, chain_to
+from argus.data.types import FloatArray
+from argus.indexes.lexical import LexicalIndex
+
+Evidence: TypeAlias = dict[str, Any]
+"""Measurements of one check as plain JSON values. The check's docstring explains the keys.
+
+A check that ended early has only the keys that it came to. Ranks count from 1. None is a rank
+beyond those that were looked at.
+"""
+QUERY = "query"
+LOW_COVERAGE = 0.5
+"""Share of the query's idf weight below which a document holds only part of the question."""
+NEAR = 5
+"""Similar ids that are listed."""
+NEAR_POOL = 20_000
+"""Ids that difflib compares at most. Of more, only those with the same beginning or end."""
 
 
-@final
-class PresenceEvidence(TypedDict, total=False):
-    """Whether the index holds the document. views: kind to how many the document has."""
+class Cause(StrEnum):
+    """Reason why a document may not come back."""
 
-    views: dict[str, int]
-    documents_in_this_state: int
-    first_state_that_holds_it: str | None
-    document_of_this_view: str
-    near_ids: list[str]
-    corpus: str
-    """The file that was read, or why none was."""
-
-
-@final
-class ApproximateEvidence(TypedDict, total=False):
-    """What the approximate search loses."""
-
-    exact_rank: int
-    approximate_rank: int | None
-    k: int
+    ABSENT = "not in index"
+    APPROXIMATE = "approximate-search loss"
+    VECTOR = "prefix or pooling mismatch"
+    WINDOW = "beyond the window"
+    SUPERSEDED = "superseded"
+    HUBS = "displaced by hubs"
+    BLEND = "blend"
+    LEXICAL = "lexical gap"
+    ENTITIES = "low predicted RPS"
+    CORPUS = "not in the corpus"
+    IDENTIFIERS = "identifiers"
+    MATCHES = "matched terms"
 
 
-@final
-class VectorEvidence(TypedDict, total=False):
-    """Whether the stored vector is that of the text.
+class Verdict(StrEnum):
+    """Conclusion about a cause."""
 
-    cosine: of the stored vector and the one that the text has now. sampled, sampled_also_off: other
-    documents looked at, and those that are off as well.
+    FOUND = "found"
+    RULED_OUT = "ruled out"
+    UNCHECKED = "could not check"
+
+
+FOUND, RULED_OUT, UNCHECKED = Verdict
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Conclusion about one cause, its evidence, and advice.
+
+    decisive: whether the advice alone brings the document into the top k, as computed. None where
+    that was not computed.
     """
 
-    cosine: float
-    vectors_imported_from: str
-    scaled_to_length_1: bool
-    sampled: int
-    sampled_also_off: int
-    sampled_median_cosine: float
-    score_with_its_own_vector: float
-    rank_with_its_own_vector: int
-    rank_with_nearest_embedded_again: int
-    embedded_again: int
-    query_prompt: str
-    rank_without_query_prompt: int
-    its_vector_is_stored_under: str
-    its_vector_cosine: float
-    closest_variant: list[str]
-    closest_cosine: float
-    title_from: str
+    cause: Cause
+    state: Verdict
+    summary: str
+    evidence: Evidence = field(default_factory=dict)
+    advice: str = ""
+    decisive: bool | None = None
+
+    def harmless(self) -> Finding:
+        """Rule out a cause that only makes absence likely, for a document within k."""
+        likely = self.cause in (Cause.LEXICAL, Cause.ENTITIES) and self.state is FOUND
+        if not likely or self.decisive:
+            return self
+        summary = f"no harm here, though {self.summary}"
+        return replace(self, state=RULED_OUT, summary=summary, advice="")
 
 
-@final
-class WindowEvidence(TypedDict, total=False):
-    """How much of the document the encoder read. tokens, window, tokens_unread: in tokens."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Place of the document in a ranking of `of` documents. rank: None beyond these."""
 
-    tokens: int
-    window: int
-    characters_read: int
-    query_terms_only_in_unread_part: list[str]
-    best_unread_score: float
-    rank_of_unread_part: int
-    tokens_unread: int
+    rank: int | None
+    score: float | None
+    of: int
 
 
-@final
-class WordEvidence(TypedDict, total=False):
-    """Terms that query and document share, and ranks by words.
+@dataclass(frozen=True, slots=True)
+class ScoredView:
+    """One view of the document under the query."""
 
-    documents_with_term: term to how many have it. coverage: share of the query's weight (idf) that
-    the shared terms have. dense_rank: of an index; run_rank: of a run.
-    """
-
-    shared_terms: list[str]
-    missing_terms: list[str]
-    terms_nowhere_in_the_corpus: list[str]
-    documents_with_term: dict[str, int]
-    coverage: float
-    bm25_rank: int | None
-    dense_rank: int | None
-    run_rank: int | None
-    fused_rank: int | None
-    fusion: str
-    missing_terms_above: dict[str, int]
-    """Term to how many of the first documents of the run hold it."""
-
-
-class RivalRow(TypedDict):
-    """A document above the one that is explained. n_k: sampled top-k lists that hold it.
-
-    deviations: how far that is from the mean, in standard deviations.
-    """
-
-    rank: int
     id: str
+    kind: str
     score: float
-    n_k: int
-    deviations: float
-    hub: bool
-
-
-@final
-class HubEvidence(TypedDict, total=False):
-    """Hubs among the documents above. sample: documents whose vectors served as queries."""
-
-    outranked_by: list[RivalRow]
-    hubs: list[RivalRow]
-    documents_above: int
-    hubs_above: int
-    rank_without_hubs: int
-    own_n_k: int
-    own_deviations: float
-    hub_above_n_k: float
-    mean_n_k: float
-    skewness: float
-    k: int
-    sample: int
-
-
-class Superseder(TypedDict):
-    """A document that supersedes. direct: not through others."""
-
-    id: str
-    direct: bool
-    rank: int | None
-
-
-@final
-class SupersededEvidence(TypedDict, total=False):
-    """The documents that supersede this one."""
-
-    superseded_by: list[Superseder]
-    own_rank: int | None
-
-
-class PredictedEntity(TypedDict):
-    """An entity of the document with a predicted RPS."""
-
-    entity: str
-    rps: float
-
-
-class UnpredictedEntity(TypedDict):
-    """An entity of the document without one, and why."""
-
-    entity: str
-    state: str
-    reason: str
-
-
-@final
-class RpsEvidence(TypedDict, total=False):
-    """Predicted RPS of the document's entities. entities, measured, below_tau: how many."""
-
-    tau: float
     source: str
-    entities: int
-    measured: int
-    below_tau: int
-    predicted: list[PredictedEntity]
-    not_predicted: list[UnpredictedEntity]
-    low_and_not_named_by_the_query: list[str]
 
 
-@final
-class CorpusEvidence(TypedDict, total=False):
-    """Whether the corpus of a run holds the document."""
+@dataclass(frozen=True)
+class Standing:
+    """Places of the document in every ranking of an index.
 
-    corpus: str
-    documents: int
-    near_ids: list[str]
-
-
-class Identifier(TypedDict):
-    """An identifier of a passage. count: in the index; view: None where it is not known."""
-
-    text: str
-    count: int
-    weight: float
-    view: str | None
-
-
-class HitIdentifiers(TypedDict):
-    """The identifiers of one passage, heaviest first, and their whole weight."""
-
-    weight: float
-    identifiers: list[Identifier]
-
-
-class RivalIdentifiers(TypedDict):
-    """The identifiers of the passage whose place the document would take."""
-
-    rank: int
-    id: str
-    weight: float
-    identifiers: list[Identifier]
-
-
-class SharedIdentifier(Identifier):
-    """An identifier of the first passages. passages: that it found; weight: over these.
-
-    in_the_document: None where that cannot be known.
+    ranked_by: "dense", "approximate" or "fused", the ranking that a search returns. rank, kth_score
+    (score of the last of the top k) and gap (missing score, 0 within k) are of that one.
+    approximate: None without an approximate index. views: best first.
     """
 
-    passages: int
-    in_the_document: bool | None
-
-
-@final
-class IdentifierEvidence(TypedDict, total=False):
-    """What an n-gram search found passages by. passages: how many it found."""
-
-    file: str
-    passages: int
+    ranked_by: str
     rank: int | None
-    weight: float
-    identifiers: list[Identifier]
-    rival: RivalIdentifiers | None
-    lacking: list[str]
-    others: list[SharedIdentifier]
-    held: list[str]
+    came_back: bool
+    dense: Place
+    approximate: Place | None
+    bm25: Place
+    fused: Place
+    fusion: str
+    views: list[ScoredView]
+    kth_score: float | None
+    gap: float | None
 
 
-class MatchedTerm(TypedDict):
-    """A term or token of the query, and what of a document it was matched by.
+@dataclass(frozen=True)
+class Explanation:
+    """Why a document came back from an index for a query, or did not.
 
-    score: what that adds to the document's. document: the term itself where the encoder is sparse,
-    None where the document lacks it; the nearest token where it is late. Weights: of a sparse one.
+    chunk: where chunks are searched, the best chunk of the document. cause: the most probable one.
+    None where the document came back or no check explains it.
     """
 
     query: str
-    document: str | None
-    query_weight: float | None
-    document_weight: float | None
-    score: float
+    query_id: str | None
+    doc_id: str
+    chunk: str | None
+    index: str
+    encoder: str
+    k: int
+    verdict: str
+    cause: Cause | None
+    came_back: bool
+    standing: Standing
+    findings: list[Finding]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return asdict(self)
 
 
-class RivalMatches(TypedDict):
-    """The document whose place this one would take, and what it was matched by."""
+@dataclass(frozen=True)
+class Above:
+    """A document above the explained one. says: words of the question that only this one has."""
 
     rank: int
     id: str
-    score: float
-    matches: list[MatchedTerm]
+    score: float | None
+    title: str
+    says: list[str]
 
 
-@final
-class MatchEvidence(TypedDict, total=False):
-    """What a sparse or late encoder matched, strongest first. query_terms: how many it asks by.
+@dataclass(frozen=True)
+class RunStanding:
+    """Places of the document in a run, by BM25 over the corpus, and with both fused.
 
-    stronger_there: query terms by which the rival is ahead, the farthest first.
+    bm25, fused: None without a corpus or the question's text. kth_score: None for an empty run.
+    gap: 0 within k, None without a score. above: at most the first k.
     """
 
-    score: float
-    query_terms: int
-    matches: list[MatchedTerm]
-    rival: RivalMatches | None
-    stronger_there: list[str]
-
-
-@final
-class BlendParts(TypedDict, total=False):
-    """What each part of a blend gives a document.
-
-    score: own + sentences_add - hubness_takes. own: of its vector, scenarios included. hubness: r.
-    vectors_scaled, bm25_adds: their shares of the fused score, both scaled to 0..1.
-    """
-
-    id: str
-    score: float
-    own: float
-    sentences_add: float
-    hubness_takes: float
-    hubness: float
-    vectors_scaled: float
-    bm25_adds: float
-    sentence: str
-    """Id of its best one."""
-    sentence_score: float
-    sentence_text: str
-
-
-class CorrectionEvidence(TypedDict):
-    """What the correction of the query changes. cosine: of the query as it was and corrected.
-
-    score_without: of the document, by vectors.
-    """
-
-    alpha: float
-    cosine: float
-    score_without: float
-
-
-@final
-class BlendEvidence(TypedDict, total=False):
-    """What a blend makes of a document, and of the one whose place it would take.
-
-    rank_without: part that is switched off to the rank it then has; None beyond what is fused.
-    """
-
-    remedies: list[str]
-    weight: float
-    hubs: float
-    bm25: float
-    k: int
     rank: int | None
-    rank_without: dict[str, int | None]
-    document: BlendParts
-    rival: BlendParts | None
-    median_hubness: float
-    correction: CorrectionEvidence
+    came_back: bool
+    run: Place
+    bm25: Place | None
+    fused: Place | None
+    fusion: str
+    kth_score: float | None
+    gap: float | None
+    above: list[Above]
 
 
-Evidence: TypeAlias = (
-    PresenceEvidence
-    | ApproximateEvidence
-    | VectorEvidence
-    | WindowEvidence
-    | WordEvidence
-    | HubEvidence
-    | SupersededEvidence
-    | RpsEvidence
-    | CorpusEvidence
-    | IdentifierEvidence
-    | MatchEvidence
-    | BlendEvidence
-)
+@dataclass(frozen=True)
+class RunExplanation:
+    """Why a document came back in a run, or did not. Fields as in `Explanation`."""
+
+    source: ClassVar[str] = "run"
+    """Kind of search that `run` names."""
+    query: str | None
+    query_id: str
+    doc_id: str
+    run: str
+    corpus: str | None
+    k: int
+    verdict: str
+    cause: Cause | None
+    came_back: bool
+    standing: RunStanding
+    findings: list[Finding]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain JSON values."""
+        return asdict(self)
+
+
+class RetrieverExplanation(RunExplanation):
+    """Why a retriever brought a document back, or did not. `run` is the retriever's name."""
+
+    source: ClassVar[str] = "retriever"
+
+
+class CorpusExplanation(RunExplanation):
+    """Why an encoder brought a document back, or did not. `run` is its fingerprint."""
+
+    source: ClassVar[str] = "encoder"
+
+
+def place_in(scores: Mapping[str, float], doc_id: str, k: int) -> tuple[Place, float | None]:
+    """Return a document's place in a ranking, best first, and the score of the k-th or last.
+
+    The score is None for an empty ranking.
+    """
+    ranked = list(scores)
+    rank = ranked.index(doc_id) + 1 if doc_id in scores else None
+    kth = scores[ranked[min(k, len(ranked)) - 1]] if ranked else None
+    return Place(rank, scores.get(doc_id), len(ranked)), kth
+
+
+def bm25_place(ids: Sequence[str], scores: FloatArray, doc_id: str) -> Place:
+    """Return a document's place by BM25.
+
+    ids: ascending, so that ties break by id. scores: of each, shape (n_documents,).
+    """
+    matched = int((scores > 0).sum())
+    if doc_id not in ids:
+        return Place(None, None, matched)
+    at = ids.index(doc_id)
+    if not scores[at] > 0:
+        return Place(None, 0.0, matched)
+    above = (scores > scores[at]).sum() + (scores[:at] == scores[at]).sum()
+    return Place(1 + int(above), float(scores[at]), matched)
+
+
+def near_ids(doc_id: str, ids: Sequence[str]) -> list[str]:
+    """Return the ids that are most like `doc_id`, best first."""
+
+    def plain(id_: str) -> str:
+        return re.sub(r"[\W_]+", "", id_).casefold()
+
+    same = [id_ for id_ in ids if plain(id_) == plain(doc_id) and plain(id_)][:NEAR]
+    pool = ids
+    if len(ids) > NEAR_POOL:
+        pool = [i for i in ids if i[:2] == doc_id[:2] or i[-3:] == doc_id[-3:]][:NEAR_POOL]
+    return list(dict.fromkeys([*same, *difflib.get_close_matches(doc_id, pool, NEAR)]))[:NEAR]
+
+
+def quoted(terms: Sequence[str]) -> str:
+    """Return the first terms in quotation marks."""
+    return ", ".join(map(repr, terms[:4])) + (" ..." if len(terms) > 4 else "")
+
+
+def count_terms(query: str, texts: Iterable[str], lexical: LexicalIndex) -> Evidence:
+    """Compare the query's terms with those of a document's texts.
+
+    Returns `shared_terms` and `missing_terms` (rarest first), `terms_nowhere_in_the_corpus`,
+    `documents_with_term` (how many), and `coverage`, the shared share of the query's idf weight.
+    Terms are those that `lexical` searches for, shown as the query writes them. idf is BM25's,
+    ln(1 + (N - n + 0.5) / (n + 0.5)), over the documents of `lexical`.
+    """
+    forms = lexical.analyzer.query_forms(query)
+    terms = list(forms.values())
+    counts = {word: int((lexical.scores(word) > 0).sum()) for word in terms}
+    here = {term for text in texts for term in lexical.analyzer.documents(text)}
+    own = {word for term, word in forms.items() if term in here}
+    n = len(lexical)
+    weight = {t: math.log(1 + (n - c + 0.5) / (c + 0.5)) for t, c in counts.items()}
+    total = sum(weight.values())
+    rarest = sorted(terms, key=lambda t: -weight[t])
+    shared = [t for t in rarest if t in own]
+    return {
+        "shared_terms": shared,
+        "missing_terms": [t for t in rarest if t not in own],
+        "terms_nowhere_in_the_corpus": [t for t in terms if not counts[t]],
+        "documents_with_term": counts,
+        "coverage": round(sum(weight[t] for t in shared) / total, 4) if total else 0.0,
+    }
+
+
+def compare_terms(evidence: Evidence) -> Finding:
+    """Conclude from `count_terms` and `bm25_rank` how much question and document share."""
+    shared, missing = evidence["shared_terms"], evidence["missing_terms"]
+    share, bm25 = evidence["coverage"], evidence["bm25_rank"]
+    if not shared and not missing:
+        text = "the question has no word that BM25 searches for"
+        return Finding(Cause.LEXICAL, UNCHECKED, text, evidence)
+    if not shared:
+        return Finding(
+            Cause.LEXICAL,
+            FOUND,
+            "an implicit question: it shares no term with the document",
+            evidence,
+            "Nothing lexical can help. Add views that say what the document implies (`argus remedy "
+            "expand`), or put the question in the document's words.",
+        )
+    if share < LOW_COVERAGE:
+        return Finding(
+            Cause.LEXICAL,
+            FOUND,
+            f"a partly implicit question: the document lacks {quoted(missing)} ({1 - share:.0%} of "
+            "the query's weight)",
+            evidence,
+            "Add views that say what the document implies (`argus remedy expand`), or ask with its "
+            "own words.",
+        )
+    text = f"it holds {len(shared)} of {len(shared) + len(missing)} query terms ({share:.0%} of "
+    text += f"their weight){f', not {quoted(missing)}' if missing else ''}; BM25 "
+    text += "does not find it" if bm25 is None else f"ranks it {bm25}"
+    return Finding(Cause.LEXICAL, RULED_OUT, text, evidence)
+
+
+def check_superseded(
+    doc_id: str,
+    k: int,
+    own_rank: int | None,
+    authority: Authority | None,
+    rank_of: Callable[[str], int | None],
+    where: str,
+) -> Finding:
+    """Name the documents that supersede one, and their ranks.
+
+    rank_of: None for a document without a rank. where: "index", "run", "retriever" or "encoder".
+    Evidence: `superseded_by` (`id`, `rank`, `direct`: not through others) and `own_rank`.
+    """
+    cause = Cause.SUPERSEDED
+    if authority is None:
+        text = "not checked: no file of superseded documents"
+        advice = "Give --supersedes FILE (superseder, superseded)."
+        return Finding(cause, UNCHECKED, text, advice=advice)
+    superseders = authority.reach([doc_id]) if doc_id in authority else {}
+    rows: list[Evidence] = [
+        {"id": doc, "direct": len(chain_to(doc, superseders)) == 1, "rank": rank_of(doc)}
+        for doc in superseders
+        if doc != doc_id
+    ]
+    if not rows:
+        return Finding(cause, RULED_OUT, "no document supersedes it")
+    best = min((row["rank"] for row in rows if row["rank"] is not None), default=None)
+    ranks = {
+        row["id"]: f"is not in the {where}" if row["rank"] is None else f"ranks {row['rank']}"
+        for row in rows[:3]
+    }
+    shown = "; ".join(f"{doc} {rank}" for doc, rank in ranks.items())
+    text = f"superseded by {len(rows)} document{'s' * (len(rows) > 1)}: {shown}"
+    advice = "The document that supersedes it does not come back either: explain that one."
+    if best is not None and best <= k:
+        advice = "The one that supersedes it comes back, as it should; ask for that one."
+    elif best is None and where == "index":
+        advice = "Add the document that supersedes it to the index."
+    return Finding(cause, FOUND, text, {"superseded_by": rows, "own_rank": own_rank}, advice)
+
+
+def is_superseded_within(finding: Finding, k: int) -> bool:
+    """Return whether a document that supersedes the explained one is in the top k."""
+    rows = finding.evidence.get("superseded_by", [])
+    return any(row["rank"] is not None and row["rank"] <= k for row in rows)

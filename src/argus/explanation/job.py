@@ -1,97 +1,73 @@
-"""Why a document does not come back for a query: every cause checked, the most probable first."""
+"""Explain a document of an index: check every cause, and name the most probable one."""
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
+import pyarrow.compute as pc
 
 from argus.authority.edges import read_authority
 from argus.authority.relation import Authority
-from argus.corpora.opening import open_corpus
+from argus.corpora.opening import open_corpus, read_corpus
 from argus.data.corpus import read_queries
-from argus.data.types import FloatArray, Query
-from argus.encoders import Encoder, EncoderConfig
-from argus.errors import InputError
+from argus.data.types import Document, FloatArray, IntArray, Query, State
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
+from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
+from argus.evaluation.diagnosed import read_entities
 from argus.evaluation.parents import ParentFold
 from argus.evaluation.queries import unknown_query
 from argus.explanation.blend import check_blend
-from argus.explanation.config import ExplainConfig
-from argus.explanation.entities import check_entities, load_for
+from argus.explanation.case import Case, rank_everywhere
+from argus.explanation.config import ExplainConfig, RpsSource
 from argus.explanation.evidence import (
-    ApproximateEvidence,
-    BlendEvidence,
-    Evidence,
-    HubEvidence,
-    PresenceEvidence,
-    RpsEvidence,
-    SupersededEvidence,
-    VectorEvidence,
-    WindowEvidence,
-    WordEvidence,
-)
-from argus.explanation.presence import check_approximate, check_presence
-from argus.explanation.rivals import check_hubs, check_superseded
-from argus.explanation.standing import standing
-from argus.explanation.types import (
-    Case,
+    FOUND,
+    RULED_OUT,
+    UNCHECKED,
     Cause,
+    Evidence,
     Explanation,
     Finding,
     Standing,
-    Verdict,
+    check_superseded,
+    compare_terms,
+    count_terms,
+    is_superseded_within,
+    quoted,
 )
-from argus.explanation.vectors import check_vector, check_window
-from argus.explanation.words import check_words
+from argus.explanation.stored import check_presence, check_vector, check_window
 from argus.indexes.retriever import IndexRetriever, open_retriever
-from argus.indexes.snapshot import check_k
+from argus.indexes.snapshot import Snapshot, check_k
 from argus.indexes.spec import IndexSpec
-from argus.indexes.words import check_query
-from argus.progress import announce
-from argus.retrievability.probes import Probe
+from argus.indexes.words import check_query, words
+from argus.knowledge.capitals import CapitalisedNames
+from argus.knowledge.gazetteer import Gazetteer
+from argus.progress import announce, progress
+from argus.remedies.diagnosis.diagnose import diagnose_documents
+from argus.retrievability.concentration import skewness
+from argus.retrievability.probes import Probe, load_default, load_probe
 
+ABSENT = "the document is not in this state of the index"
 FAR_OFF = 0.9
-"""Cosine below which a stored vector is so wrong that it is named before everything else."""
+"""Cosine below which a wrong stored vector is named before everything else."""
+MIN_LOW_ENTITIES = 0.5
+"""Share of the entities below tau from which low RPS is named: most documents have some."""
+MIN_HUBS = 1 / 3
+"""Share of the documents above it from which hubs are named before the lexical gap.
 
-MOST = 0.5
-"""Share of the entities below tau from which low RPS is named as the cause: most documents have
-some entity that is."""
-CROWD = 1 / 3
-"""Share of the documents above it from which hubs are named before what the question and
-the document have in common: the centre of the document's own topic may be a hub as well."""
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What every check concluded, in the order in which they are made."""
-
-    presence: Finding[PresenceEvidence]
-    approximate: Finding[ApproximateEvidence]
-    vector: Finding[VectorEvidence]
-    window: Finding[WindowEvidence]
-    words: Finding[WordEvidence]
-    hubs: Finding[HubEvidence]
-    superseded: Finding[SupersededEvidence]
-    entities: Finding[RpsEvidence]
-    blend: Finding[BlendEvidence] | None
-    """None where the index is searched without one."""
-
-    @property
-    def every(self) -> list[Finding[Evidence]]:
-        """All of them, in order."""
-        findings: list[Finding[Evidence]] = [
-            self.presence, self.approximate, self.vector, self.window,
-            self.words, self.hubs, self.superseded, self.entities,
-        ]  # fmt: skip
-        return findings if self.blend is None else [*findings, self.blend]
-
-    @property
-    def faults(self) -> dict[Cause, Finding[Evidence]]:
-        """Those that found their cause."""
-        return {f.cause: f for f in self.every if f.state is Verdict.FOUND}
+The centre of the document's own topic may be a hub as well.
+"""
+MAX_SAMPLE = 2_000
+"""Documents whose vectors serve as queries to find hubs."""
+MAX_SCORES = 400_000_000
+"""Similarities computed for it. A large index gets a smaller sample, of at least 200."""
+HUB_DEVIATIONS, MIN_LISTS, HUB_STEP = 2.0, 3, 256
+MAX_RIVALS, MAX_ENTITIES = 10, 20
+"""Documents above, and entities, that the evidence lists."""
 
 
 def explain(
@@ -105,18 +81,18 @@ def explain(
     authority: Authority | None = None,
     fold: ParentFold | None = None,
 ) -> Explanation:
-    """Say where `doc_id` stands for `query` in one state of an index, and what keeps it there.
+    """Return the places of `doc_id` for `query` in one state of an index, and the causes.
 
-    index: `PATH[@as_of]`, or a retriever. authority: what supersedes what, in place of a file.
-    fold: of chunks to documents, in place of the corpus of the config: documents are ranked then,
-    and of `doc_id`, one or a chunk of one, the chunk that comes first is explained. A document that
-    is not in the index is explained, not refused. Raises InputError for an empty query or id, k
-    below 1, a query id that is not in the file, what is no index, broken files; FingerprintMismatch
-    for an encoder or probe of others.
+    index: `PATH[@as_of]`, or a retriever. authority: supersessions, in place of the config's file.
+    fold: from chunks to documents, in place of the config's corpus. It ranks documents; `doc_id` is
+    one or a chunk of one, and its best chunk is explained. A document that is not in the index is
+    explained, not refused. Raises InputError for an empty query or id, k below 1, an unknown query
+    id, a path that is no index, and damaged files; FingerprintMismatch for the encoder or probe of
+    other vectors.
     """
     config = config or ExplainConfig()
     check_k(config.k)
-    question = _query(query, config.queries)
+    question = _find_query(query, config.queries)
     if not doc_id.strip():
         raise InputError("an empty document id", expected="the id of a document", fix="Name one.")
     if config.corpus is not None:
@@ -133,12 +109,33 @@ def explain(
         retriever = IndexRetriever(
             index.index, index.encoder, index.as_of, config.hybrid, index.exact, index.weight
         )
-    probe = load_for(config.rps, retriever.encoder)
-    fold = fold or _fold(config)
-    case = _first_chunk(_case(question.text, doc_id, config.k, retriever), fold)
-    place = standing(case)
-    findings = _findings(case, place, config, authority, probe)
-    cause, verdict = conclude(case, place, findings)
+    probe = _load_probe(config.rps, retriever.encoder)
+    fold = fold or ParentFold.of_corpus(
+        ChunkedCorpus(corpus=config.corpus, fields=config.fields, parent_field=config.parent_field)
+    )
+    announce("explain: reading the index")
+    snapshot = retriever.index.snapshot(retriever.as_of)
+    if not len(snapshot):
+        raise InputError(
+            "holds no document",
+            expected="an index with documents",
+            fix="Add some with `argus index add`.",
+            where=retriever.index.path,
+        )
+    vector: FloatArray = np.asarray(retriever.encoder.encode_queries([question.text]), np.float32)
+    searched = retriever.recipe.correct(vector)
+    case = Case(question.text, doc_id, config.k, retriever, snapshot, searched, vector)
+    if fold is not None:
+        chunks = [chunk for chunk in fold.chunks_of(doc_id) if chunk in snapshot]
+        scores = case.best[snapshot.positions(chunks)].tolist()
+        best = min(
+            zip(scores, chunks, strict=True), key=lambda c: (-c[0], c[1]), default=(0, doc_id)
+        )
+        case = replace(case, doc_id=best[1], fold=fold)
+
+    place = rank_everywhere(case)
+    findings = list(_check(case, place, config, authority, probe))
+    cause, verdict = _conclude(case, place, {f.cause: f for f in findings})
     return Explanation(
         query=question.text,
         query_id=question.id if config.queries is not None else None,
@@ -151,11 +148,11 @@ def explain(
         cause=cause,
         came_back=place.came_back,
         standing=place,
-        findings=findings.every,
+        findings=findings,
     )
 
 
-def _query(text: str, file: Path | None) -> Query:
+def _find_query(text: str, file: Path | None) -> Query:
     check_query(text)
     if file is None:
         return Query("query", text)
@@ -170,133 +167,366 @@ def _query(text: str, file: Path | None) -> Query:
     return queries[text]
 
 
-def _case(query: str, doc_id: str, k: int, retriever: IndexRetriever) -> Case:
-    announce("explain: reading the index")
-    snapshot = retriever.index.snapshot(retriever.as_of)
-    if not len(snapshot):
-        raise InputError(
-            "holds no document",
-            expected="an index with documents",
-            fix="Add some with `argus index add`.",
-            where=retriever.index.path,
-        )
-    vector: FloatArray = np.asarray(retriever.encoder.encode_queries([query]), np.float32)
-    return Case(query, doc_id, k, retriever, snapshot, retriever.recipe.correct(vector), vector)
-
-
-def _fold(config: ExplainConfig) -> ParentFold | None:
-    corpus, fields = config.corpus, config.fields
-    return ParentFold.of_corpus(
-        ChunkedCorpus(corpus=corpus, fields=fields, parent_field=config.parent_field)
-    )
-
-
-def _first_chunk(case: Case, fold: ParentFold | None) -> Case:
-    """Return the case of the chunk that ranks first of its document."""
-    if fold is None:
-        return case
-    chunks = [chunk for chunk in fold.chunks_of(case.doc_id) if case.holds(chunk)]
-    positions = case.snapshot.positions(chunks).tolist()
-    best = min(
-        zip(positions, chunks, strict=True), key=lambda c: (-case.best[c[0]], c[1]), default=None
-    )
-    return replace(case, doc_id=case.doc_id if best is None else best[1], fold=fold)
-
-
-def _findings(
+def _check(
     case: Case,
     place: Standing,
     config: ExplainConfig,
     authority: Authority | None,
     probe: Probe | str,
-) -> Findings:
-    findings = Findings(
-        presence=check_presence(case, config.corpus, config.fields),
-        approximate=check_approximate(case, place),
-        vector=check_vector(case, place, config),
-        window=check_window(case, place),
-        words=check_words(case, place),
-        hubs=check_hubs(case, place, config.seed),
-        superseded=check_superseded(case, place, authority),
-        entities=check_entities(case, config.rps, probe),
-        blend=check_blend(case, place),
+) -> Iterator[Finding]:
+    """Yield a finding per cause. Within k, causes that only make absence likely are harmless."""
+    within = place.came_back or (place.dense.rank is not None and place.dense.rank <= case.k)
+    lexical = _check_words(case, place)
+    entities = _check_entities(case, config.rps, probe)
+    yield check_presence(case, config.corpus, config.fields)
+    yield _check_approximate(case, place)
+    yield check_vector(case, place, config)
+    yield check_window(case, place)
+    yield lexical.harmless() if within else lexical
+    yield _check_hubs(case, place, config.seed)
+    yield check_superseded(
+        case.doc_id,
+        case.k,
+        place.dense.rank,
+        authority,
+        lambda doc: case.rank(doc) if doc in case.snapshot else None,
+        "index",
     )
-    in_reach = place.dense.rank is not None and place.dense.rank <= case.k
-    if not (place.came_back or in_reach):
-        return findings
-    words, entities = findings.words.harmless(), findings.entities.harmless()
-    return replace(findings, words=words, entities=entities)
+    yield entities.harmless() if within else entities
+    blend = check_blend(case, place)
+    if blend is not None:
+        yield blend
 
 
-def conclude(case: Case, place: Standing, findings: Findings) -> tuple[Cause | None, str]:
+def _check_approximate(case: Case, place: Standing) -> Finding:
+    """Compare the exact rank with the approximate search.
+
+    Evidence: `exact_rank`, `approximate_rank`, `k`.
+    """
+    cause, exact = Cause.APPROXIMATE, place.dense.rank
+    if place.approximate is None:
+        return Finding(cause, RULED_OUT, "there is no approximate index: search is exact")
+    if exact is None:
+        return Finding(cause, UNCHECKED, ABSENT)
+    rank = place.approximate.rank
+    evidence: Evidence = {"exact_rank": exact, "approximate_rank": rank, "k": case.k}
+    if exact > case.k:
+        return Finding(cause, RULED_OUT, f"exact search ranks it {exact} as well", evidence)
+    if rank is not None:
+        return Finding(cause, RULED_OUT, "the approximate search returns it", evidence)
+    return Finding(
+        cause,
+        FOUND,
+        f"exact search ranks it {exact}, the approximate index does not return it among {case.k}",
+        evidence,
+        "Build the approximate index again (`argus index build --ann` or add --ann), or search "
+        "exactly.",
+        decisive=True,
+    )
+
+
+def _check_words(case: Case, place: Standing) -> Finding:
+    """Compare the query's terms with the document's, and the dense rank with BM25's.
+
+    Evidence: see `count_terms`, and `bm25_rank`, `dense_rank`, `fused_rank`, `fusion`.
+    """
+    cause = Cause.LEXICAL
+    if not case.present:
+        return Finding(cause, UNCHECKED, ABSENT)
+    dense, bm25, fused = place.dense.rank, place.bm25.rank, place.fused.rank
+    texts = [view.text for view in case.views]
+    evidence: Evidence = {
+        **count_terms(case.query, texts, case.retriever.lexical()),
+        "bm25_rank": bm25,
+        "dense_rank": dense,
+        "fused_rank": fused,
+        "fusion": place.fusion,
+    }
+    by_vectors = dense is not None and dense <= case.k
+    if place.ranked_by == "fused" and not place.came_back and by_vectors:
+        words = "does not find it" if bm25 is None else f"ranks it {bm25}"
+        text = f"dense search alone ranks it {dense}, BM25 {words}: the {place.fusion} fusion "
+        advice = "Search dense, or weigh BM25 less in the fusion."
+        return Finding(cause, FOUND, f"{text}loses it", evidence, advice, decisive=True)
+    if by_vectors or bm25 is None or bm25 > case.k:
+        return compare_terms(evidence)
+    helps = fused is not None and fused <= case.k
+    missing = evidence["missing_terms"]
+    lacks = f"; it lacks {quoted(missing)}" if missing else ""
+    advice = f"Search hybrid (--hybrid {place.fusion})."
+    if not helps:
+        advice = (
+            "Weigh BM25 more in the fusion; add views that say what the document implies (`argus "
+            "remedy expand`)."
+        )
+    return Finding(
+        cause,
+        FOUND,
+        f"BM25 ranks it {bm25} by {quoted(evidence['shared_terms'])}, dense search {dense}: the "
+        f"vectors miss these words{lacks}; {'the' if helps else 'yet the'} {place.fusion} fusion "
+        f"ranks it {fused or 'nowhere'}",
+        evidence,
+        advice,
+        decisive=helps,
+    )
+
+
+def count_occurrences(snapshot: Snapshot, k: int, seed: int) -> tuple[IntArray, int]:
+    """Count the top-k lists that hold each document: N_k (Radovanović et al. 2010).
+
+    The queries are the vectors of a seeded sample of documents, each without the document itself.
+    A document's vector is that of its own text, else its first view's. Returns the counts, shape
+    (n_documents,), and the size of the sample.
+    """
+    rng = np.random.default_rng(seed)
+    n = len(snapshot)
+    size = min(n, MAX_SAMPLE, max(200, MAX_SCORES // max(1, len(snapshot.vectors))))
+    sample = np.sort(rng.choice(n, size, replace=False))
+    original = pc.equal(snapshot.columns["kind"], "original").to_numpy(zero_copy_only=False)
+    rows = np.where(original, np.arange(len(original)), len(original))
+    first = np.minimum.reduceat(rows, snapshot.starts[:-1])
+    rows = np.where(first < len(original), first, snapshot.starts[:-1])[sample]
+    counts = np.zeros(n, np.int64)
+    with progress("looking for hubs", size) as advance:
+        for start in range(0, size, HUB_STEP):
+            part = slice(start, start + HUB_STEP)
+            lists = snapshot.search(snapshot.vectors[rows[part]], k + 1).doc_ids
+            for own, ids in zip(sample[part].tolist(), lists, strict=True):
+                others = [i for i in snapshot.positions(ids).tolist() if i != own][:k]
+                counts[others] += 1
+            advance(len(lists))
+    return counts, size
+
+
+def _check_hubs(case: Case, place: Standing, seed: int) -> Finding:
+    """Name the documents above, and the hubs among them.
+
+    A hub is in more top-k lists (`n_k`) than the mean plus two standard deviations, and in 3 at
+    least, so that a thin sample makes no hub of a coincidence. Evidence: `outranked_by` and `hubs`
+    (rows of `rank`, `id`, `score`, `n_k`, `deviations` from the mean, `hub`), `documents_above`,
+    `hubs_above`, `rank_without_hubs`, `own_n_k`, `own_deviations`, `hub_above_n_k`, `mean_n_k`,
+    `skewness`, `k`, and `sample`, the number of queries.
+    """
+    cause, rank = Cause.HUBS, place.dense.rank
+    if rank is None:
+        return Finding(cause, UNCHECKED, ABSENT)
+    if rank <= case.k:
+        return Finding(cause, RULED_OUT, f"its exact rank is {rank}")
+    counts, sample = count_occurrences(case.snapshot, case.k, seed)
+    mean, spread = float(counts.mean()), float(counts.std())
+    threshold = max(float(mean + HUB_DEVIATIONS * counts.std()), MIN_LISTS - 1)
+    top = list(case.top(rank - 1).items())
+    positions = case.snapshot.positions(id_ for id_, _ in top)
+    is_hub = counts[positions] > threshold  # (rank - 1,)
+
+    def deviations(position: int) -> float:
+        return round(float(counts[position] - counts.mean()) / spread, 1) if spread else 0.0
+
+    def row(i: int) -> Evidence:
+        at = int(positions[i])
+        return {
+            "rank": i + 1,
+            "id": top[i][0],
+            "score": round(top[i][1], 4),
+            "n_k": int(counts[at]),
+            "deviations": deviations(at),
+            "hub": bool(is_hub[i]),
+        }
+
+    own = int(case.snapshot.positions([case.doc_id])[0])
+    hubs, without = int(is_hub.sum()), rank - int(is_hub.sum())
+    evidence: Evidence = {
+        "outranked_by": [row(i) for i in range(min(MAX_RIVALS, rank - 1))],
+        "hubs": [row(i) for i in np.flatnonzero(is_hub)[:MAX_RIVALS].tolist()],
+        "documents_above": rank - 1,
+        "hubs_above": hubs,
+        "rank_without_hubs": without,
+        "own_n_k": int(counts[own]),
+        "own_deviations": deviations(own),
+        "hub_above_n_k": round(threshold, 1),
+        "mean_n_k": round(mean, 2),
+        "skewness": round(skewness(counts), 2),
+        "k": case.k,
+        "sample": sample,
+    }
+    if not hubs:
+        text = f"none of the {rank - 1} documents above it is a hub"
+        return Finding(cause, RULED_OUT, text, evidence)
+    names = ", ".join(f"{h['id']} (N_k {h['n_k']})" for h in evidence["hubs"][:3])
+    text = f"hubs among the {rank - 1} documents above it by vectors: {hubs} ({names})"
+    if without > case.k:
+        text += f"; without them it would still rank {without}"
+        return Finding(cause, RULED_OUT, text, evidence, decisive=False)
+    advice = (
+        "Look at the hubs (boilerplate, very short or list-like texts?) and clean, split or drop "
+        "them; a hybrid search weakens them."
+    )
+    text += f"; without them it would rank {without}"
+    return Finding(cause, FOUND, text, evidence, advice, decisive=True)
+
+
+def _load_probe(source: RpsSource, encoder: Encoder) -> Probe | str:
+    """Return the probe, or the reason why the encoder has none. A named one must be there and fit.
+
+    Raises InputError for a folder without a probe, ProbeMismatch for one of another encoder.
+    """
+    pooling = "span" if encoder.pools_spans else "sentence"
+    if source.probe is None:
+        try:
+            return load_default(encoder.fingerprint, pooling)
+        except InputError as error:
+            return str(error)
+    probe = load_probe(source.probe)
+    probe.check_vectors_of(encoder.fingerprint, pooling, where=source.probe)
+    return probe
+
+
+def _check_entities(case: Case, source: RpsSource, probe: Probe | str) -> Finding:
+    """List the document's entities with their predicted RPS, lowest first.
+
+    They come from a diagnosis, or are found and scored anew. Evidence: `tau`, `source`, the counts
+    `entities`, `measured` and `below_tau`, `predicted` (`entity`, `rps`), `not_predicted`
+    (`entity`, `state`, `reason`), `low_and_not_named_by_the_query`.
+    """
+    cause, tau = Cause.ENTITIES, source.tau
+    entities: list[tuple[str, float | None, str, str]]  # name, least predicted RPS, state, reason
+    if source.diagnosis is not None:
+        entities = [
+            (row["entity"], row["rps"], row["state"], row.get("reason") or "")
+            for row in read_entities(source.diagnosis)
+            if row["doc_id"] == case.doc_id
+        ]
+        where = f"read from {source.diagnosis}"
+        if not entities:
+            text = f"{source.diagnosis} names no entity of this document"
+            return Finding(cause, UNCHECKED, text)
+    elif isinstance(probe, str):
+        return Finding(cause, UNCHECKED, probe)
+    elif not case.text.strip():
+        text = "the document has no text of its own in this state of the index"
+        return Finding(cause, UNCHECKED, text)
+    else:
+        finder = (
+            Gazetteer.from_documents(read_corpus(source.kb), texts=[case.text])
+            if source.kb
+            else CapitalisedNames()
+        )
+        encoder, document = case.retriever.encoder, Document(case.doc_id, case.text)
+        try:
+            with (
+                TemporaryDirectory() as folder,
+                EmbeddingStore(
+                    Path(folder) / "vectors", fingerprint=encoder.fingerprint, dim=encoder.dim
+                ) as store,
+            ):
+                found = diagnose_documents([document], finder, encoder, store, probe, tau=tau)
+        except ArgusError as error:
+            return Finding(cause, UNCHECKED, f"its entities could not be scored: {error}")
+        entities = [(risk.entity, risk.rps, str(risk.state), risk.reason) for risk in found.risks]
+        where = f"entities by {finder.name.split(' ')[0]}"
+        if not entities:
+            return Finding(cause, UNCHECKED, f"no entity was found in its text ({where})")
+
+    is_measured = [
+        rps is not None and state == str(State.MEASURED) for _, rps, state, _ in entities
+    ]
+    both = list(zip(entities, is_measured, strict=True))
+    measured = sorted((rps or 0.0, name) for (name, rps, _, _), ok in both if ok)
+    unpredicted = [(name, state, reason) for (name, _, state, reason), ok in both if not ok]
+    low = [(rps, name) for rps, name in measured if rps < tau]
+    query_words = set(words(case.query))
+    unnamed = [name for _, name in low if not set(words(name)) <= query_words]
+    evidence: Evidence = {
+        "tau": tau,
+        "source": where,
+        "entities": len(entities),
+        "measured": len(measured),
+        "below_tau": len(low),
+        "predicted": [{"entity": e, "rps": round(rps, 3)} for rps, e in measured[:MAX_ENTITIES]],
+        "not_predicted": [
+            {"entity": name, "state": state, "reason": reason}
+            for name, state, reason in unpredicted[:MAX_ENTITIES]
+        ],
+        "low_and_not_named_by_the_query": unnamed[:MAX_ENTITIES],
+    }
+    if not measured:
+        text = f"none of its {len(entities)} entities could be predicted ({unpredicted[0][2]})"
+        return Finding(cause, UNCHECKED, text, evidence)
+    abstained = f"; no prediction for {len(unpredicted)} more" if unpredicted else ""
+    if not low:
+        text = f"predicted RPS is {measured[0][0]:.2f} or more for its {len(measured)} entities"
+        return Finding(cause, RULED_OUT, text + abstained, evidence)
+    shown = ", ".join(f"{name} {rps:.2f}" for rps, name in low[:3])
+    return Finding(
+        cause,
+        FOUND,
+        f"predicted RPS is below tau {tau} for {len(low)} of its {len(measured)} entities: {shown}"
+        f"{abstained}",
+        evidence,
+        "Add views that say what these entities are (`argus remedy expand`, `remedy synthesize`).",
+    )
+
+
+def _conclude(
+    case: Case, place: Standing, findings: dict[Cause, Finding]
+) -> tuple[Cause | None, str]:
     """Return the most probable cause and the verdict in one line.
 
-    What is certain comes first (absent, approximate search), then what spoils everything else (a
-    wrong vector, a text that was not read), then what was computed to bring the document back, then
-    what only makes its absence likely.
+    Certain causes come first (absent, approximate search), then those that spoil everything else (a
+    wrong vector, unread text), then those that were computed to bring the document back, then those
+    that only make its absence likely.
     """
-    faults = findings.faults
+    faults = {cause: f for cause, f in findings.items() if f.state is FOUND}
     if place.came_back:
         notes = [faults[c].summary for c in (Cause.SUPERSEDED, Cause.VECTOR) if c in faults]
-        return None, "; yet ".join([_came_back(place), *notes])
-    cause = next((c for c in _order(findings, faults, case.k) if c in faults), None)
+        return None, "; yet ".join([_tell_rank(place), *notes])
+    lexical, hubs = findings[Cause.LEXICAL], findings[Cause.HUBS].evidence
+    vector, entities = findings[Cause.VECTOR], findings[Cause.ENTITIES]
+    low = Cause.ENTITIES in faults and (
+        entities.evidence["below_tau"] >= MIN_LOW_ENTITIES * entities.evidence["measured"]
+    )
+    bm25 = lexical.evidence["bm25_rank"] if Cause.LEXICAL in faults else None
+    is_crowded = Cause.HUBS in faults and hubs["hubs_above"] >= MIN_HUBS * hubs["documents_above"]
+    order = [
+        (Cause.ABSENT, True),
+        (Cause.APPROXIMATE, True),
+        (Cause.VECTOR, vector.decisive or vector.evidence.get("cosine", 1) < FAR_OFF),
+        (Cause.WINDOW, True),
+        (Cause.SUPERSEDED, is_superseded_within(findings[Cause.SUPERSEDED], case.k)),
+        (Cause.BLEND, True),
+        (Cause.LEXICAL, bm25 is not None and bm25 <= case.k),
+        (Cause.HUBS, is_crowded),
+        (Cause.LEXICAL, True),
+        (Cause.VECTOR, True),
+        (Cause.SUPERSEDED, True),
+        (Cause.ENTITIES, low),
+        (Cause.HUBS, True),
+    ]
+    cause = next((c for c, applies in order if applies and c in faults), None)
     if cause is Cause.ABSENT:
-        return cause, f"did not come back: {findings.presence.summary}"
-    where = _where(place, case.k)
+        return cause, f"did not come back: {faults[cause].summary}"
+
+    rank = place.rank if place.ranked_by == "fused" else place.dense.rank
+    where = f"rank {rank}" if rank is not None else f"not among {place.fused.of}"
+    where += "" if place.ranked_by == "fused" else f" of {place.dense.of}"
+    where += f", {place.gap:.4f} short of the top {case.k}" if place.gap else ""
+    text = f"did not come back ({where}): "
     if cause is None:
-        return None, (
-            f"did not come back ({where}): no check explains it; the documents above it are nearer "
-            "to the query for this encoder"
-        )
-    text = f"did not come back ({where}): {faults[cause].summary}"
-    low = Cause.ENTITIES in faults and _most_are_low(findings.entities)
-    if cause is Cause.LEXICAL and not findings.words.decisive and low:
-        text += f"; {findings.entities.summary}"
-    missing = findings.words.evidence["missing_terms"]
-    if cause is Cause.ENTITIES and missing:
-        text += f"; it never says {' or '.join(map(repr, missing[:3]))}"
+        text += "no check explains it; the documents above it are nearer to the query for this "
+        return None, f"{text}encoder"
+    text += faults[cause].summary
+    if cause is Cause.LEXICAL and not lexical.decisive and low:
+        text += f"; {entities.summary}"
+    if cause is Cause.ENTITIES and lexical.evidence["missing_terms"]:
+        missing = lexical.evidence["missing_terms"][:3]
+        text += f"; it never says {' or '.join(map(repr, missing))}"
     return cause, text
 
 
-def _order(findings: Findings, faults: Container[Cause], k: int) -> list[Cause]:
-    """Return the causes, most telling first, given those that were found."""
-    order: list[Cause] = [Cause.ABSENT, Cause.APPROXIMATE]
-    vector = findings.vector
-    if Cause.VECTOR in faults and (vector.decisive or vector.evidence["cosine"] < FAR_OFF):
-        order.append(Cause.VECTOR)
-    order.append(Cause.WINDOW)
-    superseders = findings.superseded.evidence.get("superseded_by", [])
-    if any(row["rank"] is not None and row["rank"] <= k for row in superseders):
-        order.append(Cause.SUPERSEDED)
-    order.append(Cause.BLEND)
-    bm25 = findings.words.evidence["bm25_rank"] if Cause.LEXICAL in faults else None
-    if bm25 is not None and bm25 <= k:
-        order.append(Cause.LEXICAL)
-    hubs = findings.hubs.evidence
-    if Cause.HUBS in faults and hubs["hubs_above"] >= CROWD * hubs["documents_above"]:
-        order.append(Cause.HUBS)
-    order += [Cause.LEXICAL, Cause.VECTOR, Cause.SUPERSEDED]
-    if Cause.ENTITIES in faults and _most_are_low(findings.entities):
-        order.append(Cause.ENTITIES)
-    return [*order, Cause.HUBS]
-
-
-def _most_are_low(finding: Finding[RpsEvidence]) -> bool:
-    return finding.evidence["below_tau"] >= MOST * finding.evidence["measured"]
-
-
-def _came_back(place: Standing) -> str:
+def _tell_rank(place: Standing) -> str:
     best = place.views[0]
     view = "its own text" if best.kind == "original" else f"its {best.kind} view {best.id}"
     if place.ranked_by != "fused":
         return f"came back: rank {place.rank}, through {view} (score {best.score:.4f})"
     parts = f"dense rank {place.dense.rank} through {view}, BM25 rank {place.bm25.rank or 'none'}"
     return f"came back: rank {place.rank} by {place.fusion} ({parts})"
-
-
-def _where(place: Standing, k: int) -> str:
-    rank = place.rank if place.ranked_by == "fused" else place.dense.rank
-    reached = f"rank {rank}" if rank is not None else f"not among {place.fused.of}"
-    missing = f", {place.gap:.4f} short of the top {k}" if place.gap else ""
-    of = "" if place.ranked_by == "fused" else f" of {place.dense.of}"
-    return f"{reached}{of}{missing}"

@@ -1,105 +1,292 @@
-"""Why a document does not come back in a ranking: its place, its words, and what is above it."""
+"""Explain a document of a ranking: of a run, of a retriever, or of an encoder over a corpus."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, TypeVar, cast
+from tempfile import TemporaryDirectory
+from typing import Any, TypeVar
+
+import numpy as np
 
 from argus.authority.edges import read_authority
 from argus.authority.relation import Authority
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
+from argus.data.corpus import read_queries
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
-from argus.data.types import Document
-from argus.errors import InputError
-from argus.evaluation.parents import ParentFold
+from argus.data.types import Document, FloatArray, Query
+from argus.encoders import (
+    Encoder,
+    EncoderConfig,
+    Rows,
+    Scoring,
+    TokenCounter,
+    as_config,
+    embed,
+    load_any_encoder,
+    open_store,
+    scoring_of,
+    stored_fingerprint,
+)
+from argus.encoders import documents as as_documents
+from argus.encoders.embed import encode_batch, queries
+from argus.encoders.rows import family_of
+from argus.errors import ArgusError, InputError
+from argus.evaluation.parents import ParentFold, deeper
 from argus.evaluation.queries import unknown_query
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import (
-    CorpusEvidence,
+    FOUND,
+    QUERY,
+    RULED_OUT,
+    UNCHECKED,
+    Above,
+    Cause,
+    CorpusExplanation,
     Evidence,
-    SupersededEvidence,
-    WordEvidence,
+    Finding,
+    RetrieverExplanation,
+    RunExplanation,
+    RunStanding,
+    bm25_place,
+    check_superseded,
+    compare_terms,
+    count_terms,
+    is_superseded_within,
+    near_ids,
+    place_in,
+    quoted,
 )
-from argus.explanation.identifiers import AnswerKeys, check_identifiers, run_identifiers
-from argus.explanation.presence import near_ids
-from argus.explanation.records import RunExplanationRecord
-from argus.explanation.rivals import superseded
-from argus.explanation.standing import QUERY, bm25_place, place_in
-from argus.explanation.types import Cause, Finding, Place, Verdict
-from argus.explanation.words import in_common, quoted, term_evidence
+from argus.explanation.matches import (
+    AnswerKeys,
+    Matched,
+    check_identifiers,
+    check_matches,
+    match_terms,
+    read_keys,
+)
+from argus.explanation.stored import judge_unread, read_whole, split_at_window
 from argus.indexes.hybrid import FUSION, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k
-from argus.indexes.words import words
+from argus.indexes.words import check_query, words
+from argus.jobs.workspace import Record, corpus_for, require_some, take_stored
 from argus.progress import announce
+from argus.retrievers.asking import all_opened
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import OpenRetriever
 from argus.retrievers.results import are_places
 
-R = TypeVar("R", bound="RunExplanation")
+R = TypeVar("R", bound=RunExplanation)
+
+
+def explain_run(
+    query_id: str, doc_id: str, run: str | Path, config: RunConfig | None = None
+) -> RunExplanation:
+    """Return the place of `doc_id` in a run for a query, and the causes.
+
+    A document that the run or the corpus lacks is explained, not refused. Raises InputError for an
+    empty id, k below 1, a query that the run or the queries do not have, a corpus without any
+    document of the run, keys of another search, and damaged files.
+    """
+    config, run = config or RunConfig(), Path(run)
+    _check_ids(query_id, doc_id, config.k)
+    text = None
+    if config.queries is not None:
+        topics = {t.query.id: t.query.text for t in read_topics(config.queries, coerce_ids=True)}
+        if query_id not in topics:
+            raise unknown_query(query_id, topics, topics_file(config.queries))
+        text = topics[query_id] if topics[query_id].strip() else None
+    results = read_run(run)
+    scores = results.get(query_id, {})
+    ids = ranking(scores) if query_id in results else None
+    keys = read_keys(run, config.keys, query_id, ids, text)
+    if ids is None and (isinstance(keys, str) or keys.hits):
+        if config.queries is None:
+            raise unknown_query(query_id, results, run)
+        raise InputError(
+            f"no result for query {query_id!r}, which {config.queries} has",
+            expected=f"results for it, as for {len(results):,} other queries",
+            fix="Search it as well; a search that finds nothing leaves no line in a TREC run.",
+            where=run,
+        )
+    documents = _read_documents(config)
+    _check_corpus_fits(documents, ids or [], config.corpus, "run")
+    if text is None and isinstance(keys, AnswerKeys):
+        text = keys.text
+    ranked = {id_: scores[id_] for id_ in ids or []}
+    case = _RankedCase(text, doc_id, config.k, ranked, documents).fold(_fold_of(config, documents))
+    identifiers = check_identifiers(doc_id, case.k, list(case.scores), keys, case.document)
+    return _explain(RunExplanation, case, query_id, str(run), config, [identifiers])
+
+
+def explain_retriever(
+    query: str,
+    doc_id: str,
+    retriever: Any,
+    config: RunConfig | None = None,
+    *,
+    asking: AskingConfig | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    authority: Authority | None = None,
+) -> RetrieverExplanation:
+    """Ask a retriever, and return the place of `doc_id` and the causes.
+
+    query: the question, or with `config.queries` the id of one. The retriever is asked for k
+    results, as people ask it, and for 100 if the document is not among these. retriever, asking,
+    encoder: as for `argus.compare_retrievers`. authority: supersessions, in place of the config's
+    file. Raises InputError for an unknown query or name and for a corpus without any document of
+    the results; ArgusError where the retriever fails.
+    """
+    config = config or RunConfig()
+    _check_ids(query, doc_id, config.k)
+    question = _find_query(query, config.queries)
+    documents = _read_documents(config)
+    known = list((documents or {}).values())
+    with all_opened([retriever], known, asking or AskingConfig(), None, encoder) as (source,):
+        return _explain_answers(documents, question, doc_id, source, config, authority)
+
+
+def explain_served(
+    query: str,
+    doc_id: str,
+    retriever: Any,
+    documents: Sequence[Document],
+    config: RunConfig,
+    authority: Authority | None,
+) -> RetrieverExplanation:
+    """Explain as `explain_retriever` does, with documents that are in memory.
+
+    documents: those of `config.corpus`. A retriever may hold the store that they lie in, so they
+    are not read again.
+    """
+    _check_ids(query, doc_id, config.k)
+    known = {document.id: document for document in documents} or None
+    with all_opened([retriever], documents, AskingConfig(), None) as (source,):
+        return _explain_answers(known, Query(QUERY, query), doc_id, source, config, authority)
+
+
+def explain_corpus(
+    query: str,
+    doc_id: str,
+    encoder: Encoder[Rows] | EncoderConfig | str,
+    config: RunConfig,
+    *,
+    store: Path | None = None,
+) -> CorpusExplanation:
+    """Search `config.corpus` exactly by an encoder, and return the place of `doc_id` and causes.
+
+    Every encoder will do, sparse and late-interaction ones too, which no index holds. query: the
+    text, or with `config.queries` its id. store: folder of vectors to reuse, as an exposure run
+    leaves them in `OUT/embeddings`. None keeps nothing. A corpus that is a vector store is searched
+    by its own vectors. Raises InputError for an empty query or id, k below 1, an unknown query id,
+    a query without a usable row, a corpus without text, vectors of another encoder, and damaged
+    files.
+    """
+    _check_ids(query, doc_id, config.k)
+    question = _find_query(query, config.queries)
+    check_query(question.text)
+    if config.corpus is None:
+        raise InputError(
+            "no corpus",
+            expected="what the encoder is to search",
+            fix="Give --corpus.",
+            where="--corpus",
+        )
+    corpus = corpus_for(config.corpus, encoder, None)
+    documents = {d.id: d for d in corpus.documents(config.fields)}
+    usable = [documents[id_] for id_ in sorted(documents) if documents[id_].content.strip()]
+    require_some(len(usable), "document has text", "Check it.")
+    with ExitStack() as stack:
+        path = store or Path(stack.enter_context(TemporaryDirectory(prefix="argus-explain-")))
+        model = as_config(encoder)
+        if isinstance(model, EncoderConfig):
+            model = load_any_encoder(model, stored=stored_fingerprint(path)).encoder
+        opened = stack.enter_context(
+            open_store(family_of(model), path, fingerprint=model.fingerprint, dim=model.dim)
+        )
+        take_stored(Record("explain", {}, {"corpus": corpus.origin}), opened)
+        announce("explain: embedding documents")
+        texts = as_documents([d.content for d in usable])
+        embedded = embed(texts, model, opened, what="documents")
+        scoring: Scoring[Any] = scoring_of(embedded.vectors)
+    encoded = encode_batch(model, queries([question.text]))
+    for why in encoded.failures.values():
+        raise InputError(
+            f"no search with {question.text!r}: {why}",
+            expected=f"a query that {model.fingerprint} can embed",
+            fix="Word it otherwise, or name another encoder.",
+            where="QUERY",
+        )
+    indexed = [d for d, ok in zip(usable, embedded.ok, strict=True) if ok]
+    scores = scoring.against(encoded.vectors, np.arange(len(indexed)))
+    order = np.argsort(-scores, kind="stable").tolist()
+    ranked = {indexed[i].id: float(scores[i]) for i in order}
+    fold, kind = _fold_of(config, documents), CorpusExplanation
+    case = _RankedCase(question.text, doc_id, config.k, ranked, documents, kind.source).fold(fold)
+
+    def rows_of(doc_id: str) -> list[int]:  # a document's own, or those of its chunks
+        ids = [doc_id] if fold is None else fold.chunks_of(doc_id)
+        return [row for row, document in enumerate(indexed) if document.id in ids]
+
+    def match(rank: int, doc_id: str) -> Matched:
+        at = max(rows_of(doc_id), key=lambda row: (scores[row], -row))
+        row = scoring.documents[at : at + 1]
+        return Matched(rank, doc_id, float(scores[at]), indexed[at].content, row)
+
+    more: list[Finding] = []
+    rank = case.rank(case.doc_id)
+    failures = {usable[i].id: why for i, why in embedded.failures.items()}
+    if rank is not None:
+        own, others = match(rank, case.doc_id), np.delete(scores, rows_of(case.doc_id))
+        place = 1 if rank <= case.k else case.k  # of the document to compare it with
+        rival = match(place, list(case.scores)[place - 1]) if rank != place else None
+        more += _check_matches(model, question.text, encoded.vectors, own, rival, case.k)
+        more += _check_window(model, question.text, encoded.vectors, own, others, case.k)
+    elif case.doc_id in failures:
+        text = f"nothing finds it: {failures[case.doc_id]}"
+        more.append(Finding(Cause.ABSENT, FOUND, text, advice="Mend it, and embed it again."))
+    return _explain(kind, case, question.id, model.fingerprint, config, more)
+
+
+def _check_matches(
+    encoder: Encoder[Rows], query: str, row: Rows, own: Matched, rival: Matched | None, k: int
+) -> Iterator[Finding]:
+    """Compare the terms that match a document with those of its rival. Vectors have none."""
+    terms = match_terms(encoder, query, row, own)
+    if terms is not None:
+        rivals = (rival and match_terms(encoder, query, row, rival)) or []
+        yield check_matches(terms, own.score, rival, rivals, came_back=own.rank <= k)
+
+
+def _check_window(
+    encoder: Encoder[Rows], query: str, row: Rows, own: Matched, others: FloatArray, k: int
+) -> Iterator[Finding]:
+    """Rank the unread part of a document by itself. others: scores of the other documents."""
+    if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:
+        return
+    pieces, evidence = split_at_window(encoder, own.text, query)
+    if not pieces:
+        yield read_whole(evidence)
+        return
+    scoring: Scoring[Any] = scoring_of(encoder.encode_documents(pieces))
+    best = float(scoring.against(row, np.arange(len(pieces))).max())
+    yield judge_unread(evidence, best, 1 + int((others > best).sum()), k, own.score)
 
 
 @dataclass(frozen=True)
-class Above:
-    """A document that the run ranks above the one that is explained."""
+class _RankedCase:
+    """One query and one document of a ranking.
 
-    rank: int
-    id: str
-    score: float | None
-    title: str
-    says: list[str]
-    """Words of the question that it holds and the explained one lacks."""
-
-
-@dataclass(frozen=True)
-class RunStanding:
-    """Where the document stands in the run, by BM25 over the corpus, and with both fused."""
-
-    rank: int | None
-    came_back: bool
-    run: Place
-    bm25: Place | None
-    """None without a corpus or the question's text, as is `fused`."""
-    fused: Place | None
-    fusion: str
-    kth_score: float | None
-    """Of the last of the top k; None where the run holds nothing for the query."""
-    gap: float | None
-    """Score that is missing to it; 0 where the document came back, None where it has no score."""
-    above: list[Above]
-    """The first k at most."""
-
-
-@dataclass(frozen=True)
-class RunExplanation:
-    """Why a document came back in a run, or did not; fields as in `Explanation`."""
-
-    source: ClassVar[str] = "run"
-    """What `run` names, in a word."""
-    query: str | None
-    query_id: str
-    doc_id: str
-    run: str
-    corpus: str | None
-    k: int
-    verdict: str
-    cause: Cause | None
-    came_back: bool
-    standing: RunStanding
-    findings: list[Finding[Evidence]]
-
-    def as_dict(self) -> RunExplanationRecord:
-        """Return everything as plain JSON values."""
-        return cast(RunExplanationRecord, asdict(self))
-
-
-@dataclass(frozen=True)
-class RunCase:
-    """One query and one document of a run. scores: of the run, best first."""
+    text: None where it is unknown. scores: best first. documents: None without a corpus. source:
+    "run", "retriever" or "encoder".
+    """
 
     text: str | None
     doc_id: str
@@ -107,21 +294,15 @@ class RunCase:
     scores: dict[str, float]
     documents: Mapping[str, Document] | None
     source: str = "run"
-    """What ranked them, in a word."""
 
     @property
     def document(self) -> Document | None:
         """The document as the corpus has it."""
         return (self.documents or {}).get(self.doc_id)
 
-    @cached_property
-    def ranked(self) -> list[str]:
-        """The documents of the run, best first."""
-        return list(self.scores)
-
     def rank(self, doc_id: str) -> int | None:
-        """Return where the run ranks a document."""
-        return self.ranked.index(doc_id) + 1 if doc_id in self.scores else None
+        """Return the rank of a document."""
+        return list(self.scores).index(doc_id) + 1 if doc_id in self.scores else None
 
     @cached_property
     def lexical(self) -> LexicalIndex:
@@ -130,250 +311,255 @@ class RunCase:
         documents = self.documents or {}
         return LexicalIndex.build(list(documents), [d.content for d in documents.values()])
 
-
-def explain_run(
-    query_id: str, doc_id: str, run: str | Path, config: RunConfig | None = None
-) -> RunExplanation:
-    """Say where a run ranks `doc_id` for a query, and what keeps it there.
-
-    A document that the run or the corpus lacks is explained, not refused. Raises InputError for an
-    empty id, k below 1, a query that the run or the queries do not know, a corpus that holds
-    nothing of what was found, keys of another search, and broken files.
-    """
-    config, run = config or RunConfig(), Path(run)
-    check_ids(query_id, doc_id, config.k)
-    text = _text(query_id, config.queries)
-    results = read_run(run)
-    scores = results.get(query_id, {})
-    ids = ranking(scores) if query_id in results else None
-    keys = run_identifiers(run, config.keys, query_id, ids, text)
-    if ids is None and (isinstance(keys, str) or keys.hits):
-        raise _not_in_run(query_id, list(results), run, config.queries)
-    documents = documents_of(config)
-    check_corpus(documents, ids or [], config.corpus, "run")
-    fold = fold_of(config, documents)
-    if text is None and isinstance(keys, AnswerKeys):
-        text = keys.query.text
-    ranked = {id_: scores[id_] for id_ in ids or []}
-    case = folded(RunCase(text, doc_id, config.k, ranked, documents), fold)
-    identifiers = check_identifiers(doc_id, case.k, case.ranked, keys, case.document)
-    return explained(RunExplanation, case, query_id, str(run), config, [identifiers])
+    def fold(self, fold: ParentFold | None) -> _RankedCase:
+        """Return the case of documents, for a document or one of its chunks."""
+        if fold is None or self.documents is None:
+            return self
+        documents = fold.documents(list(self.documents.values()))
+        return replace(
+            self,
+            doc_id=fold.of_chunk.get(self.doc_id, self.doc_id),
+            scores=fold.best(self.scores),
+            documents={document.id: document for document in documents},
+        )
 
 
-def explained(
-    kind: type[R],
-    case: RunCase,
-    query_id: str,
-    name: str,
-    config: RunConfig,
-    more: Sequence[Finding[Evidence]] = (),
-    authority: Authority | None = None,
-) -> R:
-    """Check every cause that a ranking lets be checked, and conclude.
-
-    more: checked elsewhere. authority: in place of the file that the config names.
-    """
-    if authority is None and config.supersedes is not None:
-        authority = read_authority(config.supersedes)
-    place = _standing(case)
-    superseders = superseded(case.doc_id, case.k, place.rank, authority, case.rank, case.source)
-    findings: list[Finding[Evidence]] = [
-        _check_corpus(case, config.corpus), _check_words(case, place), superseders, *more
-    ]  # fmt: skip
-    findings = [f.harmless() if place.came_back else f for f in findings]
-    cause, verdict = conclude(case, place, findings, superseders.evidence)
-    corpus = shown(config.corpus) if config.corpus is not None else None
-    return kind(
-        case.text, query_id, case.doc_id, name, corpus, case.k, verdict, cause, place.came_back,
-        place, findings,
-    )  # fmt: skip
-
-
-def check_ids(query: str, doc_id: str, k: int) -> None:
-    """Raise InputError for what nobody can ask for."""
+def _check_ids(query: str, doc_id: str, k: int) -> None:
     check_k(k)
     for what, id_ in (("query", query), ("document", doc_id)):
         if not id_.strip():
             raise InputError(f"an empty {what} id", expected=f"the id of a {what}", fix="Name one.")
 
 
-def _text(query_id: str, queries: Path | None) -> str | None:
-    """Return the question; None where there are no queries, or this one has no word in them."""
-    if queries is None:
-        return None
-    topics = {t.query.id: t.query.text for t in read_topics(queries, coerce_ids=True)}
-    if query_id not in topics:
-        raise unknown_query(query_id, topics, topics_file(queries))
-    return topics[query_id] if topics[query_id].strip() else None
+def _find_query(query: str, file: Path | None) -> Query:
+    """Return the question with a text, or with a file of queries the one with this id."""
+    if file is None:
+        return Query(QUERY, query)
+    questions = {question.id: question for question in read_queries(file)}
+    if query not in questions:
+        otherwise = "Check the id, or leave out --queries to give the question itself."
+        raise unknown_query(query, questions, file, otherwise)
+    return questions[query]
 
 
-def _not_in_run(query_id: str, known: list[str], run: Path, queries: Path | None) -> InputError:
-    if queries is None:
-        return unknown_query(query_id, known, run)
-    return InputError(
-        f"no result for query {query_id!r}, which {queries} has",
-        expected=f"results for it, as for {len(known):,} other queries",
-        fix="Search it as well; a search that finds nothing leaves no line in a TREC run.",
-        where=run,
-    )
-
-
-def documents_of(config: RunConfig) -> dict[str, Document] | None:
-    """Return the corpus by id, where there is one."""
+def _read_documents(config: RunConfig) -> dict[str, Document] | None:
     if config.corpus is None:
         return None
     return {d.id: d for d in read_corpus(config.corpus, config.fields)}
 
 
-def fold_of(config: RunConfig, documents: Mapping[str, Document] | None) -> ParentFold | None:
-    """Return the fold of the corpus's chunks, where the config names their document."""
-    return ParentFold.of(
-        config.parent_field, None if documents is None else list(documents.values())
-    )
+def _fold_of(config: RunConfig, documents: Mapping[str, Document] | None) -> ParentFold | None:
+    chunks = None if documents is None else list(documents.values())
+    return ParentFold.of(config.parent_field, chunks)
 
 
-def folded(case: RunCase, fold: ParentFold | None) -> RunCase:
-    """Return the case of documents, where one of their chunks, or one itself, is asked for."""
-    if fold is None or case.documents is None:
-        return case
-    documents = fold.documents(list(case.documents.values()))
-    return replace(
-        case, doc_id=fold.of_chunk.get(case.doc_id, case.doc_id), scores=fold.best(case.scores),
-        documents={document.id: document for document in documents},
-    )  # fmt: skip
-
-
-def check_corpus(
+def _check_corpus_fits(
     documents: Mapping[str, Document] | None,
-    ids: Sequence[str],
+    ids: Collection[str],
     corpus: NamedCorpus | None,
     source: str,
 ) -> None:
-    """Raise InputError where a corpus has none of the documents that a ranking holds."""
+    """Raise InputError for a corpus without any document of the ranking."""
     if documents is not None and ids and not any(id_ in documents for id_ in ids):
         raise InputError(
-            f"no document that was found is in it; the first is {ids[0]!r}",
+            f"no document that was found is in it; the first is {next(iter(ids))!r}",
             expected=f"ids such as {next(iter(documents))!r} in the {source}",
             fix=f"Check that {source} and corpus belong together.",
-            where=shown(corpus),
+            where=show_corpus(corpus),
         )
 
 
-def shown(corpus: NamedCorpus | None) -> str:
-    """Return how a person may see a corpus named: a store without user and password."""
+def show_corpus(corpus: NamedCorpus | None) -> str:
+    """Return the name of a corpus for people: a store without user and password."""
     return "" if corpus is None else str(named(corpus))
 
 
-def _standing(case: RunCase) -> RunStanding:
+def _explain_answers(
+    documents: Mapping[str, Document] | None,
+    question: Query,
+    doc_id: str,
+    source: OpenRetriever,
+    config: RunConfig,
+    authority: Authority | None,
+) -> RetrieverExplanation:
+    """Ask an open retriever at k, then deeper for a document that is not in the first k."""
+
+    def ask(k: int) -> dict[str, float]:
+        answers = source.ask([Query(QUERY, question.text)], k)
+        if answers.warning:
+            announce(f"WARNING: {answers.warning}")
+        if answers.failed:
+            raise ArgusError(f"{source.name} failed the query: {answers.failed[QUERY]}")
+        return answers.run[QUERY]
+
+    fold = _fold_of(config, documents)
+    ids = frozenset([doc_id] if fold is None else fold.chunks_of(doc_id))
+    k = deeper(config.k, fold)
+    scores = ask(k)
+    if not ids & scores.keys() and k < FUSED_DEPTH:
+        more = ask(FUSED_DEPTH)
+        both = [*scores, *(id_ for id_ in more if id_ not in scores)]
+        if all(more.get(id_) == score for id_, score in scores.items()):
+            scores = {id_: more[id_] for id_ in both}
+        else:  # scores of two searches do not compare
+            scores = {id_: 1 / place for place, id_ in enumerate(both, start=1)}
+    kind = RetrieverExplanation
+    _check_corpus_fits(documents, scores, config.corpus, kind.source)
+    case = _RankedCase(question.text, doc_id, config.k, scores, documents, kind.source).fold(fold)
+    return _explain(kind, case, question.id, source.name, config, authority=authority)
+
+
+def _explain(
+    kind: type[R],
+    case: _RankedCase,
+    query_id: str,
+    name: str,
+    config: RunConfig,
+    more: Sequence[Finding] = (),
+    authority: Authority | None = None,
+) -> R:
+    """Check every cause that a ranking allows to check, and conclude. more: further findings."""
+    if authority is None and config.supersedes is not None:
+        authority = read_authority(config.supersedes)
+    place = _rank(case)
+    findings = [
+        _check_corpus(case, config.corpus),
+        _check_words(case, place),
+        check_superseded(case.doc_id, case.k, place.rank, authority, case.rank, case.source),
+        *more,
+    ]
+    findings = [f.harmless() if place.came_back else f for f in findings]
+    cause, verdict = _conclude(case, place, findings)
+    return kind(
+        query=case.text,
+        query_id=query_id,
+        doc_id=case.doc_id,
+        run=name,
+        corpus=None if config.corpus is None else show_corpus(config.corpus),
+        k=case.k,
+        verdict=verdict,
+        cause=cause,
+        came_back=place.came_back,
+        standing=place,
+        findings=findings,
+    )
+
+
+def _rank(case: _RankedCase) -> RunStanding:
     own, kth = place_in(case.scores, case.doc_id, case.k)
     came_back = own.rank is not None and own.rank <= case.k
+    has_scores = not are_places(case.scores)
     bm25 = fused = None
-    method = "rrf" if are_places(case.scores) else FUSION
+    method = FUSION if has_scores else "rrf"
     if case.documents is not None and case.text is not None:
         bm25 = bm25_place(case.lexical.ids, case.lexical.scores(case.text), case.doc_id)
         depth = max(case.k, FUSED_DEPTH)
-        first = {QUERY: {doc: case.scores[doc] for doc in case.ranked[:depth]}}
+        first = {QUERY: dict(list(case.scores.items())[:depth])}
         second = case.lexical.search([case.text], depth).run([QUERY])
         both = fuse_with_bm25(first, second, 2 * depth, method)[QUERY]
         fused, _ = place_in(both, case.doc_id, case.k)
-    if are_places(case.scores):
+    if not has_scores:
         own, kth = replace(own, score=None), None
     gap = None if kth is None or own.score is None else max(0.0, kth - own.score)
-    above = _above(case, case.k if own.rank is None else min(case.k, own.rank - 1))
+    shown = case.k if own.rank is None else min(case.k, own.rank - 1)
+    above = list(_list_above(case, shown, has_scores=has_scores))
     return RunStanding(own.rank, came_back, own, bm25, fused, method, kth, gap, above)
 
 
-def _above(case: RunCase, most: int) -> list[Above]:
-    """Return the first documents of the run, with what they say and this one does not."""
+def _list_above(case: _RankedCase, n: int, *, has_scores: bool) -> Iterator[Above]:
+    """Yield the first n documents, and the query terms that they have and this one lacks."""
     terms: list[str] = []
-    scores = {} if are_places(case.scores) else case.scores
     if case.documents is not None and case.text is not None:
         own = [case.document.content] if case.document is not None else []
-        terms = term_evidence(case.text, own, case.lexical)["missing_terms"]
-    rows = []
-    for rank, id_ in enumerate(case.ranked[:most], start=1):
+        terms = count_terms(case.text, own, case.lexical)["missing_terms"]
+    for rank, (id_, score) in enumerate(list(case.scores.items())[:n], start=1):
         document = (case.documents or {}).get(id_)
         content = set(words(document.content)) if document is not None else set()
         title = document.title if document is not None else ""
         says = [term for term in terms if term in content]
-        rows.append(Above(rank, id_, scores.get(id_), title, says))
-    return rows
+        yield Above(rank, id_, score if has_scores else None, title, says)
 
 
-def _check_corpus(case: RunCase, corpus: NamedCorpus | None) -> Finding[CorpusEvidence]:
+def _check_corpus(case: _RankedCase, corpus: NamedCorpus | None) -> Finding:
+    """Say whether the corpus holds the document, with text.
+
+    Evidence: `corpus`, `documents` (count), `near_ids`.
+    """
     cause = Cause.CORPUS
     if case.documents is None:
-        why, advice = "not checked: no corpus", "Give --corpus FILE."
-        return Finding(cause, Verdict.UNCHECKED, why, {}, advice)
-    evidence: CorpusEvidence = {"corpus": shown(corpus), "documents": len(case.documents)}
+        return Finding(cause, UNCHECKED, "not checked: no corpus", advice="Give --corpus FILE.")
+    evidence: Evidence = {"corpus": show_corpus(corpus), "documents": len(case.documents)}
     if case.document is None:
-        evidence["near_ids"] = near_ids(case.doc_id, list(case.documents))
+        near = evidence["near_ids"] = near_ids(case.doc_id, list(case.documents))
+        text, advice = "it is not in the corpus", "Check the id."
         if case.doc_id in case.scores:
-            text = "it is not in the corpus, though it is in the run"
+            text += ", though it is in the run"
             advice = "Give the corpus that was searched."
-        else:
-            text, near = "it is not in the corpus", evidence["near_ids"]
-            advice = f"Did you mean {near[0]!r}?" if near else "Check the id."
-        return Finding(cause, Verdict.FOUND, text, evidence, advice)
+        elif near:
+            advice = f"Did you mean {near[0]!r}?"
+        return Finding(cause, FOUND, text, evidence, advice)
     if not case.document.content.strip():
         text = "the corpus has it, but without text"
-        return Finding(cause, Verdict.FOUND, text, evidence, "Give it a text, and search again.")
-    return Finding(cause, Verdict.RULED_OUT, "it is in the corpus, with text", evidence)
+        return Finding(cause, FOUND, text, evidence, "Give it a text, and search again.")
+    return Finding(cause, RULED_OUT, "it is in the corpus, with text", evidence)
 
 
-def _check_words(case: RunCase, place: RunStanding) -> Finding[WordEvidence]:
-    """Compare the words of the question with the document's, and with those of what is above."""
+def _check_words(case: _RankedCase, place: RunStanding) -> Finding:
+    """Compare the words of the question with the document's, and with those above it.
+
+    Evidence: see `count_terms`, and `bm25_rank`, `run_rank`, `fused_rank`, `fusion`, and
+    `missing_terms_above`, the number of documents above with each missing term.
+    """
     cause = Cause.LEXICAL
-    if case.document is None or case.text is None or place.bm25 is None or place.fused is None:
-        why, advice = (
-            ("not checked: no corpus", "Give --corpus FILE.")
-            if case.documents is None
-            else ("the document is not in the corpus", "")
-            if case.document is None
-            else ("not checked: no text of the question", "Give --queries FILE.")
-        )
-        return Finding(cause, Verdict.UNCHECKED, why, {}, advice)
-    terms = term_evidence(case.text, [case.document.content], case.lexical)
-    missing = terms["missing_terms"]
-    evidence: WordEvidence = {
-        **terms,
-        "bm25_rank": place.bm25.rank, "run_rank": place.rank,
-        "fused_rank": place.fused.rank, "fusion": place.fusion,
-        "missing_terms_above": {t: sum(t in row.says for row in place.above) for t in missing},
-    }  # fmt: skip
-    finding = in_common(evidence)
+    if case.documents is None:
+        return Finding(cause, UNCHECKED, "not checked: no corpus", advice="Give --corpus FILE.")
+    if case.document is None:
+        return Finding(cause, UNCHECKED, "the document is not in the corpus")
+    if case.text is None or place.bm25 is None or place.fused is None:
+        why, advice = "not checked: no text of the question", "Give --queries FILE."
+        return Finding(cause, UNCHECKED, why, advice=advice)
     bm25, fused = place.bm25.rank, place.fused.rank
+    terms = count_terms(case.text, [case.document.content], case.lexical)
+    missing = terms["missing_terms"]
+    above = {term: sum(term in row.says for row in place.above) for term in missing}
+    evidence: Evidence = {
+        **terms,
+        "bm25_rank": bm25,
+        "run_rank": place.rank,
+        "fused_rank": fused,
+        "fusion": place.fusion,
+        "missing_terms_above": above,
+    }
     if not place.came_back and bm25 is not None and bm25 <= case.k:
         helps = fused is not None and fused <= case.k
         lacks = f"; it lacks {quoted(missing)}" if missing else ""
         return Finding(
-            cause, Verdict.FOUND,
+            cause,
+            FOUND,
             f"BM25 ranks it {bm25} by {quoted(evidence['shared_terms'])}, the {case.source} "
             f"{place.rank or 'nowhere'}: the search misses these words{lacks}; {place.fusion} of "
             f"{case.source} and BM25 ranks it {fused or 'nowhere'}",
             evidence,
             "Fuse the search with BM25." if helps else "Weigh the question's words more.",
             decisive=helps,
-        )  # fmt: skip
-    most = max(missing, key=lambda term: evidence["missing_terms_above"][term], default=None)
-    if most is None or not evidence["missing_terms_above"][most]:
+        )
+    finding = compare_terms(evidence)
+    commonest = max(missing, key=lambda term: above[term], default=None)
+    if commonest is None or not above[commonest]:
         return finding
-    n, of = evidence["missing_terms_above"][most], len(place.above)
-    return replace(finding, summary=f"{finding.summary}; {n} of the first {of} say {most!r}")
+    text = f"{above[commonest]} of the first {len(place.above)} say {commonest!r}"
+    return replace(finding, summary=f"{finding.summary}; {text}")
 
 
-def conclude(
-    case: RunCase,
-    place: RunStanding,
-    findings: Sequence[Finding[Evidence]],
-    superseders: SupersededEvidence,
+def _conclude(
+    case: _RankedCase, place: RunStanding, findings: Sequence[Finding]
 ) -> tuple[Cause | None, str]:
     """Return the most probable cause and the verdict in one line.
 
-    What cannot come back at all first, then what is replaced by a document that does, then how the
-    n-gram search itself ranked, then what makes absence likely.
+    A document that cannot come back comes first, then one that is superseded by a document in the
+    top k, then the ranking of the n-gram search itself, then causes that make absence likely.
     """
-    faults = {f.cause: f.summary for f in findings if f.state is Verdict.FOUND}
+    faults = {f.cause: f.summary for f in findings if f.state is FOUND}
     if place.came_back:
         score = f"came back: rank {place.rank} of {place.run.of:,}"
         if place.run.score is not None:
@@ -382,19 +568,13 @@ def conclude(
         return None, "; yet ".join([score, *notes])
     order = [Cause.ABSENT, Cause.IDENTIFIERS, Cause.WINDOW, Cause.LEXICAL, Cause.MATCHES]
     order.append(Cause.SUPERSEDED)
-    rows = superseders.get("superseded_by", [])
-    if any(row["rank"] is not None and row["rank"] <= case.k for row in rows):
+    if any(f.cause is Cause.SUPERSEDED and is_superseded_within(f, case.k) for f in findings):
         order.insert(0, Cause.SUPERSEDED)
     order.insert(0 if place.rank is None else len(order), Cause.CORPUS)
+    where = f"not among the {place.run.of:,} of the {case.source}"
+    if place.rank is not None:
+        where = f"rank {place.rank} of {place.run.of:,}"
+        where += "" if place.gap is None else f", {place.gap:.4f} short of the top {case.k}"
     cause = next((c for c in order if c in faults), None)
-    text = f"did not come back ({_where(case, place)}): "
-    if cause is not None:
-        return cause, text + faults[cause]
-    return None, text + "no check explains it; the search prefers the documents above it"
-
-
-def _where(case: RunCase, place: RunStanding) -> str:
-    if place.rank is None:
-        return f"not among the {place.run.of:,} of the {case.source}"
-    missing = "" if place.gap is None else f", {place.gap:.4f} short of the top {case.k}"
-    return f"rank {place.rank} of {place.run.of:,}{missing}"
+    text = "no check explains it; the search prefers the documents above it"
+    return cause, f"did not come back ({where}): {text if cause is None else faults[cause]}"

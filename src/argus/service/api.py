@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 from argus.authority.serving import ANCHORS
 from argus.errors import InputError
 from argus.explanation.config import ExplainConfig
-from argus.explanation.records import ExplanationRecord, RunExplanationRecord
+from argus.explanation.evidence import Explanation, RunExplanation
 from argus.service.answering import Question, Resolved, SearchResults, ServedHit
 from argus.service.searcher import IndexSource, State
 from argus.service.state import Service, ServiceOf
@@ -37,7 +37,7 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
 Date = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
-Explained = ExplanationRecord | RunExplanationRecord
+Explained = Explanation | RunExplanation
 Metadata = dict[str, str | float]
 """Of a document, by name; unknown values are left out."""
 
@@ -166,7 +166,7 @@ async def explained(service: Service, body: Explain) -> Explained:
 
 def _explained(service: Service, body: Explain) -> Explained:
     from argus.explanation.job import explain as explain_index
-    from argus.explanation.of_retriever import explain_served
+    from argus.explanation.run import explain_served
 
     authority = None if service.authority is None else service.authority.around(body.id)
     source = service.searcher.source()
@@ -174,11 +174,11 @@ def _explained(service: Service, body: Explain) -> Explained:
         config = ExplainConfig(k=body.k)
         return explain_index(
             body.query, body.id, source.retriever, config, authority=authority, fold=service.fold
-        ).as_dict()
+        )
     return explain_served(
         body.query, body.id, service.searcher, source.documents,
         run_config(service.workplace, body.k), authority,
-    ).as_dict()  # fmt: skip
+    )  # fmt: skip
 
 
 class Content(TypedDict):

@@ -12,7 +12,7 @@ from argus.corpora.opening import read_corpus
 from argus.data.types import Document, Span, State
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import ArgusError, FingerprintMismatch, InputError
-from argus.explanation.entities import read_diagnosis
+from argus.evaluation.diagnosed import read_entities
 from argus.remedies.diagnosis.diagnose import Diagnosis, Risk
 from argus.remedies.diagnosis.job import diagnose, risk_table, summarise, write_diagnosis
 from argus.remedies.repair.config import ReferenceConfig
@@ -118,8 +118,8 @@ def test_the_folder_has_summary_manifest_and_report(diagnosed, wiki2):
 
 def test_explain_reads_what_diagnose_writes(diagnosed):
     risk = diagnosed.diagnosis.risks[0]
-    read = read_diagnosis(diagnosed.folder, risk.doc_id)
-    assert read[0].entity == risk.entity and read[0].rps == risk.rps
+    read = [row for row in read_entities(diagnosed.folder) if row["doc_id"] == risk.doc_id]
+    assert read[0]["entity"] == risk.entity and read[0]["rps"] == risk.rps
 
 
 def test_documents_in_memory_give_what_the_file_gives(
@@ -180,7 +180,7 @@ def test_a_corpus_without_entities_still_has_a_report(minilm, tmp_path):
     assert summary["documents"] == 2 and summary["documents_with_entities"] == 0
     assert summary["share_flagged"] is None and summary["mean_rps"] is None, "no zero, no NaN"
     assert table(result.folder) == [] and result.report.is_file()
-    assert read_diagnosis(result.folder, "a") == []
+    assert read_entities(result.folder) == []
 
 
 def test_documents_without_text_are_counted_and_not_read(minilm, tmp_path):

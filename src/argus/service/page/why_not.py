@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from anyio import to_thread
 from fastapi import APIRouter, Query, Request
@@ -16,9 +16,9 @@ from argus.data.tables import read_names, read_table
 from argus.data.types import Query as Topic
 from argus.errors import ArgusError
 from argus.explanation.config import ExplainConfig
+from argus.explanation.evidence import Cause, Explanation, Finding, Verdict
 from argus.explanation.job import explain
-from argus.explanation.of_retriever import explain_served
-from argus.explanation.types import Cause, Explanation, Finding, Verdict
+from argus.explanation.run import explain_served
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.spec import IndexSpec
 from argus.indexes.words import LONG_WORD, Analyzer
@@ -214,9 +214,7 @@ def _exactly(words: str, meant: Sequence[DocumentText]) -> DocumentText | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _grouped(
-    findings: Sequence[Finding[Any]], cause: Cause | None
-) -> list[tuple[str, list[Finding[Any]]]]:
+def _grouped(findings: Sequence[Finding], cause: Cause | None) -> list[tuple[str, list[Finding]]]:
     """Return the findings by their conclusion, the likeliest cause first."""
     groups = [
         (

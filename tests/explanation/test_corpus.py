@@ -1,4 +1,4 @@
-"""An exact search through a corpus, explained: with sparse and late encoders, what matched."""
+"""Explain an exact search by an encoder: with sparse and late ones, the matching terms."""
 
 import json
 
@@ -10,8 +10,8 @@ from argus.encoders import EncoderConfig, load_any_encoder
 from argus.encoders.scoring import scoring_of
 from argus.errors import InputError
 from argus.explanation.config import RunConfig
-from argus.explanation.of_corpus import explain_corpus
-from argus.explanation.types import Cause, Verdict
+from argus.explanation.evidence import Cause, Verdict
+from argus.explanation.run import explain_corpus
 from tests.support.sentence_models import make_late, make_model, make_sparse
 from tests.support.stored_corpora import ListStore
 
@@ -20,7 +20,11 @@ ROWS = {
     "sea": "the sea", "tea": "tea is a drink", "void": " ",
     "long": "bread is baked by the old harbour each day, and then the ships carry rivers away",
 }  # fmt: skip
+
+
 QUERY = "which river is it?"
+
+
 MAKE = {
     "sparse": make_sparse,
     "tokens": make_late,
@@ -87,26 +91,6 @@ def test_what_matched_adds_up_to_the_score(name, encoders, corpus, of):
     assert rival["score"] > evidence["score"]
 
 
-def test_a_token_is_matched_by_the_nearest_one(encoders, corpus, of):
-    encoder = encoders["tokens"]
-    explanation = explain_corpus(QUERY, "river", encoder, RunConfig(k=2, corpus=corpus))
-    matches = of(explanation, Cause.MATCHES).evidence["matches"]
-    query, document = encoder.query_tokens(QUERY), encoder.document_tokens(ROWS["river"])
-    rows = encoder.encode_queries([QUERY]).tokens(0), encoder.encode_documents([ROWS["river"]])
-    similarity = rows[0] @ rows[1].tokens(0).T
-    expected = {
-        (query[i], document[similarity[i].argmax()], round(float(similarity[i].max()), 3))
-        for i in range(len(query))
-    }
-    assert {(m["query"], m["document"], round(m["score"], 3)) for m in matches} <= expected
-    assert matches
-
-
-def test_vectors_have_no_matched_terms(encoders, corpus):
-    explanation = explain_corpus(QUERY, "sea", encoders["cosine"], RunConfig(corpus=corpus))
-    assert Cause.MATCHES not in {finding.cause for finding in explanation.findings}
-
-
 def test_what_lies_beyond_the_window_is_told(encoders, corpus, of):
     for name in ("sparse", "tokens"):
         explanation = explain_corpus(QUERY, "long", encoders[name], RunConfig(k=3, corpus=corpus))
@@ -115,42 +99,6 @@ def test_what_lies_beyond_the_window_is_told(encoders, corpus, of):
         assert "rank_of_unread_part" in evidence
     short = explain_corpus(QUERY, "sea", encoders["sparse"], RunConfig(corpus=corpus))
     assert of(short, Cause.WINDOW).state is Verdict.RULED_OUT
-
-
-@pytest.mark.parametrize(("doc", "words"), [("gone", "not in the corpus"), ("void", "text")])
-def test_a_document_that_was_not_searched_is_explained(doc, words, encoders, corpus, of):
-    explanation = explain_corpus(QUERY, doc, encoders["sparse"], RunConfig(corpus=corpus))
-    assert explanation.cause is Cause.CORPUS and words in explanation.verdict
-    assert explanation.standing.rank is None
-
-
-def test_vectors_are_kept_where_a_store_is_named(encoders, corpus, tmp_path, monkeypatch):
-    encoder, config = encoders["tokens"], RunConfig(corpus=corpus)
-    first = explain_corpus(QUERY, "sea", encoder, config, store=tmp_path / "store")
-
-    def embed_none(texts):
-        raise AssertionError(texts)
-
-    monkeypatch.setattr(encoder, "encode_documents", embed_none)
-    again = explain_corpus(QUERY, "sea", encoder, config, store=tmp_path / "store")
-    assert again.as_dict() == first.as_dict()
-
-
-def test_a_query_may_be_named_by_its_id(encoders, corpus, tmp_path):
-    queries = tmp_path / "queries.jsonl"
-    queries.write_text(json.dumps({"_id": "q1", "text": QUERY}) + "\n")
-    config = RunConfig(corpus=corpus, queries=queries)
-    explanation = explain_corpus("q1", "sea", encoders["sparse"], config)
-    assert (explanation.query_id, explanation.query) == ("q1", QUERY)
-    with pytest.raises(InputError) as error:
-        explain_corpus("q2", "sea", encoders["sparse"], config)
-    assert error.value.where == queries
-
-
-@pytest.mark.parametrize(("query", "doc"), [(" ", "sea"), (QUERY, " ")])
-def test_an_empty_question_or_id_is_refused(query, doc, encoders, corpus):
-    with pytest.raises(InputError):
-        explain_corpus(query, doc, encoders["sparse"], RunConfig(corpus=corpus))
 
 
 def stored(vectors):
@@ -177,21 +125,6 @@ def test_a_store_is_searched_by_its_own_vectors(encoders, made, tmp_path):
     )
     assert explanation.standing.run.score == pytest.approx(own[0], abs=1e-5)
     assert explanation.standing.rank == 1 + (own > own[0]).sum()
-
-
-@pytest.mark.parametrize("name", ["cosine", "sparse"])
-def test_a_foreign_encoder_of_a_store_is_refused(name, encoders, made):
-    with pytest.raises(InputError) as error:
-        explain_corpus(QUERY, "river", encoders[name], stored(made[::-1]))
-    assert error.value.where == ("mine:docs" if name == "cosine" else "--encoder")
-
-
-def test_a_record_without_a_vector_says_so(encoders, made):
-    vectors = made.copy()
-    vectors[0] = 0
-    explanation = explain_corpus(QUERY, "river", encoders["cosine"], stored(vectors))
-    assert explanation.cause is Cause.ABSENT and "all zeros" in explanation.verdict
-    assert explanation.standing.rank is None
 
 
 @pytest.mark.parametrize(("name", "value"), [("sparse", 0), ("tokens", np.nan), ("cosine", 0)])

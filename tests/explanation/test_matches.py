@@ -1,4 +1,4 @@
-"""Identifiers are those that a real n-gram search kept; keys of another search are refused."""
+"""Compare identifiers of a real n-gram search; refuse keys of another one."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from argus.data.runs import ranking, read_run
 from argus.data.types import Document
 from argus.errors import InputError
 from argus.explanation.config import RunConfig
-from argus.explanation.identifiers import AnswerKeys, _holds, run_identifiers
+from argus.explanation.evidence import Cause, Verdict
+from argus.explanation.matches import holds_identifier
 from argus.explanation.run import explain_run
-from argus.explanation.types import Cause, Verdict
 from argus.generative.decode.settings import Decoding
-from argus.generative.folders import index_folder
-from argus.generative.index import NgramIndex
 from argus.generative.jobs.search import search_ngrams
 from argus.generative.jobs.settings import NgramSearchConfig
 from argus.generative.settings import Scoring
-from tests.support.ngrams import QUESTIONS, ROWS, make_ready
+from tests.support.ngrams import QUESTIONS, make_ready
 
 DECODING = Decoding(beams=3, body_tokens=4, title_tokens=6, query_tokens=6)
+
+
 SCORING = Scoring(smoothing=0.05)
 
 
@@ -84,32 +84,6 @@ def test_identifiers_stand_beside_those_of_the_kth_passage(copied, ranked, weigh
     assert found.query == QUESTIONS["q1"], "the keys know the question"
 
 
-def test_within_k_the_first_passage_is_set_against_it(out, ranked, of):
-    second = of(explained(out, ranked[1]), Cause.IDENTIFIERS)
-    assert second.state is Verdict.RULED_OUT
-    assert second.evidence["rival"]["id"] == ranked[0]
-    first = of(explained(out, ranked[0]), Cause.IDENTIFIERS)
-    assert first.evidence["rival"] is None and first.summary.startswith("found by ")
-
-
-def test_identifiers_of_others_are_named_where_it_has_none(ready, out, ranked, weights, of):
-    lost = next(row["_id"] for row in ROWS if row["_id"] not in ranked and row["text"].strip())
-    found = explained(out, lost, corpus=ready.corpus, k=3)
-    finding = of(found, Cause.IDENTIFIERS)
-    assert found.cause is Cause.IDENTIFIERS and "no identifier found it" in found.verdict
-    first = ranked[:3]
-    others = {row["text"]: row for row in finding.evidence["others"]}
-    assert set(others) == {text for doc in first for text in weights[doc]}
-    for text, row in others.items():
-        held = [doc for doc in first if text in weights[doc]]
-        assert row["passages"] == len(held) and row["weight"] == pytest.approx(
-            sum(weights[doc][text] for doc in held), abs=1e-4
-        )
-    assert [row["weight"] for row in finding.evidence["others"]] == sorted(
-        (row["weight"] for row in others.values()), reverse=True
-    )
-
-
 def test_what_the_lost_document_holds_itself_is_told(ready, copied, of):
     lines = (copied / "answers.jsonl").read_text("utf-8").splitlines()
     answer = json.loads(lines[1])
@@ -143,30 +117,15 @@ TITLED = Document("ada", "She wrote the first <b> program.", "Ada Lovelace")
 def test_a_title_is_compared_behind_the_tokenizers_border(border):
     unknown = () if border == "##" else (None,)  # which no rule could tell from a word
     for told in (border, *unknown):
-        assert _holds(TITLED, f"{border} Ada Lovelace @@", told)
-        assert _holds(TITLED, f"{border}Ada Love", told)
-        assert not _holds(TITLED, f"{border} Lovelace @@", told), "no passage begins like this"
-        assert not _holds(TITLED, f"{border} Basel @@", told)
-        assert _holds(TITLED, " first <b>", told) and not _holds(TITLED, " first <i>", told)
-
-
-def test_without_a_border_a_text_may_begin_with_one_like_it():
-    assert _holds(TITLED, "<b> program", None)
-    assert not _holds(TITLED, "<b> rain", None)
-    assert _holds(TITLED, " || who wrote", None) is None
-
-
-def test_the_border_is_read_from_answers_and_unknown_of_dpr(out, ready):
-    keys = run_identifiers(out / "run.json", None, "q1", None, None)
-    assert isinstance(keys, AnswerKeys)
-    header = json.loads((out / "answers.jsonl").read_text("utf-8").splitlines()[0])
-    assert keys.border == header["border"]
-    index = NgramIndex.open(index_folder(ready.index))
-    (title,) = index.vocabulary.encode(["Ada Lovelace"])
-    (key,) = index.vocabulary.decode_all([(index.border, *title, index.vocabulary.title_end)])
-    assert key.startswith(keys.border) and _holds(TITLED, key, keys.border)
-    from_dpr = run_identifiers(out / "run.json", out / "dpr.json", "q1", None, None)
-    assert isinstance(from_dpr, AnswerKeys) and from_dpr.border is None
+        assert holds_identifier(TITLED, f"{border} Ada Lovelace @@", told)
+        assert holds_identifier(TITLED, f"{border}Ada Love", told)
+        assert not holds_identifier(TITLED, f"{border} Lovelace @@", told), (
+            "no passage begins like this"
+        )
+        assert not holds_identifier(TITLED, f"{border} Basel @@", told)
+        assert holds_identifier(TITLED, " first <b>", told) and not holds_identifier(
+            TITLED, " first <i>", told
+        )
 
 
 def test_keys_of_another_search_are_ignored_or_refused_if_named(copied, ranked, of):
@@ -177,35 +136,6 @@ def test_keys_of_another_search_are_ignored_or_refused_if_named(copied, ranked, 
     assert finding.state is Verdict.UNCHECKED and "is not of this run" in finding.summary
     with pytest.raises(InputError, match="ranks other passages than the run, or in another order"):
         explained(copied, ranked[0], keys=copied / "dpr.json")
-
-
-def test_a_run_that_was_cut_or_reranked_is_of_its_search(copied, ranked, of):
-    run = json.loads((copied / "run.json").read_text("utf-8"))
-    run["q1"] = ranked[:3]
-    (copied / "run.json").write_text(json.dumps(run))
-    finding = of(explained(copied, ranked[3]), Cause.IDENTIFIERS)
-    assert finding.state is Verdict.FOUND and finding.evidence["rank"] == 4
-
-
-def test_the_answer_to_the_question_as_it_is_asked_now_counts(ready, copied, ranked, of, tmp_path):
-    lines = (copied / "answers.jsonl").read_text("utf-8").splitlines()
-    older = json.loads(lines[1]) | {"question": "Another one?", "hits": []}
-    with (copied / "answers.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(older) + "\n" + '{"query_id": "q1", "cut')
-    finding = of(explained(copied, ranked[0], queries=ready.questions), Cause.IDENTIFIERS)
-    assert finding.state is Verdict.RULED_OUT
-
-
-def test_a_question_without_results_is_explained(copied, of):
-    answer = {"query_id": "q3", "question": "Nothing?", "hits": []}
-    with (copied / "answers.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(answer) + "\n")
-    found = explained(copied, "bern", "q3")
-    assert found.cause is Cause.IDENTIFIERS and found.standing.run.of == 0
-    assert found.verdict == (
-        "did not come back (not among the 0 of the run): the search found no passage for this "
-        "question"
-    )
 
 
 @pytest.mark.parametrize(
@@ -230,11 +160,3 @@ def test_named_keys_that_cannot_serve_are_refused(copied, ranked, name, content,
         (copied / name).write_text(content)
     with pytest.raises(InputError, match=message):
         explained(copied, ranked[0], keys=copied / name)
-
-
-def test_without_keys_it_is_said_where_they_are_looked_for(copied, ranked, of):
-    for name in ("answers.jsonl", "dpr.json"):
-        (copied / name).unlink()
-    finding = of(explained(copied, ranked[0]), Cause.IDENTIFIERS)
-    assert finding.state is Verdict.UNCHECKED
-    assert "answers.jsonl or dpr.json" in finding.summary and "--keys FILE" in finding.advice

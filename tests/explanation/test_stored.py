@@ -1,3 +1,5 @@
+"""Compare stored vectors and windows with those of the text."""
+
 import json
 
 import numpy as np
@@ -5,8 +7,8 @@ import pytest
 
 from argus.data import Document
 from argus.explanation.config import ExplainConfig
+from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.job import explain
-from argus.explanation.types import Cause, Verdict
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever
 
@@ -27,11 +29,6 @@ def pooled(encoder, texts, how):
         tokens = encoder.model(features)["token_embeddings"][0].detach().numpy()
         rows.append({"cls": tokens[0], "max": tokens.max(axis=0)}[how])
     return np.array(rows, np.float32)
-
-
-def long_ones(passages, minilm, tokens):
-    counts = minilm.count_tokens([d.content for d in passages])
-    return [d for d, n in zip(passages, counts, strict=True) if n > tokens]
 
 
 @pytest.mark.parametrize("how", ["cls", "max"])
@@ -71,17 +68,6 @@ def test_vectors_without_the_prompt_are_found_query_side_too(
     assert 1 <= finding.evidence["rank_without_query_prompt"] <= 18
 
 
-def test_documents_embedded_as_queries_are_found(of, passages, prompted, tmp_path):
-    texts = [d.content for d in passages[:18]]
-    rows = prompted.encode_queries(texts)
-    worst = int(np.einsum("ij,ij->i", rows, prompted.encode_documents(texts)).argmin())
-    retriever = imported(tmp_path, passages[:18], rows, prompted)
-    finding = of(explain("Who?", passages[worst].id, retriever), Cause.VECTOR)
-    (change,) = finding.evidence["closest_variant"]
-    assert change == "the query prompt 'Question about cooking or the weather: ' used"
-    assert finding.evidence["closest_cosine"] > 0.999
-
-
 def test_a_title_left_out_is_found_with_and_without_corpus(of, passages, minilm, tmp_path):
     some = passages[:18]
     rows = minilm.encode_documents([d.content for d in some])
@@ -105,23 +91,6 @@ def test_a_title_left_out_is_found_with_and_without_corpus(of, passages, minilm,
     ]
 
 
-def test_a_text_that_was_cut_is_found_with_its_length(of, whole, minilm, tmp_path):
-    some = long_ones(whole, minilm, 140)[:3]
-    ids = minilm.model.tokenizer([d.content for d in some], truncation=True, max_length=128)
-    backend = minilm.model.tokenizer.backend_tokenizer
-    cut = backend.decode_batch(ids["input_ids"], skip_special_tokens=True)
-    retriever = imported(tmp_path, some, minilm.encode_documents(cut), minilm)
-    cosines = np.einsum(
-        "ij,ij->i", retriever.index.snapshot().vectors,
-        minilm.encode_documents([d.content for d in sorted(some, key=lambda d: d.id)]),
-    )  # fmt: skip
-    worst = retriever.index.snapshot().doc_ids[int(cosines.argmin())]
-    assert cosines.min() < 0.99
-    finding = of(explain("Who?", worst, retriever), Cause.VECTOR)
-    assert finding.evidence["closest_variant"] == ["text cut to 128 tokens"]
-    assert minilm.max_tokens == 256, "reading shorter texts left the encoder as it was"
-
-
 def test_shuffled_rows_and_another_model_are_told_apart(of, passages, vectors, minilm, tmp_path):
     shifted = imported(tmp_path, passages[:18], np.roll(vectors[:18], 1, axis=0), minilm)
     found = explain("Who was Teutberga?", "w2-0000", shifted, ExplainConfig(k=1))
@@ -133,19 +102,6 @@ def test_shuffled_rows_and_another_model_are_told_apart(of, passages, vectors, m
     found = explain("Who was Teutberga?", "w2-0000", foreign, ExplainConfig(k=1))
     assert found.cause is Cause.VECTOR or found.came_back
     assert "another model or another text" in of(found, Cause.VECTOR).summary
-
-
-def test_one_wrong_vector_among_right_ones_is_said_to_be_alone(
-    indexed, of, passages, vectors, minilm, tmp_path
-):
-    rows = vectors.copy()
-    rows[0] = minilm.encode_documents(["A recipe for lentil soup with cumin."])[0]
-    retriever = indexed(tmp_path / "idx", passages, rows, minilm)
-    found = explain("Who was Teutberga, the queen of Lotharingia?", "w2-0000", retriever)
-    evidence = of(found, Cause.VECTOR).evidence
-    assert found.cause is Cause.VECTOR and evidence["sampled_also_off"] == 0
-    assert evidence["rank_with_its_own_vector"] == 1
-    assert of(found, Cause.VECTOR).advice == "Delete this document and add it again."
 
 
 def test_an_answer_beyond_the_window_is_found_there(

@@ -1,0 +1,352 @@
+"""Check what an index holds of a document: a view, the vector of its text, all of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from argus.corpora import NamedCorpus, named
+from argus.corpora.opening import read_corpus
+from argus.data.fields import FieldNames
+from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder
+from argus.data.types import Document, FloatArray
+from argus.encoders import TokenCounter
+from argus.encoders.protocol import directions
+from argus.encoders.sentence_transformer import SentenceTransformerEncoder
+from argus.errors import ArgusError, EncodingError, InputError
+from argus.explanation.case import Case
+from argus.explanation.config import ExplainConfig
+from argus.explanation.evidence import (
+    FOUND,
+    RULED_OUT,
+    UNCHECKED,
+    Cause,
+    Evidence,
+    Finding,
+    Standing,
+    near_ids,
+)
+from argus.explanation.variants import closest_variant
+from argus.indexes.views import ORIGINAL
+from argus.indexes.words import query_words, words
+
+SAME = 0.99
+"""Cosine from which two vectors count as made the same way. Half precision stays above 0.999."""
+REPRODUCED = 0.999
+NEAREST = 50
+"""Rivals that are embedded again, or 2k where that is more."""
+SAMPLE = 16
+"""Other documents that are embedded again to see how far a mismatch reaches."""
+MISSING = (InputError, OSError, KeyError, TypeError)
+"""Errors of reading a section that an index of a program lacks."""
+
+
+def check_presence(case: Case, corpus: NamedCorpus | None, fields: FieldNames) -> Finding:
+    """Say whether this state of the index holds the document and, if not, where it was lost.
+
+    Evidence: `views` (count by kind), or `documents_in_this_state` with `first_state_that_holds_it`
+    (None: only now), `document_of_this_view`, or `near_ids` and `corpus`, the file that was read or
+    the reason why none was.
+    """
+    if case.present:
+        kinds = [view.kind for view in case.views]
+        text = f"it is in the index, through {len(kinds)} view{'s' * (len(kinds) > 1)}"
+        counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
+        return Finding(Cause.ABSENT, RULED_OUT, text, {"views": counts})
+    index, own = case.retriever.index, case.doc_id
+    now = index.texts()
+    owner = dict(zip(now["id"], now["doc_id"], strict=True)).get(own)
+    evidence: Evidence = {"documents_in_this_state": len(case.snapshot)}
+    if own in now["doc_id"]:
+        state = next((r.id for r in index.remedies() if own in index.texts(r.id)["doc_id"]), None)
+        evidence["first_state_that_holds_it"] = state
+        place = str(index.path) if state is None else f"{index.path}@{state}"
+        text = f"it is in the index now, but was not yet in the state {case.retriever.as_of!r}"
+        advice = f"Search {place}, or the index as it is now."
+    elif owner is not None:
+        evidence["document_of_this_view"] = owner
+        text = f"{own!r} is no document but a view of document {owner!r}"
+        advice = f"Ask for {owner!r}."
+    else:
+        near = near_ids(own, case.snapshot.doc_ids)
+        document, file = find_in_corpus(own, index.path, corpus, fields)
+        why, advice = _explain_loss(document, file, near, index.path)
+        evidence |= {"near_ids": near, "corpus": file}
+        text = f"it is not in the index{why}"
+    return Finding(Cause.ABSENT, FOUND, text, evidence, advice)
+
+
+def _explain_loss(
+    document: Document | None, corpus: str, near: Sequence[str], index: Path
+) -> tuple[str, str]:
+    """Return the end of the summary for a document that the index lacks, and advice."""
+    meant = f"Did you mean {near[0]!r}? " if near else ""
+    if corpus.startswith("could not"):
+        return "", meant + "Check the id, or add the document with `argus index add`."
+    if document is None:
+        return ", and not in the corpus either", meant + "Check the id."
+    if not document.content.strip():
+        advice = "Give it a text (mind --text-field), then `argus index add`."
+        return ": the corpus has it, but without text", advice
+    return (
+        ", though the corpus has it with text: it was deleted, left out by --limit, failed to be "
+        "embedded, or came later",
+        f"See the failures in {index / 'summary.json'}, then `argus index add`.",
+    )
+
+
+def find_in_corpus(
+    doc_id: str, index: Path, corpus: NamedCorpus | None, fields: FieldNames
+) -> tuple[Document | None, str]:
+    """Return the document as the corpus has it, and the file that was read.
+
+    corpus: None reads the file that the index's manifest names. The second value begins with "could
+    not" where there is no such file, or where these columns do not read it.
+    """
+    path = corpus
+    if path is None:
+        with suppress(*MISSING):
+            manifest = ArtifactFolder(index).read_json(MANIFEST)
+            path = named(manifest["index"]["inputs"]["corpus"]["file"])
+    if path is None:
+        return None, "could not be looked at: the index does not name its corpus (--corpus FILE)"
+    if isinstance(path, Path) and corpus is None and not path.exists():
+        return None, f"could not be looked at: {path} is gone (--corpus FILE)"
+    try:
+        documents = read_corpus(path, fields)
+    except ArgusError as error:
+        if corpus is not None:
+            raise
+        return None, f"could not be looked at: {error}"
+    return next((d for d in documents if d.id == doc_id), None), str(path)
+
+
+def check_vector(case: Case, place: Standing, config: ExplainConfig) -> Finding:
+    """Embed the document's own text again, and name the change that makes the stored vector.
+
+    Evidence: `cosine` of the stored and the new vector; `vectors_imported_from` and
+    `scaled_to_length_1` of vectors from a file; `sampled`, `sampled_also_off` and
+    `sampled_median_cosine` of other documents; `score_with_its_own_vector`,
+    `rank_with_its_own_vector`, and `rank_with_nearest_embedded_again` among `embedded_again`
+    rivals; `query_prompt` and `rank_without_query_prompt`; `its_vector_is_stored_under` and
+    `its_vector_cosine` for rows out of order; `closest_variant` (changes), `closest_cosine` and
+    `title_from`.
+    """
+    cause, blend = Cause.VECTOR, case.snapshot.blend
+    if case.original is None:
+        reason = "has no view of its own text" if case.present else "is not in this state"
+        return Finding(cause, UNCHECKED, f"the document {reason}")
+    if blend is not None and blend.smoothing:
+        reason = "vectors are smoothed here: ask the state before the blend"
+        return Finding(cause, UNCHECKED, reason)
+    encoder = case.retriever.encoder
+    try:
+        fresh = encoder.encode_documents([case.text])[0]
+    except EncodingError as error:
+        return Finding(cause, UNCHECKED, f"its text could not be embedded again: {error}")
+    stored = np.asarray(case.snapshot.vectors[case.original], np.float32)
+    rows = directions(encoder, np.stack([fresh, stored]))
+    cosine = float(rows[0] @ rows[1])
+    evidence: Evidence = {"cosine": round(cosine, 4)}
+    with suppress(*MISSING):
+        own = ArtifactFolder(case.retriever.index.path).read_json(SUMMARY)["index"]["vectors"]
+        imported = {"vectors_imported_from": own["file"], "scaled_to_length_1": own["normalised"]}
+        evidence |= imported
+    if cosine >= SAME:
+        text = f"its stored vector is that of its text (cosine {cosine:.4f})"
+        return Finding(cause, RULED_OUT, text, evidence)
+
+    document, where = find_in_corpus(
+        case.doc_id, case.retriever.index.path, config.corpus, config.fields
+    )
+    title = document.title if document is not None else ""
+    changes, near = closest_variant(encoder, case.text, title or None, rows[1])
+    evidence |= _compare_sample(case, config.seed)
+    evidence |= _rank_embedded_again(case, place, fresh)
+    evidence |= _rank_without_prompt(case)
+    how = " and ".join(changes) or "nothing that was tried"
+    if near >= SAME and changes:
+        how = f"{how} reproduces it (cosine {near:.4f})"
+    else:
+        how = f"another model or another text; {how} comes nearest (cosine {near:.2f})"
+    nearest = case.snapshot.search(fresh[None], 1)
+    doc, score = nearest.doc_ids[0][0], nearest.scores[0][0]
+    if doc != case.doc_id and score >= REPRODUCED and case.snapshot.reach == 1:
+        evidence |= {"its_vector_is_stored_under": doc, "its_vector_cosine": round(score, 4)}
+        how = f"that vector is stored under {doc!r}, so rows are out of order"
+    evidence |= {
+        "closest_variant": changes,
+        "closest_cosine": round(near, 4),
+        "title_from": where if title else "guessed: the first words of the text",
+    }
+
+    others_off, sampled = evidence["sampled_also_off"], evidence["sampled"]
+    rank, anew = evidence["rank_with_its_own_vector"], ""
+    advice = "Delete this document and add it again."
+    if 2 * others_off > sampled:
+        rank = evidence["rank_with_nearest_embedded_again"]
+        anew = f"with its {evidence['embedded_again']} nearest rivals "
+        advice = (
+            "Embed the index again with its own encoder (`argus index build --fresh`), or search "
+            "with the encoder and prompts that made the vectors."
+        )
+    text = (
+        f"its stored vector is not that of its text (cosine {cosine:.2f}): {how}; {others_off} of "
+        f"{sampled} others sampled are off too; embedded anew {anew}it would rank {rank}"
+    )
+    return Finding(cause, FOUND, text, evidence, advice, decisive=rank <= case.k)
+
+
+def _compare_sample(case: Case, seed: int) -> Evidence:
+    """Embed a seeded sample of other documents again, to see whether more vectors are off."""
+    kinds = case.snapshot.columns["kind"].to_pylist()
+    rows = [row for row, kind in enumerate(kinds) if kind == ORIGINAL and row != case.original]
+    sample = np.random.default_rng(seed).permutation(rows)[:SAMPLE].tolist()
+    if not sample:
+        return {"sampled": 0, "sampled_also_off": 0}
+    texts = case.snapshot.columns["text"].take(sample).to_pylist()
+    encoder = case.retriever.encoder
+    fresh = directions(encoder, encoder.encode_documents(texts))
+    cosines = np.einsum("ij,ij->i", fresh, directions(encoder, case.snapshot.vectors[sample]))
+    return {
+        "sampled": len(sample),
+        "sampled_also_off": int((cosines < SAME).sum()),
+        "sampled_median_cosine": round(float(np.median(cosines)), 4),
+    }
+
+
+def _rank_embedded_again(case: Case, place: Standing, fresh: FloatArray) -> Evidence:
+    """Rank the document with its own vector, among rivals as they are and embedded again."""
+    own = float(case.scores_of(fresh[None])[0])
+    rivals = [doc for doc in case.top(max(2 * case.k, NEAREST)) if doc != case.doc_id]
+    owners, rows = [], []
+    for doc in rivals:
+        for row in case.snapshot.rows_of(doc):
+            owners.append(doc)
+            rows.append(row)
+    columns = case.snapshot.columns
+    again = case.retriever.encoder.encode_documents(columns["text"].take(rows).to_pylist())
+    scored: dict[str, list[tuple[str, float]]] = {}
+    kinds, scores = columns["kind"].take(rows).to_pylist(), case.scores_of(again).tolist()
+    for doc, kind, score in zip(owners, kinds, scores, strict=True):
+        scored.setdefault(doc, []).append((kind, score))
+    original = next(view.id for view in case.views if view.kind == ORIGINAL)
+    views = [(view.kind, view.score) for view in place.views if view.id != original]
+    whole = case.fold_views(case.doc_id, [(ORIGINAL, own), *views])
+    above = sum(case.fold_views(doc, views) > whole for doc, views in scored.items())
+    return {
+        "score_with_its_own_vector": round(own, 4),
+        "rank_with_its_own_vector": case.rank_of_score(whole),
+        "rank_with_nearest_embedded_again": 1 + above,
+        "embedded_again": len(scored),
+    }
+
+
+def _rank_without_prompt(case: Case) -> Evidence:
+    """Rank the document for the query without the model's query prompt."""
+    encoder = case.retriever.encoder
+    if not isinstance(encoder, SentenceTransformerEncoder):
+        return {}
+    prompt = encoder.prompts.query.text
+    if not prompt or prompt == encoder.prompts.document.text:
+        return {}
+    bare = encoder.model.encode([case.query], prompt="", normalize_embeddings=True)
+    vector = case.retriever.recipe.correct(np.asarray(bare, np.float32))
+    return {"query_prompt": prompt, "rank_without_query_prompt": case.rank(case.doc_id, vector)}
+
+
+def check_window(case: Case, place: Standing) -> Finding:
+    """Say how much of the document the encoder never read, and how the unread part would rank.
+
+    Evidence: `tokens`, `window`, `tokens_unread`, `characters_read`, `best_unread_score`,
+    `rank_of_unread_part`, `query_terms_only_in_unread_part`.
+    """
+    cause, encoder = Cause.WINDOW, case.retriever.encoder
+    if case.original is None:
+        return Finding(cause, UNCHECKED, "the document's own text is not in this state")
+    if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:
+        return Finding(cause, UNCHECKED, "the encoder does not tell how much it reads")
+    pieces, evidence = split_at_window(encoder, case.text, case.query)
+    if not pieces:
+        return read_whole(evidence)
+    best = float(case.scores_of(encoder.encode_documents(pieces)).max())
+    best -= case.penalty(case.doc_id)
+    return judge_unread(evidence, best, case.rank_of_score(best), case.k, place.dense.score)
+
+
+def split_at_window(encoder: TokenCounter, text: str, query: str) -> tuple[list[str], Evidence]:
+    """Return the unread part of a text, cut into pieces that fit the window, and the evidence.
+
+    There are no pieces where all of it was read.
+    """
+
+    def characters_read(part: str) -> int:  # of the longest beginning that fits
+        low, high = 0, len(part)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if int(encoder.count_tokens([part[:middle]])[0]) <= window:
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    tokens, window = int(encoder.count_tokens([text])[0]), encoder.max_tokens or 1 << 30
+    evidence: Evidence = {"tokens": tokens, "window": window}
+    if tokens <= window:
+        return [], evidence
+    read, pieces = characters_read(text), []
+    rest = text[read:].strip()
+    while rest:
+        end = max(1, characters_read(rest))
+        if end < len(rest) and (space := rest[:end].rfind(" ")) > 0:
+            end = space
+        pieces.append(rest[:end])
+        rest = rest[end:].strip()
+    there = set(words(text[read:])) - set(words(text[:read]))
+    evidence |= {
+        "characters_read": read,
+        "query_terms_only_in_unread_part": [
+            term for term in dict.fromkeys(query_words(query)) if term in there
+        ],
+    }
+    return pieces or [text], evidence  # only white space is unread
+
+
+def read_whole(evidence: Evidence) -> Finding:
+    """Rule out the window for a text that fits it."""
+    text = f"all of its {evidence['tokens']} tokens were read (window {evidence['window']})"
+    return Finding(Cause.WINDOW, RULED_OUT, text, evidence)
+
+
+def judge_unread(evidence: Evidence, best: float, rank: int, k: int, own: float | None) -> Finding:
+    """Conclude from the score and rank of the unread part as a text of its own.
+
+    own: the document's score.
+    """
+    evidence = {
+        **evidence,
+        "best_unread_score": round(best, 4),
+        "rank_of_unread_part": rank,
+        "tokens_unread": evidence["tokens"] - evidence["window"],
+    }
+    only = evidence["query_terms_only_in_unread_part"]
+    unread = f"{evidence['tokens_unread']} of its {evidence['tokens']} tokens were never read"
+    if rank <= k and (own is None or evidence["best_unread_score"] > own):
+        terms = f" (only there: {', '.join(only[:5])})" if only else ""
+        return Finding(
+            Cause.WINDOW,
+            FOUND,
+            f"{unread}; as a text of its own, the unread part{terms} would rank {rank}",
+            evidence,
+            "Split the document into passages that fit the window, or use an encoder that reads "
+            "more.",
+            decisive=True,
+        )
+    harmless = f"the unread part on its own would rank {rank}"
+    if rank <= k:
+        harmless = "what was read is as near to the query"
+    text = f"{unread}, but {harmless}"
+    return Finding(Cause.WINDOW, RULED_OUT, text, evidence, decisive=False)
