@@ -216,16 +216,16 @@ from .engine.protocol import (
 from .errors import (
     Location as Location,
 )
-from .evaluation.compare.job import (
+from .evaluation.compared_lists import (
+    compare_indexes as compare_indexes,
     compare_retrievers as compare_retrievers,
 )
-from .evaluation.compare.job import (
-    CompareResult as CompareResult,
+from .evaluation.compared_results import (
     compare_encoders as compare_encoders,
     compare_folders as compare_folders,
-    compare_indexes as compare_indexes,
 )
-from .evaluation.compare.summary import (
+from .evaluation.comparison import (
+    CompareResult as CompareResult,
     ComparisonSummary as ComparisonSummary,
 )
 from .evaluation.config import (

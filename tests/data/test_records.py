@@ -17,7 +17,6 @@ from argus.generative.failures.taxonomy import FailureMode
 from argus.indexes.remedy_views import RemedyViews
 from argus.indexes.summary import RemedyInIndex
 from argus.llm.plan import Estimate, EstimateFigures
-from argus.measures.association import Association, AssociationFigures
 from argus.measures.significance import DifferenceFigures, PairedDifference
 from argus.retrievability.probes.metrics import (
     LabelFigures,
@@ -31,7 +30,7 @@ from argus.scenarios.qa.summary import VotesAgreement
 PAIRS = [
     (ShareFigures, scores.Share), (Bounds, LintBounds), (ReplaySummary, ReplayedOutput),
     (TaxonomyMode, FailureMode), (RemedyInIndex, RemedyViews), (EstimateFigures, Estimate),
-    (AssociationFigures, Association), (DifferenceFigures, PairedDifference),
+    (DifferenceFigures, PairedDifference),
     (MeasureFigures, Measures), (LabelFigures, Labels), (VotesAgreement, Agreement),
 ]  # fmt: skip
 """Every record that is read off an object, and the object's class."""

@@ -9,7 +9,7 @@ import pytest
 
 from argus.data import Document, Query
 from argus.errors import InputError
-from argus.evaluation.compare.job import compare_retrievers
+from argus.evaluation.compared_lists import compare_retrievers
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.evaluation.parents import ParentFold
@@ -58,24 +58,11 @@ def test_a_document_ranks_by_its_best_chunk(result):
     assert system["longest_list"] == 2
 
 
-def test_the_fold_is_told(result):
-    assert result.summary["parents"] == {"field": "metadata.doc", "chunks": 4, "documents": 3}
-    assert any("4 chunks folded to 3 documents" in line for line in result.headline())
-    assert "are folded to 3 documents" in result.report.read_text()
-
-
 def test_means_are_told_by_slice_of_relevant_documents(result):
     table = pq.read_table(result.folder / "evaluation_slices.parquet").to_pylist()
     means = {row["slice"]: (row["share_of"], row["n"], row["share"]) for row in table}
     assert means == {"de": ("RR", 1, 0.5), "en": ("RR", 1, 0.5), "(none)": ("RR", 1, 1.0)}
     assert result.summary["slices"]["worst"][0]["is_few"]
-
-
-def test_without_a_fold_chunks_are_judged(corpus, tmp_path):
-    config = EvaluateConfig(**CONFIG)
-    result = evaluate(QUERIES, QRELS, out=tmp_path, runs=[RUN], corpus=corpus, config=config)
-    rows = {row["query_id"]: row for row in result.table.to_pylist()}
-    assert rows["q1"]["RR"] == 0 and "parents" not in result.summary
 
 
 @pytest.mark.parametrize("field", ["metadata.doc", "nope"])
@@ -105,12 +92,6 @@ def test_runs_are_compared_by_document(corpus, tmp_path):
     )  # fmt: skip
     verdicts = {row["id"]: row["verdict"] for row in result.table.to_pylist()}
     assert verdicts == {"A": "same", "B": "lost", "c1": "gained"}
-
-
-def test_a_whole_number_names_a_document():
-    chunks = [Document("x", "t", "", {"doc": 7}), Document("y", "t", "", {"doc": 7.0})]
-    fold = ParentFold.of("doc", chunks)
-    assert fold is not None and set(fold.of_chunk.values()) == {"7"}
 
 
 @pytest.mark.parametrize("parent", [["A", "B"], 7.5])

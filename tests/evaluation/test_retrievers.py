@@ -7,7 +7,6 @@ import json
 import pytest
 
 from argus.data import Query
-from argus.data.fields import FieldNames
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
@@ -25,17 +24,6 @@ def wrong(query, k):
     return ["other", f"d-{query}"]
 
 
-def test_two_retrievers_are_compared_in_their_order(tmp_path):
-    result = evaluate(
-        QUERIES, QRELS, out=tmp_path, retrievers=[wrong, right],
-        runs=[], config=CONFIG,
-    )  # fmt: skip
-    before, after = result.summary["systems"]
-    assert (before["name"], after["name"]) == ("wrong", "right")
-    assert (before["measures"]["RR"], after["measures"]["RR"]) == (0.5, 1.0)
-    assert after["longest_list"] == 2 and after["documents"] is None
-
-
 def test_results_none_of_which_is_judged_are_told(tmp_path):
     strange = evaluate(QUERIES, QRELS, out=tmp_path / "a", retrievers=[lambda q: ["x", "y"]],
                        config=CONFIG)  # fmt: skip
@@ -44,30 +32,6 @@ def test_results_none_of_which_is_judged_are_told(tmp_path):
     poor = evaluate(QUERIES, QRELS, out=tmp_path / "b", retrievers=[lambda q: ["x", "d-one"]],
                     config=CONFIG)  # fmt: skip
     assert poor.summary["systems"][0]["warning"] is None
-
-
-def test_columns_of_the_corpus_may_be_named(tmp_path):
-    rows = [{"key": f"d-{q.text}", "words": q.text, "m": {"head": q.text}} for q in QUERIES]
-    corpus = tmp_path / "rows.jsonl"
-    corpus.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = evaluate(
-        QUERIES, QRELS, out=tmp_path / "out", retrievers=[right], config=CONFIG, corpus=corpus,
-        fields=FieldNames("key", "m.head", "words"),
-    )  # fmt: skip
-    assert result.summary["implicitness"]["share"] == 0.0
-
-
-def test_a_query_that_a_retriever_fails_on_has_no_measure(tmp_path):
-    def fragile(query, k):
-        if query == "two":
-            raise TimeoutError("slow shard")
-        return right(query, k)
-
-    run = {q.id: {"other": 1.0} for q in QUERIES}
-    result = evaluate(QUERIES, QRELS, out=tmp_path, retrievers=[fragile], runs=[run], config=CONFIG)
-    assert result.summary["queries"]["failed"] == 1 and result.summary["queries"]["measured"] == 2
-    assert result.summary["failed"][0]["query_id"] == "q2"
-    assert result.summary["systems"][0]["measures"]["RR"] == 1.0
 
 
 def test_answers_of_an_earlier_run_are_told(tmp_path):

@@ -1,35 +1,19 @@
 import json
 import re
 
-import pytest
-
 from argus.data import Query
 from argus.data.folders import ArtifactFolder
-from argus.evaluation import summary as evaluation
-from argus.evaluation.compare import summary as comparison
-from argus.evaluation.compare.job import Comparison, write_comparison
-from argus.evaluation.compare.summary import count_verdicts
+from argus.evaluation.comparison import Comparison, comparison_row, write_comparison
 from argus.evaluation.config import EvaluateConfig
 from argus.evaluation.job import evaluate
 from argus.jobs.workspace import Record
 from argus.reports import write_report
-from argus.reports.sections import SECTIONS, Home
 from tests.support.pages import tables
 
 QUERIES = [Query("q1", "Who <b>ruled</b>?"), Query("q2", "When did Teutberga die?")]
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "gone": 1}}
 BEFORE = {"q1": {"d1": 2.0}, "q2": {"d1": 3.0}}
 AFTER = {"q1": {"d2": 2.0, "d1": 1.0}, "q2": {"d1": 2.0}}
-
-
-@pytest.fixture(autouse=True)
-def registered(monkeypatch):
-    monkeypatch.setitem(
-        SECTIONS, "evaluation", Home("Questions judged", "evaluate", evaluation.__name__)
-    )
-    monkeypatch.setitem(
-        SECTIONS, "comparison", Home("Gained and lost", "compare", comparison.__name__)
-    )
 
 
 def page_of(tmp_path, **settings):
@@ -60,27 +44,18 @@ def test_before_and_after_with_the_harmed_queries_by_their_text(tmp_path):
     assert all(len(r) == widths[name] for name, t in found.items() for r in t["rows"])
 
 
-def test_one_system_says_what_judged_questions_show(tmp_path):
-    page = page_of(tmp_path, runs=[BEFORE])
-    assert "What judged questions show" in page and "evaluation_harmed" not in tables(page)
-    assert len(tables(page)["evaluation_measures"]["columns"]) == 2
-
-
 def test_a_comparison_says_what_was_lost_and_why_no_audit(tmp_path):
-    schema_row = {
-        "kind": "document", "id": "d1", "label": "Teutberga", "verdict": "lost",
-        "before": "retrieved", "after": "never retrieved", "value_before": 1.0,
-        "value_after": 7.0, "rps_change": None, "rank_change": 6,
-    }  # fmt: skip
-    same = schema_row | {"id": "d2", "verdict": "same"}
-    rows = [schema_row, same]
-    record = Record("comparison", {"before": "a", "after": "b"}, {})
-    figures = {"same_corpus": False, "kinds": {}, "verdicts": count_verdicts(rows)}
-    notes = ["no audit: too few"]
-    write_comparison(
-        ArtifactFolder(tmp_path), record, (),
-        Comparison("results", ["a", "b"], ["enc-a", "enc-b"], rows, None, figures, notes),
+    sides, ranks = ("retrieved", "never retrieved"), (1, 7)
+    rows = [
+        comparison_row("document", id_, "Teutberga", verdict, sides, ranks)
+        for id_, verdict in (("d1", "lost"), ("d2", "same"))
+    ]
+    comparison = Comparison(
+        of="results", names=["a", "b"], fingerprints=["enc-a", "enc-b"], rows=rows,
+        figures={"same_corpus": False, "kinds": {}}, notes=["no audit: too few"],
     )  # fmt: skip
+    record = Record("comparison", {"before": "a", "after": "b"}, {})
+    write_comparison(ArtifactFolder(tmp_path), record, (), comparison)
     page = (tmp_path / "report.html").read_text()
     assert "What is gained and lost?" in page and "no audit: too few" in page
     assert "different corpus files" in page
@@ -106,9 +81,3 @@ def test_a_difference_is_coloured_where_interval_and_test_agree(tmp_path):
         tiles[name] = re.search(r'<div class="tile ?(\w*)"[^>]*>\s*<[^>]*>\+0', page).group(1)
         assert ("only 3 of 20 queries changed" in page) == (name == "few")
     assert tiles == {"many": "good", "few": ""}
-
-
-def test_the_page_says_a_broken_run_and_short_lists(tmp_path):
-    page = page_of(tmp_path, runs=[{"q1": {"d1": 2.0}}])
-    assert "1 of 2 queries have no result in <code>run 1</code>" in page
-    assert "No list of <code>run 1</code> is longer than 1, so nDCG@5, nDCG@10" in page

@@ -12,19 +12,19 @@ def test_the_statistic_by_hand():
         RUN, QRELS, RPS, seed=0, ks=[2], indexed={"a", "b", "c", "d", "x", "blank"}
     )
     # Retrieved: a, c. Unretrieved: b (third), d. x is judged non-relevant.
-    assert (at_2.retrieved, at_2.unretrieved) == (2, 2)
-    assert at_2.mean_retrieved == pytest.approx(0.7)
-    assert at_2.mean_unretrieved == pytest.approx(0.25)
-    assert at_2.difference == pytest.approx(0.45)
-    assert (at_2.not_indexed, at_2.without_rps) == (1, 1)
+    assert (at_2["retrieved"], at_2["unretrieved"]) == (2, 2)
+    assert at_2["mean_retrieved"] == pytest.approx(0.7)
+    assert at_2["mean_unretrieved"] == pytest.approx(0.25)
+    assert at_2["difference"] == pytest.approx(0.45)
+    assert (at_2["not_indexed"], at_2["without_rps"]) == (1, 1)
 
 
 def test_an_empty_group_has_no_mean_and_no_difference():
     (only,) = rps_association({"q": {"a": 1.0}}, {"q": {"a": 1}}, RPS, seed=0, ks=[10])
-    assert only.mean_retrieved == 0.8 and only.mean_unretrieved is None
-    assert only.difference is None and only.low is None and only.high is None
+    assert only["mean_retrieved"] == 0.8 and only["mean_unretrieved"] is None
+    assert only["difference"] is None and only["low"] is None and only["high"] is None
     (none,) = rps_association(RUN, QRELS, {}, seed=0, ks=[10])
-    assert none.mean_retrieved is None and none.without_rps == 6
+    assert none["mean_retrieved"] is None and none["without_rps"] == 6
 
 
 def test_a_clear_difference_has_an_interval_above_zero():
@@ -32,11 +32,15 @@ def test_a_clear_difference_has_an_interval_above_zero():
     run = {f"q{i}": {f"d{i}": 1.0} if i % 2 else {"z": 1.0} for i in range(80)}
     clear = {f"d{i}": 0.6 + 0.01 * (i % 7) if i % 2 else 0.3 + 0.01 * (i % 5) for i in range(80)}
     (found,) = rps_association(run, qrels, clear, seed=0, ks=[10], resamples=500)
-    assert found.low is not None and found.high is not None and found.difference is not None
-    assert 0.2 < found.low <= found.difference <= found.high < 0.4
+    assert (
+        found["low"] is not None and found["high"] is not None and found["difference"] is not None
+    )
+    assert 0.2 < found["low"] <= found["difference"] <= found["high"] < 0.4
     same = {f"d{i}": 0.3 + 0.1 * (i // 2 % 5) for i in range(80)}
     (found,) = rps_association(run, qrels, same, seed=0, ks=[10], resamples=500)
-    assert found.low is not None and found.high is not None and found.low < 0 < found.high
+    assert (
+        found["low"] is not None and found["high"] is not None and found["low"] < 0 < found["high"]
+    )
 
 
 def test_pairs_of_one_query_stay_together_in_the_interval():
@@ -45,4 +49,4 @@ def test_pairs_of_one_query_stay_together_in_the_interval():
     run = {"q0": {"d0": 1.0}}
     rps = {f"d{i}": 0.5 for i in range(40)}
     (found,) = rps_association(run, qrels, rps, seed=0, ks=[10], resamples=500)
-    assert found.retrieved == 1 and found.difference == 0 and found.low is None
+    assert found["retrieved"] == 1 and found["difference"] == 0 and found["low"] is None

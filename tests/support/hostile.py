@@ -13,7 +13,7 @@ import argus
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, Query, Topic
 from argus.encoders import EncoderConfig
-from argus.evaluation.compare.job import compare_retrievers
+from argus.evaluation.compared_lists import compare_retrievers
 from argus.generative.answer import Answer, Hit, HitKey
 from argus.generative.failures.jobs.files import PRUNED, PRUNED_SCHEMA
 from argus.generative.jobs.answers import FILE, AnswerFile

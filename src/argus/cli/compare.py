@@ -24,7 +24,7 @@ from argus.settings import Doc, Option
 from argus.stores.spec import StoreConfig
 
 if TYPE_CHECKING:
-    from argus.evaluation.compare.job import CompareResult
+    from argus.evaluation.comparison import CompareResult
 
 OF_ONE_MODEL = (
     "model", "query_prompt", "document_prompt", "token_pooling", "revision", "trust_remote_code",
@@ -106,8 +106,8 @@ def compare(
     kind = _one_kind(folders or [], encoder or [], index or [], run or [], retriever or [], corpus)
     _no_other_options(context, kind, sliced=bool(measure.by))
     check_inputs({"index": o.INDEX, "corpus": o.CORPUS}, {"index": index, "corpus": corpus})
-    from argus.evaluation.compare import job as jobs
-    from argus.evaluation.compare.job import compare_retrievers
+    from argus.evaluation.compared_lists import compare_indexes, compare_retrievers
+    from argus.evaluation.compared_results import compare_folders
 
     lists: dict[str, Any] = {
         "out": out, "queries": queries or (), "corpus": corpus, "k": measure.k,
@@ -116,7 +116,7 @@ def compare(
         "fresh": fresh,
     }  # fmt: skip
     if folders:
-        result = jobs.compare_folders(
+        result = compare_folders(
             folders[0], folders[1], out=out, corpus=corpus,
             parent_field=measure.parent_field, by=measure.by, fields=columns, fresh=fresh,
         )  # fmt: skip
@@ -127,7 +127,7 @@ def compare(
             asking=asking, **lists,
         )  # fmt: skip
     elif index:
-        result = jobs.compare_indexes((index[0], index[1]), diagnosis=diagnosis, **lists)
+        result = compare_indexes((index[0], index[1]), diagnosis=diagnosis, **lists)
     else:
         assert encoder is not None and corpus is not None  # _one_kind has seen to it
         result = _two_encoders(
@@ -151,7 +151,7 @@ def _two_encoders(
     fresh: bool,
 ) -> CompareResult:
     """Measure a corpus with both encoders; the audits share the seed and the device."""
-    from argus.evaluation.compare.job import compare_encoders
+    from argus.evaluation.compared_results import compare_encoders
     from argus.retrievability.audit.config import AuditConfig
 
     first, second = encoders

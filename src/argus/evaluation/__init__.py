@@ -1,1 +1,1 @@
-"""Judged questions: `argus evaluate`, and beside it `compare` and `gate`."""
+"""Measure systems on judged queries, compare them, and hold them to bounds."""

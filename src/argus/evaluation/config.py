@@ -1,4 +1,4 @@
-"""What an evaluation measures."""
+"""Settings of an evaluation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MEASURES = ("nDCG@5", "nDCG@10", "nDCG@20", "nDCG@50", "R@10", "R@50", "R@100", 
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkedCorpus:
-    """The documents of an index, a retriever or a store, of which these may have chunks."""
+    """The documents of an index, a retriever or a store, which may hold chunks of them."""
 
     corpus: Annotated[
         NamedCorpus | None,
@@ -29,9 +29,9 @@ class ChunkedCorpus:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateConfig:
-    """What is measured, over runs of `depth` documents.
+    """Measures to compute, over runs of `depth` documents.
 
-    Names of measures are kept in their one spelling ("NDCG@10" as "nDCG@10"), each once.
+    Each measure is named once, in one spelling: "NDCG@10" becomes "nDCG@10".
     """
 
     measures: Annotated[

@@ -1,4 +1,4 @@
-"""Predicted RPS, read from a diagnosis; the highest in each document."""
+"""Read predicted RPS from a diagnosis: by entity, and the highest in each document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AGAIN = "Make the diagnosis again."
 
 
 class DiagnosedEntity(TypedDict):
-    """One row of a diagnosis: an entity of a document. rps: within 0..1, None unless measured."""
+    """One row of a diagnosis: an entity of a document. rps: from 0 to 1, None if not measured."""
 
     doc_id: str
     entity: str
@@ -26,7 +26,7 @@ class DiagnosedEntity(TypedDict):
 
 
 def diagnosis_file(path: Path) -> Path:
-    """Return the file of a diagnosis, given it or its folder; InputError when there is none."""
+    """Return the file of a diagnosis, given it or its folder. Raises InputError without one."""
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
         raise InputError(
@@ -41,18 +41,16 @@ def diagnosis_file(path: Path) -> Path:
 def read_entities(path: Path) -> list[DiagnosedEntity]:
     """Return the rows of a diagnosis, given its file or folder.
 
-    Raises InputError for a missing file or column, and for an RPS outside of 0..1, or none in a row
-    that was measured.
+    Raises InputError for a missing file or column, for an RPS beyond 0 to 1, and for a measured row
+    without an RPS.
     """
     file = diagnosis_file(path)
     rows = read_records(DiagnosedEntity, file, fix=AGAIN)
     require_shares([row["entity"] for row in rows], [row["rps"] for row in rows], file, "rps")
     for row in rows:
         if row["rps"] is None and row["state"] == State.MEASURED:
-            raise InputError(
-                f"{row['entity']!r} was measured, without an RPS", expected="a number from 0 to 1",
-                fix=AGAIN, where=file,
-            )  # fmt: skip
+            problem = f"{row['entity']!r} was measured, without an RPS"
+            raise InputError(problem, expected="a number from 0 to 1", fix=AGAIN, where=file)
     return rows
 
 
@@ -65,9 +63,9 @@ def documents_by_entity(path: Path) -> dict[str, set[str]]:
 
 
 def highest_rps(path: Path) -> dict[str, float]:
-    """Return doc_id -> highest predicted RPS among its entities, documents that have one.
+    """Return doc_id -> highest predicted RPS of its entities, for documents that have one.
 
-    Rows that are not measured are left out. Raises InputError when nothing was measured.
+    Raises InputError if nothing was measured.
     """
     highest: dict[str, float] = {}
     for row in read_entities(path):

@@ -1,17 +1,16 @@
-"""`argus gate`: hold the results in some folders to bounds, and to an earlier run.
+"""Check results against bounds and against an earlier run (`argus gate`).
 
-A check passes only on a measurement. A figure is a mean of values in 0..1 over n things; with f
-more that failed to be measured its best and worst possible values are (n·v + f)/(n + f) and
-n·v/(n + f), or the other way round. Where the check passes even at worst, it passes. Where it fails
-even at best, it fails. In between it could not be measured, nor could a figure of nothing.
+A check passes only on a measurement. A figure is the mean of n values from 0 to 1. If f more things
+failed to be measured, the whole mean lies between n·v/(n + f) and (n·v + f)/(n + f). The check
+passes if the worse end is within the bound, fails if the better end is not, and is not measured in
+between.
 
-Against a baseline, a figure fails where it is worse by more than the tolerance, the interval leaves
-out zero, and the p-values of all figures, corrected for their number (Holm, 1979), say so. An item
-that failed since counts as its worst value, 0. A figure of so few items that no loss of theirs
-would stand out among so many figures could not be measured.
+Against a baseline, a figure fails if three things hold: it is worse by more than the tolerance, its
+interval leaves out zero, and its p-value is below 0.05 after correction for the number of figures
+(Holm, 1979). An item that failed since counts as 0. A figure over so few items that no loss could
+stand out among so many figures is not measured.
 
-Exit code: 1 when a check fails (whatever else was not measured, this is certain), else 2 when one
-could not be measured, else 0.
+The exit code is 1 if a check fails, else 2 if one is not measured, else 0.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -49,14 +48,13 @@ from argus.settings import Doc, Ge, Interval, Le, check_settings
 from argus.visible import visible, visible_line
 
 SHARE = Interval(ge=0, le=1)
-CHECK = "against"
-LEAST_COMMON = 0.5  # of the baseline's items, the share that a run must have
+MIN_COMMON = 0.5  # share of the baseline's items that a run must have
 NOT_OF_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateBounds:
-    """The bounds that are set; None is no check. All shares and measures lie in 0..1."""
+    """Bounds to check. None means no check. Shares and measures are from 0 to 1."""
 
     max_low_rps_share: Annotated[float | None, SHARE, Doc("Entities with RPS below 0.33.")] = None
     min_mean_rps: Annotated[float | None, SHARE, Doc("Mean RPS.")] = None
@@ -81,7 +79,6 @@ class GateBounds:
     min_index_recall: Annotated[
         float | None, SHARE, Doc("Of a store's index, against an exact search.")
     ] = None
-
     tolerance: Annotated[
         float, SHARE, Doc("Loss that --against allows whatever its test says.")
     ] = 0.0
@@ -99,7 +96,7 @@ class GateBounds:
 
 
 class Verdict(StrEnum):
-    """What became of a check."""
+    """Result of a check."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -108,7 +105,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check says of one folder. bound: None where there was nothing to compare with."""
+    """Result of one check in one folder.
+
+    bound: None if there was nothing to compare with. value: None if nothing was measured.
+    """
 
     check: str
     folder: str
@@ -119,7 +119,7 @@ class Outcome:
 
     @property
     def sign(self) -> str:
-        """Whether the bound is a ceiling, a floor, or a baseline."""
+        """Words between value and bound: a ceiling, a floor, or a baseline."""
         names = {"max": "at most", "min": "at least"}
         return names.get(self.check.partition("_")[0], "was")
 
@@ -130,7 +130,7 @@ class Outcome:
 
     @property
     def line(self) -> str:
-        """One line for a person."""
+        """One line for the terminal."""
         value, bound = self.shown
         compared = f"{value}, {self.sign} {bound}; " if self.bound is not None else ""
         finding = f"{self.option}: {compared}{self.detail} [{self.folder}]"
@@ -138,294 +138,15 @@ class Outcome:
 
     @property
     def shown(self) -> tuple[str, str]:
-        """Value and bound as a person reads them."""
+        """Value and bound as text."""
         value = "–" if self.value is None else f"{self.value:.4f}"
         bound = "–" if self.bound is None else f"{self.bound:.4g}"
         return value, bound
 
 
-class NotMeasured(Exception):
-    """There is no such figure; the text says why and what to run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A measured value, and what it could be at best and worst, had nothing failed."""
-
-    value: float
-    best: float
-    worst: float
-    note: str
-
-
-# What the checks read of each section of summary.json.
-Count = Annotated[int, Ge(0)]
-Share = Annotated[float, Ge(0), Le(1)]
-_Counted = TypedDict("_Counted", {"measured": Count, "failed": Count, "not applicable": Count})
-_Audit = TypedDict(
-    "_Audit", {"entities": _Counted, "mean_rps": Share | None, "share_below_0.33": Share | None}
-)
-
-
-class _Diagnosis(TypedDict):
-    entities: _Counted
-    share_flagged: Share | None
-    tau: Share
-
-
-class _Documents(TypedDict):
-    total: Count
-    failed: Count
-    reasons: dict[str, Count]
-
-
-class _NeverRetrieved(TypedDict):
-    documents: _Documents
-    never_retrieved: Count
-
-
-class _Probes(TypedDict):
-    probes: Count
-    success_at_k: Share | None
-
-
-class _SelfRetrieval(TypedDict):
-    k: Count
-    title: _Probes
-    sentence: _Probes
-    probes_failed: Count
-
-
-class _Reached(TypedDict):
-    asked: Count
-    share: Share
-
-
-class _Unreachable(TypedDict):
-    k: Count
-    reachable: Count
-    reached: _Reached
-    broken: dict[str, Count]
-
-
-class _Recall(TypedDict):
-    queries: Count
-    recall: Share
-
-
-class _IndexRecall(TypedDict):
-    k: Count
-    recall: _Recall | None
-    recall_of_queries: _Recall | None
-
-
-class _Queries(TypedDict):
-    measured: Count
-    failed: Count
-
-
-class _System(TypedDict):
-    measures: dict[str, Share | None]
-
-
-Systems = Annotated[list[_System], MinLen(1)]
-
-
-class _Evaluation(TypedDict):
-    queries: _Queries
-    systems: Systems
-
-
-Mean = Annotated[float, Ge(-1), Le(1)]
-
-
-class _Difference(TypedDict):
-    queries: Count
-    mean_difference: Mean
-    harmed: Count
-
-
-class _Comparison(TypedDict):
-    queries: _Queries
-    comparison: dict[str, _Difference] | None
-
-
-def _mean(
-    value: float | None, n: int, failed: int, *, good: bool, of: str, lost: str = "that failed"
-) -> Figure:
-    """Return a mean of n things. good: whether a high one is. lost: how to call what failed."""
-    if value is None or not n:
-        raise NotMeasured(f"measured on no {of}; the report of the folder says why")
-    low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
-    best, worst = (high, low) if good else (low, high)
-    note = f", {n:,} {of}" + (f" and {failed:,} {lost}" if failed else "")
-    return Figure(value, best, worst, note)
-
-
-def _about(text: str, figure: Figure, more: str = "") -> Figure:
-    return replace(figure, note=f"{text}{figure.note}{more}")
-
-
-def _of_entities(value: float | None, counts: _Counted, *, good: bool) -> Figure:
-    """Return a figure of the entities that have an RPS."""
-    without = counts["not applicable"]
-    figure = _mean(value, counts["measured"], counts["failed"], good=good, of="entities")
-    return _about("", figure, f"; {without:,} have no RPS" * (without > 0))
-
-
-def _at_risk(diagnosis: _Diagnosis, _: GateBounds) -> Figure:
-    """Entities on which the probe abstained may be at risk: they count as those that failed do."""
-    counts = diagnosis["entities"]
-    figure = _mean(
-        diagnosis["share_flagged"], counts["measured"], counts["failed"] + counts["not applicable"],
-        good=False, of="entities", lost="without a prediction",
-    )  # fmt: skip
-    return _about(f" (predicted RPS below {diagnosis['tau']:g})", figure)
-
-
-def _never_retrieved(exposure: _NeverRetrieved, _: GateBounds) -> Figure:
-    """Share of the documents with text; where a sample was asked for, of those drawn."""
-    counts, documents = exposure["documents"], exposure["never_retrieved"]
-    unread = sum(counts["reasons"].get(why, 0) for why in ("no text", "not drawn"))
-    n = counts["total"] - counts["failed"] - unread
-    if not 0 <= documents <= max(n, 0) and n:
-        raise NotMeasured(f"{documents:,} never retrieved of {n:,}: the summary is damaged")
-    value = documents / n if n else None
-    return _mean(value, n, counts["failed"], good=False, of="documents")
-
-
-def _self_retrieval(exposure: _SelfRetrieval, _: GateBounds) -> Figure:
-    """Share of all probes, titles and sentences together."""
-    kinds = exposure["title"], exposure["sentence"]
-    n = sum(kind["probes"] for kind in kinds)
-    found = sum(kind["probes"] * (kind["success_at_k"] or 0) for kind in kinds)
-    failed = exposure["probes_failed"]
-    figure = _mean(found / n if n else None, n, failed, good=True, of="probes")
-    return _about(f" in the top {exposure['k']}", figure)
-
-
-def _unreachable(reach: _Unreachable, _: GateBounds) -> Figure:
-    """Share of a store's records; that of a sample stands for all records with a vector."""
-    reachable, drawn = reach["reachable"], reach["reached"]["asked"]
-    broken = sum(reach["broken"].values())
-    n = reachable + broken
-    lost = reachable * (1 - reach["reached"]["share"]) if drawn else 0.0
-    value = (broken + lost) / n if n and (drawn or not reachable) else None
-    sample = f"; {drawn:,} of them were asked for" * (drawn < reachable)
-    return _about(f" in the top {reach['k']}", _mean(value, n, 0, good=False, of="records"), sample)
-
-
-def _index_recall(reach: _IndexRecall, _: GateBounds) -> Figure:
-    """Recall@k of real queries where there were any, else of the records."""
-    recall = reach["recall_of_queries"] or reach["recall"]
-    if recall is None:
-        raise NotMeasured("nothing was compared with an exact search")
-    of = "queries" if reach["recall_of_queries"] else "records asked for by their own vectors"
-    figure = _mean(recall["recall"], recall["queries"], 0, good=True, of=of)
-    return _about(f" (recall@{reach['k']})", figure)
-
-
-def _measure(evaluation: _Evaluation, name: str) -> Figure:
-    """Return a measure of the last system: the only one, or the one after the change."""
-    measures, queries = evaluation["systems"][-1]["measures"], evaluation["queries"]
-    if name not in measures:
-        raise _not_evaluated(name)
-    figure = _mean(measures[name], queries["measured"], queries["failed"], good=True, of="queries")
-    return _about(f" ({name})", figure)
-
-
-def _drop(evaluation: _Comparison, bounds: GateBounds) -> Figure:
-    """Return how much the mean of a measure fell; negative where it rose."""
-    name, failed = bounds.ndcg_measure, evaluation["queries"]["failed"]
-    difference = _difference(evaluation, name)
-    value, n = -difference["mean_difference"], difference["queries"]
-    best, worst = (value * n - failed) / (n + failed), (value * n + failed) / (n + failed)
-    note = f" ({name}), {n:,} queries" + (f" and {failed:,} that failed" if failed else "")
-    return Figure(value, best, worst, note)
-
-
-def _harmed(evaluation: _Comparison, bounds: GateBounds) -> Figure:
-    """Return the share of the queries on which a measure fell."""
-    name, failed = bounds.ndcg_measure, evaluation["queries"]["failed"]
-    difference = _difference(evaluation, name)
-    harmed, n = difference["harmed"], difference["queries"]
-    if harmed > n:
-        raise NotMeasured(f"{harmed:,} harmed of {n:,} queries: the summary is damaged")
-    return _about(f" ({name})", _mean(harmed / n, n, failed, good=False, of="queries"))
-
-
-def _difference(evaluation: _Comparison, name: str) -> _Difference:
-    """Return the paired difference of a measure."""
-    comparison = evaluation["comparison"]
-    if comparison is None:
-        raise NotMeasured("only one system was evaluated: run argus evaluate with two")
-    if name not in comparison:
-        raise _not_evaluated(name)
-    if not comparison[name]["queries"]:
-        raise NotMeasured("measured on no queries; the report of the folder says why")
-    return comparison[name]
-
-
-def _not_evaluated(name: str) -> NotMeasured:
-    return NotMeasured(f"{name} is not among the measures: run argus evaluate --measures {name}")
-
-
-@dataclass(frozen=True)
-class Check:
-    """One bound on one figure: the section it is in, what is read of it, and how."""
-
-    section: str
-    kind: Any
-    what: str
-    run: str
-    read: Callable[[Any, GateBounds], Figure]
-
-
-TWO = "argus evaluate with two systems"
-CHECKS = {
-    "max_low_rps_share": Check(
-        "audit", _Audit, "entities with RPS below 0.33", "argus audit",
-        lambda s, _: _of_entities(s["share_below_0.33"], s["entities"], good=False),
-    ),
-    "min_mean_rps": Check(
-        "audit", _Audit, "mean RPS", "argus audit",
-        lambda s, _: _of_entities(s["mean_rps"], s["entities"], good=True),
-    ),
-    "max_at_risk_share": Check(
-        "diagnosis", _Diagnosis, "entities at risk", "argus diagnose", _at_risk
-    ),
-    "min_recall": Check(
-        "evaluation", _Evaluation, "recall", "argus evaluate",
-        lambda s, b: _measure(s, b.recall_measure),
-    ),
-    "min_ndcg": Check(
-        "evaluation", _Evaluation, "nDCG", "argus evaluate",
-        lambda s, b: _measure(s, b.ndcg_measure),
-    ),
-    "max_ndcg_drop": Check(
-        "evaluation", _Comparison, "mean loss of nDCG, before to after", TWO, _drop
-    ),
-    "max_harmed_share": Check("evaluation", _Comparison, "queries harmed", TWO, _harmed),
-    "max_never_retrieved_share": Check(
-        "exposure", _NeverRetrieved, "documents never retrieved", "argus exposure", _never_retrieved
-    ),
-    "min_self_retrieval": Check(
-        "exposure", _SelfRetrieval, "probes that find their own document", "argus exposure",
-        _self_retrieval,
-    ),
-    "max_unreachable_share": Check(
-        "reach", _Unreachable, "records that their own vector does not find", "argus reach",
-        _unreachable,
-    ),
-    "min_index_recall": Check(
-        "reach", _IndexRecall, "recall against an exact search", "argus reach", _index_recall
-    ),
-}  # fmt: skip
-
-
 @dataclass(frozen=True, repr=False)
 class GateResult(Result):
-    """All outcomes, in the order of CHECKS and folders."""
+    """All outcomes: bounds by check and folder, then the figures of a baseline."""
 
     outcomes: list[Outcome]
 
@@ -437,48 +158,40 @@ class GateResult(Result):
 
     @property
     def verdict(self) -> Verdict:
-        """A failure decides; else what was not measured; else all passed."""
+        """FAIL if any check fails, else NOT_MEASURED if any is, else PASS."""
         verdicts = {outcome.verdict for outcome in self.outcomes}
         decisive = (v for v in (Verdict.FAIL, Verdict.NOT_MEASURED) if v in verdicts)
         return next(decisive, Verdict.PASS)
 
     @property
     def exit_code(self) -> int:
-        """0 pass, 1 fail, 2 could not measure."""
+        """0 for pass, 1 for fail, 2 for not measured."""
         return (Verdict.PASS, Verdict.FAIL, Verdict.NOT_MEASURED).index(self.verdict)
 
     def markdown(self) -> str:
-        """Return a summary for a pull request or a pipeline's step."""
+        """Return a Markdown table for a pull request or a pipeline's step."""
         signs = {"at most": "≤", "at least": "≥"}
-        lines = [
-            f"**Argus gate: {self.verdict}**", "", "| | check | measured | bound | of |",
-            "|---|---|---:|---:|---|",
-        ]  # fmt: skip
+        head = ["| | check | measured | bound | of |", "|---|---|---:|---:|---|"]
+        lines = [f"**Argus gate: {self.verdict}**", "", *head]
         for o in self.outcomes:
             value, bound = o.shown
             of = f"{in_cell(o.detail)} ({code_in_cell(o.folder)})"
-            sign = signs.get(o.sign, o.sign)
-            lines.append(
-                f"| {o.verdict} | {code_in_cell(o.check)} | {value} | {sign} {bound} | {of} |"
-            )
+            cells = (o.verdict, code_in_cell(o.check), value)
+            lines.append(f"| {' | '.join(cells)} | {signs.get(o.sign, o.sign)} {bound} | {of} |")
         return "\n".join(lines) + "\n"
 
     def junit(self) -> str:
-        """Return a JUnit report: a failure is a failure, what was not measured an error."""
+        """Return a JUnit report. A check that was not measured is an error."""
         verdicts = [outcome.verdict for outcome in self.outcomes]
         suites = ET.Element("testsuites")
-        about = {
-            "name": "argus gate", "tests": str(len(verdicts)),
-            "failures": str(verdicts.count(Verdict.FAIL)),
-            "errors": str(verdicts.count(Verdict.NOT_MEASURED)),
-        }  # fmt: skip
+        failures, errors = map(verdicts.count, (Verdict.FAIL, Verdict.NOT_MEASURED))
+        counts = {"tests": len(verdicts), "failures": failures, "errors": errors}
+        about = {"name": "argus gate"} | {name: str(n) for name, n in counts.items()}
         suite = ET.SubElement(suites, "testsuite", about)
         for outcome in self.outcomes:
             name, _, rest = outcome.detail.partition(":")
-            names = {
-                "classname": _clean(visible_line(outcome.folder)),
-                "name": _clean(f"{outcome.option} {name}"),
-            }
+            folder = _clean(visible_line(outcome.folder))
+            names = {"classname": folder, "name": _clean(f"{outcome.option} {name}")}
             case = ET.SubElement(suite, "testcase", names)
             if outcome.verdict is Verdict.PASS:
                 element = ET.SubElement(case, "system-out")
@@ -502,10 +215,10 @@ def gate(
 ) -> GateResult:
     """Check every bound in every folder that holds its figure, and every figure of a baseline.
 
-    folders: one or several. A bound whose figure no folder holds is not measured. baseline: a
-    folder of results, or a run of its history; a figure that is worse than there, beyond chance,
-    fails. Raises InputError when no bound and no baseline is set, for a folder that is missing or
-    holds no summary.json, and for a baseline that is missing or damaged.
+    folders: one or several folders of results. A bound whose figure no folder holds is not
+    measured. baseline: a folder of results, or a run of its history. Raises InputError if neither
+    bound nor baseline is set, if a folder is missing or holds no summary.json, and if the baseline
+    is missing or damaged.
     """
     folders = [folders] if isinstance(folders, str | Path) else folders
     if not (bounds.checks or baseline) or not folders:
@@ -526,32 +239,32 @@ def gate(
                 fix="Run one of them with --out set to this folder.",
                 where=folder,
             )
-    if judged := [CHECKS[name].section for name in bounds.checks]:
+    if sections := [CHECKS[name].section for name in bounds.checks]:
         for folder in summaries:
-            check_one_run(folder, *judged)
-    outcomes = [o for name in bounds.checks for o in _outcomes(name, bounds, summaries)]
+            check_one_run(folder, *sections)
+    outcomes = [o for name in bounds.checks for o in _check_bound(name, bounds, summaries)]
     if baseline is not None:
-        outcomes += against(list(summaries), Path(baseline), bounds.tolerance)
+        outcomes += _check_baseline(list(summaries), Path(baseline), bounds.tolerance)
     return GateResult(outcomes)
 
 
-def _outcomes(
+def _check_bound(
     name: str, bounds: GateBounds, summaries: Mapping[Path, Mapping[str, object]]
 ) -> Iterator[Outcome]:
-    """Yield what a check says of each folder that has its section."""
+    """Yield the outcome of a check in each folder that has its section."""
     check, bound = CHECKS[name], float(getattr(bounds, name))
     having = {f: summary for f, summary in summaries.items() if check.section in summary}
     if not having:
-        detail = f"no {check.section} among the results: run {check.run}"
+        detail = f"no {check.section} among the results: run {check.command}"
         folders = ", ".join(map(str, summaries))
         yield Outcome(name, folders, Verdict.NOT_MEASURED, bound, None, detail)
     for folder, summary in having.items():
         content, where = summary[check.section], folder / SUMMARY
         try:
-            section = read_record(check.kind, content, where=where, section=check.section)
+            section = read_record(check.record, content, where=where, section=check.section)
             figure = check.read(section, bounds)
         except (NotMeasured, InputError) as reason:
-            detail = f"{check.what}: {reason}"
+            detail = f"{check.title}: {reason}"
             yield Outcome(name, str(folder), Verdict.NOT_MEASURED, bound, None, detail)
             continue
         sign = 1 if name.startswith("max") else -1
@@ -560,13 +273,234 @@ def _outcomes(
             verdict = Verdict.FAIL
         elif sign * (figure.worst - bound) > UNCHANGED:
             verdict = Verdict.NOT_MEASURED
-        detail = f"{check.what}{figure.note}"
+        detail = f"{check.title}{figure.note}"
         yield Outcome(name, str(folder), verdict, bound, figure.value, detail)
 
 
-@dataclass(frozen=True)
-class Change:
-    """A paired difference, with a p-value that does not end at one in the resamples."""
+class NotMeasured(Exception):
+    """There is no such figure. The text says why, and which command measures it."""
+
+
+class Figure(NamedTuple):
+    """A measured value, and its best and worst possible value had nothing failed."""
+
+    value: float
+    best: float
+    worst: float
+    note: str
+
+
+def _mean(
+    value: float | None,
+    n: int,
+    of: str,
+    *,
+    failed: int = 0,
+    good: bool = False,
+    about: str = "",
+    lost: str = "that failed",
+    more: str = "",
+) -> Figure:
+    """Return a mean over n things. good: whether a high mean is good. The texts make its note."""
+    if value is None or not n:
+        raise NotMeasured(f"measured on no {of}; the report of the folder says why")
+    low, high = value * n / (n + failed), (value * n + failed) / (n + failed)
+    best, worst = (high, low) if good else (low, high)
+    note = f"{about}, {n:,} {of}" + (f" and {failed:,} {lost}" if failed else "") + more
+    return Figure(value, best, worst, note)
+
+
+def _read_rps(section: Any, key: str, *, good: bool) -> Figure:
+    counts = section["entities"]
+    without = counts["not applicable"]
+    more = f"; {without:,} have no RPS" * (without > 0)
+    n, failed = counts["measured"], counts["failed"]
+    return _mean(section[key], n, "entities", failed=failed, good=good, more=more)
+
+
+def _read_at_risk(section: Any, _: GateBounds) -> Figure:
+    """Return the share of flagged entities. Those without a prediction may be at risk."""
+    counts, about = section["entities"], f" (predicted RPS below {section['tau']:g})"
+    unknown = counts["failed"] + counts["not applicable"]
+    lost = "without a prediction"
+    share, n = section["share_flagged"], counts["measured"]
+    return _mean(share, n, "entities", failed=unknown, about=about, lost=lost)
+
+
+def _read_never_retrieved(section: Any, _: GateBounds) -> Figure:
+    """Return the share of the documents with text. Of a sample, of the documents drawn."""
+    counts, documents = section["documents"], section["never_retrieved"]
+    unread = sum(counts["reasons"].get(why, 0) for why in ("no text", "not drawn"))
+    n = counts["total"] - counts["failed"] - unread
+    if not 0 <= documents <= max(n, 0) and n:
+        raise NotMeasured(f"{documents:,} never retrieved of {n:,}: the summary is damaged")
+    return _mean(documents / n if n else None, n, "documents", failed=counts["failed"])
+
+
+def _read_self_retrieval(section: Any, _: GateBounds) -> Figure:
+    """Return the share of all probes, titles and sentences together."""
+    kinds, about = (section["title"], section["sentence"]), f" in the top {section['k']}"
+    n = sum(kind["probes"] for kind in kinds)
+    found = sum(kind["probes"] * (kind["success_at_k"] or 0) for kind in kinds)
+    value, failed = found / n if n else None, section["probes_failed"]
+    return _mean(value, n, "probes", failed=failed, good=True, about=about)
+
+
+def _read_unreachable(section: Any, _: GateBounds) -> Figure:
+    """Return the share of a store's records. A sample stands for all records with a vector."""
+    reachable, drawn = section["reachable"], section["reached"]["asked"]
+    broken = sum(section["broken"].values())
+    n = reachable + broken
+    lost = reachable * (1 - section["reached"]["share"]) if drawn else 0.0
+    value = (broken + lost) / n if n and (drawn or not reachable) else None
+    sample = f"; {drawn:,} of them were asked for" * (drawn < reachable)
+    return _mean(value, n, "records", about=f" in the top {section['k']}", more=sample)
+
+
+def _read_index_recall(section: Any, _: GateBounds) -> Figure:
+    """Return recall@k of real queries if there were any, else of the records."""
+    recall = section["recall_of_queries"] or section["recall"]
+    if recall is None:
+        raise NotMeasured("nothing was compared with an exact search")
+    of = "queries" if section["recall_of_queries"] else "records asked for by their own vectors"
+    about = f" (recall@{section['k']})"
+    return _mean(recall["recall"], recall["queries"], of, good=True, about=about)
+
+
+def _read_measure(section: Any, name: str) -> Figure:
+    """Return a measure of the last system: the only one, or the one after the change."""
+    measures, queries = section["systems"][-1]["measures"], section["queries"]
+    if name not in measures:
+        raise _not_evaluated(name)
+    n, failed = queries["measured"], queries["failed"]
+    return _mean(measures[name], n, "queries", failed=failed, good=True, about=f" ({name})")
+
+
+def _read_drop(section: Any, bounds: GateBounds) -> Figure:
+    """Return the fall of a measure's mean, negative if it rose."""
+    name, failed = bounds.ndcg_measure, section["queries"]["failed"]
+    difference = _difference(section, name)
+    value, n = -difference["mean_difference"], difference["queries"]
+    best, worst = (value * n - failed) / (n + failed), (value * n + failed) / (n + failed)
+    note = f" ({name}), {n:,} queries" + (f" and {failed:,} that failed" if failed else "")
+    return Figure(value, best, worst, note)
+
+
+def _read_harmed(section: Any, bounds: GateBounds) -> Figure:
+    """Return the share of the queries on which a measure fell."""
+    name, failed = bounds.ndcg_measure, section["queries"]["failed"]
+    difference = _difference(section, name)
+    harmed, n = difference["harmed"], difference["queries"]
+    if harmed > n:
+        raise NotMeasured(f"{harmed:,} harmed of {n:,} queries: the summary is damaged")
+    return _mean(harmed / n, n, "queries", failed=failed, about=f" ({name})")
+
+
+def _difference(section: Any, name: str) -> Any:
+    """Return the paired difference of a measure."""
+    comparison = section["comparison"]
+    if comparison is None:
+        raise NotMeasured("only one system was evaluated: run argus evaluate with two")
+    if name not in comparison:
+        raise _not_evaluated(name)
+    if not comparison[name]["queries"]:
+        raise NotMeasured("measured on no queries; the report of the folder says why")
+    return comparison[name]
+
+
+def _not_evaluated(name: str) -> NotMeasured:
+    return NotMeasured(f"{name} is not among the measures: run argus evaluate --measures {name}")
+
+
+Count = Annotated[int, Ge(0)]
+Share = Annotated[float, Ge(0), Le(1)]
+Mean = Annotated[float, Ge(-1), Le(1)]
+
+
+def _record(**keys: Any) -> Any:
+    """Return the type of a section of summary.json, as far as a check reads it."""
+    make: Any = TypedDict
+    return make("Section", keys)
+
+
+COUNTS = _record(measured=Count, failed=Count, **{"not applicable": Count})
+QUERIES = _record(measured=Count, failed=Count)
+AUDIT = _record(entities=COUNTS, mean_rps=Share | None, **{"share_below_0.33": Share | None})
+DIAGNOSIS = _record(entities=COUNTS, share_flagged=Share | None, tau=Share)
+DOCUMENTS = _record(total=Count, failed=Count, reasons=dict[str, Count])
+PROBES = _record(probes=Count, success_at_k=Share | None)
+SYSTEM = _record(measures=dict[str, Share | None])
+SYSTEMS = Annotated[list[SYSTEM], MinLen(1)]  # type: ignore[valid-type]
+EVALUATION = _record(queries=QUERIES, systems=SYSTEMS)
+DIFFERENCE = _record(queries=Count, mean_difference=Mean, harmed=Count)
+DIFFERENCES = dict[str, DIFFERENCE] | None  # type: ignore[valid-type]
+COMPARISON = _record(queries=QUERIES, comparison=DIFFERENCES)
+NEVER_RETRIEVED = _record(documents=DOCUMENTS, never_retrieved=Count)
+SELF_RETRIEVAL = _record(k=Count, title=PROBES, sentence=PROBES, probes_failed=Count)
+REACHED = _record(asked=Count, share=Share)
+UNREACHABLE = _record(k=Count, reachable=Count, reached=REACHED, broken=dict[str, Count])
+RECALL = _record(queries=Count, recall=Share)
+INDEX_RECALL = _record(k=Count, recall=RECALL | None, recall_of_queries=RECALL | None)
+
+
+class Check(NamedTuple):
+    """One bound on one figure.
+
+    section: of summary.json. record: the part of the section that is read. command: measures it.
+    """
+
+    section: str
+    record: Any
+    title: str
+    command: str
+    read: Callable[[Any, GateBounds], Figure]
+
+
+TWO = "argus evaluate with two systems"
+CHECKS = {
+    "max_low_rps_share": Check(
+        "audit", AUDIT, "entities with RPS below 0.33", "argus audit",
+        lambda section, _: _read_rps(section, "share_below_0.33", good=False),
+    ),
+    "min_mean_rps": Check(
+        "audit", AUDIT, "mean RPS", "argus audit",
+        lambda section, _: _read_rps(section, "mean_rps", good=True),
+    ),
+    "max_at_risk_share": Check(
+        "diagnosis", DIAGNOSIS, "entities at risk", "argus diagnose", _read_at_risk
+    ),
+    "min_recall": Check(
+        "evaluation", EVALUATION, "recall", "argus evaluate",
+        lambda section, bounds: _read_measure(section, bounds.recall_measure),
+    ),
+    "min_ndcg": Check(
+        "evaluation", EVALUATION, "nDCG", "argus evaluate",
+        lambda section, bounds: _read_measure(section, bounds.ndcg_measure),
+    ),
+    "max_ndcg_drop": Check(
+        "evaluation", COMPARISON, "mean loss of nDCG, before to after", TWO, _read_drop
+    ),
+    "max_harmed_share": Check("evaluation", COMPARISON, "queries harmed", TWO, _read_harmed),
+    "max_never_retrieved_share": Check(
+        "exposure", NEVER_RETRIEVED, "documents never retrieved", "argus exposure",
+        _read_never_retrieved,
+    ),
+    "min_self_retrieval": Check(
+        "exposure", SELF_RETRIEVAL, "probes that find their own document", "argus exposure",
+        _read_self_retrieval,
+    ),
+    "max_unreachable_share": Check(
+        "reach", UNREACHABLE, "records that their own vector does not find", "argus reach",
+        _read_unreachable,
+    ),
+    "min_index_recall": Check(
+        "reach", INDEX_RECALL, "recall against an exact search", "argus reach", _read_index_recall
+    ),
+}  # fmt: skip
+
+
+class Change(NamedTuple):
+    """A paired difference, with a p-value that may be smaller than one in the resamples."""
 
     difference: PairedDifference
     p_value: float
@@ -578,10 +512,15 @@ class Change:
         bound = least_bound(np.array([after[id_] - value for id_, value in before.items()]))
         return cls(change, min(change.p_value, bound))
 
+    def is_worse(self, p: float, tolerance: float) -> bool:
+        """Return whether the loss is beyond chance and tolerance. p: the corrected p-value."""
+        loss = -self.difference.mean_difference
+        is_loss = self.difference.verdict == "worse" and loss > tolerance + UNCHANGED
+        return p < LEVEL and is_loss
 
-@dataclass(frozen=True)
-class _Tested:
-    """A figure of a run and its baseline. at_worst: with what failed as 0. items: of these."""
+
+class _Tested(NamedTuple):
+    """A figure of a run and its baseline. at_worst counts failed items as 0."""
 
     job: str
     figure: str
@@ -592,57 +531,74 @@ class _Tested:
     note: str
 
 
-def against(folders: Sequence[Path], baseline: Path, tolerance: float) -> list[Outcome]:
+def _check_baseline(folders: Sequence[Path], baseline: Path, tolerance: float) -> list[Outcome]:
     """Check every figure of the folders that the baseline has, too.
 
-    Raises InputError for a baseline that is missing or damaged. What cannot be compared, with why,
-    is not measured.
+    Raises InputError if the baseline is missing or damaged. A figure that cannot be compared is not
+    measured, and its outcome says why.
     """
     base = runs_of(baseline)
     tested: list[_Tested] = []
-    outcomes: list[Outcome] = []
+    missing: list[Outcome] = []
     jobs: set[str] = set()
     for folder in folders:
         for job, run in runs_of(folder).items():
-            if job not in base:
-                continue
-            jobs.add(job)
-            for one in _figures(base[job], run, str(folder)):
-                (tested if isinstance(one, _Tested) else outcomes).append(one)  # type: ignore[arg-type]
+            if job in base:
+                jobs.add(job)
+                _test_figures(base[job], run, str(folder), tested, missing)
     fewest = fewest_items(len(tested))
     for one in tested:
         if one.items < fewest:
             few = f"{one.items:,} {TRACKED[one.job].unit} are too few for {len(tested)} figures"
             detail = f"{one.job}, {one.figure}: {few}: at least {fewest} show a change"
-            outcomes.append(_missing(one.folder, detail))
-    tested = [one for one in tested if one.items >= fewest]
+            missing.append(_missing(one.folder, detail))
     for job in base.keys() - jobs:
         where = ", ".join(map(str, folders))
-        outcomes.append(_missing(where, f"{job}: in {baseline}, and not among these results"))
-    return [*_judged(tested, tolerance), *outcomes]
+        missing.append(_missing(where, f"{job}: in {baseline}, and not among these results"))
+    enough = [one for one in tested if one.items >= fewest]
+    plain = holm([one.plain.p_value for one in enough])
+    at_worst = holm([one.at_worst.p_value for one in enough])
+    outcomes: list[Outcome] = []
+    for one, p, worst_p in zip(enough, plain, at_worst, strict=True):
+        verdict = Verdict.PASS
+        if one.plain.is_worse(p, tolerance):
+            verdict = Verdict.FAIL
+        elif one.at_worst.is_worse(worst_p, tolerance):
+            verdict = Verdict.NOT_MEASURED
+        change, ends = one.plain.difference, "no interval"
+        if change.low is not None and change.high is not None:
+            ends = f"95% {change.low:+.4f} to {change.high:+.4f}"
+        test = f"{ends}, p={p:.3g} of {len(enough)} tests"
+        detail = f"{one.job}, {one.figure}: {change.mean_difference:+.4f} ({test}) over {one.note}"
+        before, after = change.mean_before, change.mean_after
+        outcomes.append(Outcome("against", one.folder, verdict, before, after, detail))
+    return outcomes + missing
 
 
-def _figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Tested | Outcome]:
-    job = before.job
+def _test_figures(
+    before: JobRun, after: JobRun, folder: str, tested: list[_Tested], missing: list[Outcome]
+) -> None:
+    """Test each figure of a job; append what came of it to `tested` or `missing`."""
+    job, unit = before.job, TRACKED[before.job].unit
     if differing := differing_settings(before, after):
-        yield _missing(folder, f"{job}: not the same figures: {', '.join(differing)}")
+        missing.append(_missing(folder, f"{job}: not the same figures: {', '.join(differing)}"))
         return
     try:
         check_comparable(before, after)
     except NotComparable as reason:
-        yield _missing(folder, f"{job}: {reason}")
+        missing.append(_missing(folder, f"{job}: {reason}"))
         return
-    unit = TRACKED[job].unit
     for name, values in before.items.items():
         if name not in after.items:
-            yield _missing(folder, f"{job}, {name}: not measured any more")
+            missing.append(_missing(folder, f"{job}, {name}: not measured any more"))
             continue
         pairs = Pairs.of(values, after.items[name])
         whole = pairs.with_failed(values)
-        measured = len(whole.before) + pairs.only_before
-        if len(whole.before) < max(fewest_items(1), LEAST_COMMON * measured):
-            few = f"only {len(whole.before):,} of {measured:,} {unit} of the baseline are there"
-            yield _missing(folder, f"{job}, {name}: {few}")
+        n = len(whole.before)
+        measured = n + pairs.only_before
+        if n < max(fewest_items(1), MIN_COMMON * measured):
+            few = f"only {n:,} of {measured:,} {unit} of the baseline are there"
+            missing.append(_missing(folder, f"{job}, {name}: {few}"))
             continue
         at_worst = Change.of(whole.before, whole.after)
         some_failed = pairs.failed and pairs.before
@@ -650,40 +606,19 @@ def _figures(before: JobRun, after: JobRun, folder: str) -> Iterator[_Tested | O
         note = f"{len(pairs.before):,} {unit}"
         note += f" and {len(pairs.failed):,} that failed" if pairs.failed else ""
         note += f"; {pairs.only_before:,} are gone" if pairs.only_before else ""
-        yield _Tested(job, name, folder, plain, at_worst, len(whole.before), note)
+        tested.append(_Tested(job, name, folder, plain, at_worst, n, note))
+
+
+def _missing(folder: str, detail: str) -> Outcome:
+    return Outcome("against", folder, Verdict.NOT_MEASURED, None, None, detail)
 
 
 def fewest_items(figures: int) -> int:
-    """Return of how many items a change can be told from chance, among so many figures.
+    """Return the number of items from which a change can be significant among so many figures.
 
     If all of n items are worse, the sign test's p-value is 2/2ⁿ.
     """
     return math.floor(math.log2(2 * max(1, figures) / LEVEL)) + 1
-
-
-def _judged(tested: Sequence[_Tested], tolerance: float) -> Iterator[Outcome]:
-    plain = holm([one.plain.p_value for one in tested])
-    at_worst = holm([one.at_worst.p_value for one in tested])
-    for one, p, worst_p in zip(tested, plain, at_worst, strict=True):
-        verdict = Verdict.PASS
-        if _is_worse(one.plain, p, tolerance):
-            verdict = Verdict.FAIL
-        elif _is_worse(one.at_worst, worst_p, tolerance):
-            verdict = Verdict.NOT_MEASURED
-        change, ends = one.plain.difference, "no interval"
-        if change.low is not None and change.high is not None:
-            ends = f"95% {change.low:+.4f} to {change.high:+.4f}"
-        detail = (
-            f"{one.job}, {one.figure}: {change.mean_difference:+.4f} ({ends}, p={p:.3g} of "
-            f"{len(tested)} tests) over {one.note}"
-        )
-        yield Outcome(CHECK, one.folder, verdict, change.mean_before, change.mean_after, detail)
-
-
-def _is_worse(change: Change, p: float, tolerance: float) -> bool:
-    difference = change.difference
-    loss = -difference.mean_difference
-    return p < LEVEL and difference.verdict == "worse" and loss > tolerance + UNCHANGED
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -694,7 +629,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
         out[i] = highest
     return out
-
-
-def _missing(folder: str, detail: str) -> Outcome:
-    return Outcome(CHECK, folder, Verdict.NOT_MEASURED, None, None, detail)

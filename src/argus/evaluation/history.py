@@ -1,4 +1,4 @@
-"""`argus history`: what changed from run to run, told by a paired test of every figure."""
+"""List the runs of a folder and test what changed between two of them (`argus history`)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from markupsafe import Markup
 from typing_extensions import TypedDict
 
 from argus.errors import InputError
@@ -30,14 +30,14 @@ from argus.runs.figures import TRACKED
 from argus.runs.folder import damaged_in
 from argus.runs.run import RUN
 
-MOST_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves
-NAMED = 20  # items of each direction that are named
+MAX_RESAMPLED = 10_000  # items up to which values are resampled; beyond, Student's t serves
+MAX_NAMED = 20  # items of each direction that are named
 SEED = 0
-LEAST_SPAN = 0.1  # of the range that the axis of a trend shows
+MIN_SPAN = 0.1  # of the range that the axis of a trend shows
 
 
 class ItemChange(TypedDict):
-    """A document, entity or question, and a figure of it in both runs.
+    """A figure of one document, entity or question in both runs.
 
     id: id of the document, entity or question.
     before, after: its figure in this run.
@@ -49,16 +49,16 @@ class ItemChange(TypedDict):
 
 
 class FigureChange(TypedDict):
-    """One figure of two runs, over the items that both measured; `queries` in `test` counts them.
+    """One figure of two runs, over the items that both measured.
 
     figure: name of the figure.
     common: items that both runs measured.
     only_before, only_after: items that one run alone measured.
-    failed_after: items that were measured before, and failed after; in no mean.
-    test: paired test over the common items; None without any.
+    failed_after: items that were measured before and failed after. They are in no mean.
+    test: paired test over the common items. None without any.
     worse: items that got worse, the most changed first.
     better: items that got better, the most changed first.
-    verdict: better, worse, or empty where chance may do it.
+    verdict: better, worse, or empty if it may be chance.
     """
 
     figure: str
@@ -75,8 +75,8 @@ class FigureChange(TypedDict):
 class RunChange(TypedDict):
     """Two runs of one job, by their numbers.
 
-    job: job that both runs are of.
-    unit: what an item is: document, entity or question.
+    job: job of both runs.
+    unit: kind of an item: document, entity or question.
     before, after: number of the run.
     settings: settings of the figures that differ.
     same_corpus: whether both runs read one corpus.
@@ -99,9 +99,9 @@ class RunLine(TypedDict):
     number: number of the run, from 1.
     job: job that ran.
     place: folder of the run.
-    finished: when it ended, ISO 8601, UTC.
+    finished: end of the run, ISO 8601, UTC.
     means: figure to its mean.
-    clock_ran_back: whether it says that it began before the run before it.
+    clock_ran_back: whether it ended before the run before it, by the clock.
     """
 
     number: int
@@ -114,7 +114,7 @@ class RunLine(TypedDict):
 
 
 class HistorySummary(TypedDict):
-    """All runs, in the order in which they were recorded, and what changed last in each job.
+    """All runs in the order of recording, and the last change of each job.
 
     damaged: folders of runs that cannot be read.
     """
@@ -126,7 +126,7 @@ class HistorySummary(TypedDict):
 
 @dataclass(frozen=True, repr=False)
 class HistoryResult(Result):
-    """What changed from run to run."""
+    """Runs, and the changes from run to run."""
 
     summary: HistorySummary
 
@@ -144,107 +144,7 @@ class HistoryResult(Result):
             yield "no job has two runs that can be compared yet: run one again with the same --out"
 
 
-def history(
-    folders: Sequence[Path | str],
-    *,
-    job: str | None = None,
-    before: int | None = None,
-    after: int | None = None,
-) -> HistoryResult:
-    """Return the runs of folders of results, and what changed between two of each job.
-
-    folders: of results, or of runs (their `history`). Runs of several are one list, by folder and
-    number. job: this alone. before, after: the numbers of the runs that are compared, of the first
-    folder that has them; default: the last two. Raises
-    InputError for a folder without a run, and for numbers that are no runs of one job.
-    """
-    runs = [run for folder in folders for run in _runs(Path(folder))]
-    runs = [run for run in runs if job is None or run.job == job]
-    if not runs:
-        raise InputError(
-            f"no run of {job}" if job else "no folder",
-            expected="a job with runs", fix="Leave out --job to see all.", where="argus history",
-        )  # fmt: skip
-    pairs = [(_numbered(runs, before), _numbered(runs, after))] if before or after else _last(runs)
-    changes = [compare_runs(*pair) for pair in pairs]
-    damaged = [str(place) for folder in folders for place in damaged_in(Path(folder))]
-    summary: HistorySummary = {"runs": run_lines(runs), "changes": changes, "damaged": damaged}
-    return HistoryResult(summary)
-
-
-def _runs(folder: Path) -> list[JobRun]:
-    runs = runs_in(folder)
-    if not runs and (damaged := damaged_in(folder)):
-        raise InputError(
-            f"none of its {len(damaged):,} runs can be read: {_listed(damaged)}",
-            expected=f"a {RUN} as Argus recorded it in one of them at least",
-            fix="Put them back from a copy, or remove them; then argus report on the folder of "
-            "results records what lies there.",
-            where=folder,
-        )
-    if not runs:
-        raise InputError(
-            "no run in it" if folder.is_dir() else "no such folder",
-            expected="a folder of results that was written since runs are recorded",
-            fix="Run the job again with the same --out, or argus report on the folder: it records "
-            "what lies there.",
-            where=folder,
-        )
-    return runs
-
-
-def _listed(places: Sequence[Path]) -> str:
-    return ", ".join(place.name for place in places[:5]) + (" ..." if len(places) > 5 else "")
-
-
-def _numbered(runs: Sequence[JobRun], number: int | None) -> JobRun:
-    for run in runs:
-        if run.record["number"] == number:
-            return run
-    raise InputError(
-        f"no run {number}",
-        expected=f"one of {', '.join(str(run.record['number']) for run in runs)}",
-        fix="Give --before and --after together, two runs of one job.",
-        where="--before, --after",
-    )
-
-
-def _last(runs: Sequence[JobRun]) -> Iterator[tuple[JobRun, JobRun]]:
-    """Yield the last two runs of each job that can be compared."""
-    by_job: dict[str, list[JobRun]] = {}
-    for run in runs:
-        by_job.setdefault(run.job, []).append(run)
-    for of_job in by_job.values():
-        if len(of_job) > 1 and _have_common(of_job[-2], of_job[-1]):
-            yield of_job[-2], of_job[-1]
-
-
-def _have_common(before: JobRun, after: JobRun) -> bool:
-    return any(
-        set(values) & set(after.items.get(name, ())) for name, values in before.items.items()
-    )
-
-
-def run_lines(runs: Sequence[JobRun]) -> list[RunLine]:
-    """Return what the list of runs tells of each, in their order."""
-    return [_line(run, runs[i - 1] if i else None) for i, run in enumerate(runs)]
-
-
-def _line(run: JobRun, last: JobRun | None) -> RunLine:
-    record = run.record
-    return {
-        "number": record["number"],
-        "job": run.job,
-        "place": str(run.place),
-        "finished": record["finished"],
-        "argus": record["argus"],
-        "means": record["means"],
-        "clock_ran_back": last is not None and record["finished"] < last.record["finished"],
-    }
-
-
 def _lines(change: RunChange) -> Iterator[str]:
-    """Yield what changed between two runs, and who changed most."""
     yield f"{change['job']}, run {change['before']} to run {change['after']}:"
     if change["settings"]:
         yield f"  not the same figures: {', '.join(change['settings'])}"
@@ -267,6 +167,100 @@ def _lines(change: RunChange) -> Iterator[str]:
             yield f"    {item['id']}: {item['before']:.3f} -> {item['after']:.3f}"
 
 
+def history(
+    folders: Sequence[Path | str],
+    *,
+    job: str | None = None,
+    before: int | None = None,
+    after: int | None = None,
+) -> HistoryResult:
+    """Return the runs of folders of results, and the changes between two runs of each job.
+
+    folders: of results, or of runs (their `history`). Runs of several folders make one list, by
+    folder and number. job: list this job only. before, after: numbers of the runs to compare, from
+    the first folder that has them. The default is the last two. Raises InputError for a folder
+    without a run, and for numbers that are not runs of one job.
+    """
+    runs = [run for folder in folders for run in _read_runs(Path(folder))]
+    runs = [run for run in runs if job is None or run.job == job]
+    if not runs:
+        raise InputError(
+            f"no run of {job}" if job else "no folder",
+            expected="a job with runs", fix="Leave out --job to see all.", where="argus history",
+        )  # fmt: skip
+    if before or after:
+        pairs = [(_find_run(runs, before), _find_run(runs, after))]
+    else:
+        last = ([run for run in runs if run.job == name][-2:] for name in _jobs(runs))
+        pairs = [(two[0], two[1]) for two in last if len(two) > 1 and _have_common(*two)]
+    summary: HistorySummary = {
+        "runs": run_lines(runs),
+        "changes": [compare_runs(*pair) for pair in pairs],
+        "damaged": [str(place) for folder in folders for place in damaged_in(Path(folder))],
+    }
+    return HistoryResult(summary)
+
+
+def _jobs(runs: Sequence[JobRun]) -> dict[str, None]:
+    return dict.fromkeys(run.job for run in runs)
+
+
+def _read_runs(folder: Path) -> list[JobRun]:
+    if runs := runs_in(folder):
+        return runs
+    if damaged := damaged_in(folder):
+        names = ", ".join(place.name for place in damaged[:5]) + " ..." * (len(damaged) > 5)
+        raise InputError(
+            f"none of its {len(damaged):,} runs can be read: {names}",
+            expected=f"a {RUN} as Argus recorded it in one of them at least",
+            fix="Put them back from a copy, or remove them; then argus report on the folder of "
+            "results records what lies there.",
+            where=folder,
+        )
+    raise InputError(
+        "no run in it" if folder.is_dir() else "no such folder",
+        expected="a folder of results that was written since runs are recorded",
+        fix="Run the job again with the same --out, or argus report on the folder: it records "
+        "what lies there.",
+        where=folder,
+    )
+
+
+def _find_run(runs: Sequence[JobRun], number: int | None) -> JobRun:
+    for run in runs:
+        if run.record["number"] == number:
+            return run
+    raise InputError(
+        f"no run {number}",
+        expected=f"one of {', '.join(str(run.record['number']) for run in runs)}",
+        fix="Give --before and --after together, two runs of one job.",
+        where="--before, --after",
+    )
+
+
+def _have_common(before: JobRun, after: JobRun) -> bool:
+    return any(
+        set(values) & set(after.items.get(name, ())) for name, values in before.items.items()
+    )
+
+
+def run_lines(runs: Sequence[JobRun]) -> list[RunLine]:
+    """Return a line of the list of runs for each, in their order."""
+    ends = [run.record["finished"] for run in runs]
+    return [
+        {
+            "number": run.record["number"],
+            "job": run.job,
+            "place": str(run.place),
+            "finished": end,
+            "argus": run.record["argus"],
+            "means": run.record["means"],
+            "clock_ran_back": end < last,
+        }
+        for run, end, last in zip(runs, ends, ["", *ends], strict=False)
+    ]
+
+
 @dataclass(frozen=True)
 class Pairs:
     """One figure's values on the items of two runs. failed: measured before, and failed after."""
@@ -279,26 +273,25 @@ class Pairs:
 
     @classmethod
     def of(cls, before: Mapping[str, float | None], after: Mapping[str, float | None]) -> Pairs:
-        """Pair what both runs hold."""
+        """Pair the items that both runs measured."""
         first = {id_: v for id_, v in before.items() if v is not None}
-        common = [id_ for id_ in first if after.get(id_) is not None]
-        failed = tuple(id_ for id_ in first if id_ in after and after[id_] is None)
-        second = {id_: value for id_ in common if (value := after[id_]) is not None}
-        new = sum(v is not None and first.get(id_) is None for id_, v in after.items())
-        lost = len(first) - len(common) - len(failed)
-        return cls({id_: first[id_] for id_ in common}, second, failed, lost, new)
+        second = {id_: v for id_, v in after.items() if v is not None}
+        common = [id_ for id_ in first if id_ in second]
+        failed = tuple(id_ for id_ in first if id_ in after and id_ not in second)
+        only_before = len(first) - len(common) - len(failed)
+        only_after = len(second.keys() - first.keys())
+        old, new = ({id_: side[id_] for id_ in common} for side in (first, second))
+        return cls(old, new, failed, only_before, only_after)
 
     def with_failed(self, before: Mapping[str, float | None]) -> Pairs:
-        """Return the same where what failed counts as its worst value, 0."""
+        """Return the pairs with each failed item at its worst value, 0."""
         values = {id_: v for id_ in self.failed if (v := before[id_]) is not None}
-        zeros = dict.fromkeys(values, 0.0)
-        return Pairs(
-            self.before | values, self.after | zeros, (), self.only_before, self.only_after
-        )
+        after = self.after | dict.fromkeys(values, 0.0)
+        return Pairs(self.before | values, after, (), self.only_before, self.only_after)
 
 
 def differing_settings(before: JobRun, after: JobRun) -> list[str]:
-    """Return the settings, of those that define the figures, in which two runs differ."""
+    """Return the settings in which two runs differ, of those that define the figures."""
     first, second = before.record["settings"], after.record["settings"]
     return [
         f"{name} {first.get(name)} → {second.get(name)}"
@@ -308,16 +301,11 @@ def differing_settings(before: JobRun, after: JobRun) -> list[str]:
 
 
 def compare_runs(before: JobRun, after: JobRun) -> RunChange:
-    """Return what changed between two runs of one job, by a paired test of each figure.
+    """Test every figure of two runs of one job.
 
-    Raises InputError for runs of different jobs, and where they have no item in common.
+    Raises InputError for runs of different jobs, and if they have no item in common.
     """
     check_comparable(before, after)
-    figures = [
-        change_of(name, Pairs.of(before.items[name], after.items[name]))
-        for name in before.items
-        if name in after.items
-    ]
     return {
         "job": before.job,
         "unit": TRACKED[before.job].unit,
@@ -326,12 +314,16 @@ def compare_runs(before: JobRun, after: JobRun) -> RunChange:
         "settings": differing_settings(before, after),
         "same_corpus": before.record["corpus"] == after.record["corpus"],
         "same_encoder": before.record["encoder"] == after.record["encoder"],
-        "figures": figures,
+        "figures": [
+            _change_of(name, Pairs.of(values, after.items[name]))
+            for name, values in before.items.items()
+            if name in after.items
+        ],
     }
 
 
 class NotComparable(InputError):
-    """Two runs that have nothing in common."""
+    """The two runs have nothing in common."""
 
 
 def check_comparable(before: JobRun, after: JobRun) -> None:
@@ -343,35 +335,27 @@ def check_comparable(before: JobRun, after: JobRun) -> None:
             fix="argus history lists the runs of a folder.",
             where=before.place,
         )
-    common = [
-        name
-        for name in before.items
-        if name in after.items
-        and any(
-            after.items[name].get(i) is not None
-            for i, v in before.items[name].items()
-            if v is not None
-        )
-    ]
-    if not common:
-        raise NotComparable(
-            f"no {TRACKED[before.job].unit} in common with {after.place}",
-            expected="two runs over the same documents or questions",
-            fix="Take the baseline from a run of the same corpus.",
-            where=before.place,
-        )
-
-
-def change_of(name: str, pairs: Pairs) -> FigureChange:
-    """Return what became of a figure; without common items there are no means."""
-    tested = paired(pairs.before, pairs.after) if pairs.before else None
-    changes = {id_: pairs.after[id_] - v for id_, v in pairs.before.items()}
-    moved = sorted(
-        (i for i, d in changes.items() if abs(d) > UNCHANGED), key=lambda i: (changes[i], i)
+    for name, values in before.items.items():
+        others = after.items.get(name, {})
+        if any(others.get(i) is not None for i, v in values.items() if v is not None):
+            return
+    raise NotComparable(
+        f"no {TRACKED[before.job].unit} in common with {after.place}",
+        expected="two runs over the same documents or questions",
+        fix="Take the baseline from a run of the same corpus.",
+        where=before.place,
     )
 
+
+def _change_of(name: str, pairs: Pairs) -> FigureChange:
+    test = paired(pairs.before, pairs.after) if pairs.before else None
+    changes = {id_: pairs.after[id_] - v for id_, v in pairs.before.items()}
+    moved = [i for i, d in changes.items() if abs(d) > UNCHANGED]
+    moved.sort(key=lambda i: (changes[i], i))
+
     def named(ids: list[str]) -> list[ItemChange]:
-        return [{"id": i, "before": pairs.before[i], "after": pairs.after[i]} for i in ids]
+        first = ids[:MAX_NAMED]
+        return [{"id": i, "before": pairs.before[i], "after": pairs.after[i]} for i in first]
 
     return {
         "figure": name,
@@ -379,24 +363,23 @@ def change_of(name: str, pairs: Pairs) -> FigureChange:
         "only_before": pairs.only_before,
         "only_after": pairs.only_after,
         "failed_after": len(pairs.failed),
-        "test": None if tested is None else tested.figures(),
-        "worse": named([i for i in moved if changes[i] < 0][:NAMED]),
-        "better": named([i for i in reversed(moved) if changes[i] > 0][:NAMED]),
-        "verdict": "" if tested is None else tested.verdict,
+        "test": None if test is None else test.figures(),
+        "worse": named([i for i in moved if changes[i] < 0]),
+        "better": named([i for i in reversed(moved) if changes[i] > 0]),
+        "verdict": "" if test is None else test.verdict,
     }
 
 
 def paired(before: Mapping[str, float], after: Mapping[str, float]) -> PairedDifference:
-    """Return the paired difference; of many items by Student's t, of fewer by resampling."""
-    if len(before) <= MOST_RESAMPLED:
+    """Return the paired difference, by resampling or, of many items, by Student's t."""
+    if len(before) <= MAX_RESAMPLED:
         return paired_difference(before, after, seed=SEED)
     ids = sorted(before)
     first = np.array([before[i] for i in ids])
-    return _by_t(first, np.array([after[i] for i in ids]))
+    return _test_by_t(first, np.array([after[i] for i in ids]))
 
 
-def _by_t(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> PairedDifference:
-    """Return the same by Student's t, whose sample is large here."""
+def _test_by_t(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> PairedDifference:
     from scipy.stats import t
 
     difference = second - first
@@ -423,33 +406,25 @@ def _by_t(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> Pa
     )
 
 
-class Trend(TypedDict):
-    """A figure over the runs of its job, drawn. runs: how many have it."""
+def trends(runs: Sequence[RunLine]) -> list[dict[str, Any]]:
+    """Draw the mean of each figure over the runs of its job, by job and name.
 
-    heading: str
-    runs: int
-    svg: Markup
-
-
-def trends(runs: Sequence[RunLine]) -> list[Trend]:
-    """Draw the mean of each figure, by job and name. runs: in their order."""
+    runs: in their order. Of each drawing: `heading`, `runs` (how many have the figure) and `svg`.
+    """
     figures = sorted({(run["job"], name) for run in runs for name in run["means"]})
-    drawn: list[Trend] = []
+    drawn: list[dict[str, Any]] = []
     for job, figure in figures:
         of_job = [run for run in runs if run["job"] == job and figure in run["means"]]
         means = [run["means"][figure] for run in of_job]
         line = {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "x": [f"{run['number']}" for run in of_job],
-            "y": means,
+            "type": "scatter", "mode": "lines+markers", "showlegend": False,
+            "x": [f"{run['number']}" for run in of_job], "y": means,
             "text": [f"run {run['number']}, {run['finished'][:16]}" for run in of_job],
             "hovertemplate": "%{text}: %{y:.4f}<extra></extra>",
             "line": {"color": BAND_COLOURS["high"], "width": 2.5},
-            "showlegend": False,
-        }
+        }  # fmt: skip
         middle = (min(means) + max(means)) / 2  # around it, noise does not look like a change
-        reach = max(LEAST_SPAN, max(means) - min(means)) * 0.6
+        reach = max(MIN_SPAN, max(means) - min(means)) * 0.6
         around = [max(0.0, middle - reach), min(1.0, middle + reach)]
         plot = framed([line], "run", "mean", {"height": 240}, yrange=around)
         plot["layout"]["xaxis"] |= {"type": "category"}

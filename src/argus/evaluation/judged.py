@@ -1,9 +1,9 @@
-"""Judged queries, read once: what is asked, what is relevant, and the files that say so."""
+"""Read queries and judgements, and prepare systems to be measured on them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -23,59 +23,55 @@ from argus.measures.coverage import Coverage, cover
 
 @dataclass(frozen=True)
 class JudgedQueries:
-    """Queries and judgements of which some can be measured."""
+    """Queries and judgements, of which some can be measured.
+
+    files: those that queries and judgements were read from. corpus: its origin for a manifest.
+    documents: titles and texts; None leaves them to the index. fold: of chunks to documents, if
+    judgements are of documents.
+    """
 
     queries: list[Query]
     qrels: Qrels
     judged: Judged
     files: dict[str, Path]
-    """Those of queries and judgements that were read from a file."""
     corpus: Origin | None = None
-    """What stands for the documents in a manifest."""
     documents: Sequence[Document] | None = None
-    """Where titles and texts come from; None leaves it to the index."""
     fold: ParentFold | None = None
-    """Of chunks to documents, where judgements are of these."""
 
     @property
     def excluded(self) -> Excluded:
-        """What is taken out of each query's results before anything is measured."""
+        """Documents to remove from each query's results before they are measured."""
         return self.judged.excluded
 
     @property
     def spare(self) -> int:
-        """How many results more are asked for, because of what is taken out."""
+        """Number of further results to ask for, because some are removed."""
         if self.fold is None:
             return spare(self.excluded)
         of_chunk = self.fold.of_chunk
         sizes = Counter(of_chunk.values())
-        return max(
-            (
-                len(ids & of_chunk.keys()) + sum(sizes[id_] for id_ in ids)
-                for ids in self.excluded.values()
-            ),
-            default=0,
-        )
+        own = self.excluded.values()
+        needed = (len(ids & of_chunk.keys()) + sum(sizes[id_] for id_ in ids) for ids in own)
+        return max(needed, default=0)
 
     def folded(self, field: str | None) -> JudgedQueries:
-        """Return them with judgements of the documents that chunks are of.
+        """Return them with judgements of documents instead of chunks.
 
-        field: where the document of a chunk stands; None leaves all as it is. Raises InputError as
+        field: where the document of a chunk stands. None changes nothing. Raises InputError as
         `ParentFold.of` does.
         """
         fold = ParentFold.of(field, self.documents)
         if fold is None:
             return self
         qrels = fold.qrels(self.qrels)
-        return replace(
-            self, qrels=qrels, judged=judge(self.queries, qrels, self.excluded), fold=fold
-        )
+        judged = judge(self.queries, qrels, self.excluded)
+        return replace(self, qrels=qrels, judged=judged, fold=fold)
 
     def folded_systems(self, systems: Sequence[System], depth: int) -> list[System]:
-        """Return what is measured of systems: `depth` results, without what queries exclude.
+        """Return systems as they are measured: `depth` results, without excluded ones.
 
-        With titles and texts; of documents, where chunks are folded. What is excluded may be a
-        chunk or a document.
+        They get titles and texts. Chunks are folded to documents. An excluded id may be a chunk or
+        a document.
         """
         first = depth if self.fold is None else None
         systems = [self._without_excluded(system, first) for system in systems]
@@ -95,7 +91,7 @@ class JudgedQueries:
         return replace(system, run=run, longest=system.longest and min(system.longest, most))
 
     def coverage(self, documents: Sequence[str], with_remedy: Collection[str]) -> Coverage:
-        """Count the documents that have a remedy, by ids of what an index holds."""
+        """Count the documents that have a remedy, by ids of an index."""
         relevant = [self.judged.relevant(query) for query in self.judged.queries]
         if self.fold is None:
             return cover(documents, with_remedy, relevant)
@@ -111,12 +107,13 @@ def read_judged(
     queries: Path | str | Sequence[Query],
     qrels: Path | str | Qrels,
     corpus: Corpus | None = None,
-    excluded: Path | str | Excluded | None = None,
+    excluded: Path | str | Mapping[str, Collection[str]] | None = None,
     fields: FieldNames | None = None,
 ) -> JudgedQueries:
-    """Read what is not at hand. Raises InputError when no query can be measured.
+    """Read queries, judgements and a corpus from files, or take them as they are.
 
-    excluded: per query, or a file as `read_excluded` reads it. fields: columns of the corpus.
+    excluded: ids per query, or a file for `read_excluded`. fields: columns of the corpus. Raises
+    InputError if no query can be measured, and if none of those that exclude is a query.
     """
     sources = {"queries": queries, "qrels": qrels, "excluded": excluded}
     files = {name: Path(v) for name, v in sources.items() if isinstance(v, str | PathLike)}
@@ -124,24 +121,18 @@ def read_judged(
     judgements = read_judgements(qrels)
     if isinstance(excluded, (str, Path)):
         excluded = read_excluded(Path(excluded))
-    judged = judge(questions, judgements, _of(excluded or {}, questions))
-    result = JudgedQueries(questions, judgements, judged, files)
+    removed = {query: frozenset(ids) for query, ids in (excluded or {}).items()}
+    if removed and removed.keys().isdisjoint(query.id for query in questions):
+        raise InputError(
+            f"none of the {len(removed):,} queries that exclude documents is asked "
+            f"(the first: {next(iter(removed))!r})",
+            expected="ids of the queries",
+            fix="Check that both are of one task.",
+            where="--excluded",
+        )
+    result = JudgedQueries(questions, judgements, judge(questions, judgements, removed), files)
     if corpus is None:
         return result
     source = open_corpus(corpus)
     documents = source.documents(fields or FieldNames())
     return replace(result, corpus=source.origin, documents=documents)
-
-
-def _of(excluded: Mapping[str, Iterable[str]], queries: Sequence[Query]) -> Excluded:
-    """Return what some of the queries exclude; InputError where none of those named is a query."""
-    sets = {query: frozenset(ids) for query, ids in excluded.items()}
-    if sets and sets.keys().isdisjoint(query.id for query in queries):
-        raise InputError(
-            f"none of the {len(sets):,} queries that exclude documents is asked "
-            f"(the first: {next(iter(sets))!r})",
-            expected="ids of the queries",
-            fix="Check that both are of one task.",
-            where="--excluded",
-        )
-    return sets

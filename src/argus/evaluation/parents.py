@@ -1,7 +1,7 @@
-"""Chunks folded to their documents, and documents sliced by fields of their payload.
+"""Fold chunks to their documents, and slice documents by fields of their payload.
 
-A document scores as its best chunk. What is no chunk of the corpus, such as a judged document,
-stays as it is.
+A document scores as its best chunk. An id that is no chunk of the corpus, such as a judged
+document, stays.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from argus.retrievers.config import DEEPER
 
 @dataclass(frozen=True)
 class ParentFold:
-    """The document of every chunk. field: where it stands."""
+    """The document of every chunk. field: the field that names it."""
 
     field: str
     of_chunk: Mapping[str, str]
@@ -30,9 +30,9 @@ class ParentFold:
 
     @classmethod
     def of(cls, field: str | None, chunks: Sequence[Document] | None) -> ParentFold | None:
-        """Return the fold by a field; None where none is named.
+        """Return the fold by a field; None without one.
 
-        Raises InputError without a corpus, and where no chunk has the field.
+        Raises InputError without a corpus, and if no chunk has the field.
         """
         if field is None:
             return None
@@ -49,7 +49,7 @@ class ParentFold:
 
     @classmethod
     def of_corpus(cls, source: ChunkedCorpus | None) -> ParentFold | None:
-        """Return the fold of a corpus that is read for it; None where no field is named.
+        """Read a corpus and return its fold; None without a field.
 
         Raises InputError as `of` does.
         """
@@ -60,12 +60,9 @@ class ParentFold:
         return cls.of(source.parent_field, documents)
 
     def figures(self) -> FoldFigures:
-        """Return what the summary tells."""
-        return {
-            "field": self.field,
-            "chunks": len(self.of_chunk),
-            "documents": len(self.parents),
-        }
+        """Return its part of the summary."""
+        chunks, documents = len(self.of_chunk), len(self.parents)
+        return {"field": self.field, "chunks": chunks, "documents": documents}
 
     def run(self, run: Run) -> Run:
         """Return a run of documents."""
@@ -80,7 +77,7 @@ class ParentFold:
         return best
 
     def chunks_of(self, id_: str) -> frozenset[str]:
-        """Return the chunks of a document, itself among them; of a chunk, those of its own."""
+        """Return a document and its chunks; of a chunk, its document and that one's chunks."""
         parent = self.of_chunk.get(id_, id_)
         return frozenset([parent, *(c for c, own in self.of_chunk.items() if own == parent)])
 
@@ -89,7 +86,7 @@ class ParentFold:
         return frozenset(self.of_chunk.get(chunk, chunk) for chunk in chunks)
 
     def qrels(self, qrels: Qrels) -> Qrels:
-        """Return judgements of documents: the highest grade of one and its chunks."""
+        """Return judgements of documents. Each has the highest grade of itself and its chunks."""
         folded: Qrels = {}
         for query, grades in qrels.items():
             own = folded.setdefault(query, {})
@@ -99,7 +96,7 @@ class ParentFold:
         return folded
 
     def documents(self, chunks: Sequence[Document]) -> list[Document]:
-        """Return the documents, with the texts of their chunks in order, and the first title."""
+        """Return the documents, each with the texts of its chunks and their first title."""
         own: dict[str, list[Document]] = {}
         for chunk in chunks:
             own.setdefault(self.of_chunk[chunk.id], []).append(chunk)
@@ -114,7 +111,7 @@ class ParentFold:
 
 
 def fold_system(system: System, fold: ParentFold) -> System:
-    """Return a system that brings documents back."""
+    """Return a system whose results are documents."""
     run, ids = fold.run(system.run), system.documents
     return replace(
         system,
@@ -125,13 +122,13 @@ def fold_system(system: System, fold: ParentFold) -> System:
 
 
 def deeper(k: int, fold: ParentFold | None) -> int:
-    """Return how many results are asked for, so that k documents are among them."""
+    """Return how many results to ask for, so that k documents are among them."""
     return k if fold is None else DEEPER * k
 
 
 @dataclass(frozen=True)
 class Slicer:
-    """Tells the slices of documents. rows: of each document, its own and its chunks' positions."""
+    """The slices of documents. rows: positions of each document and its chunks in the corpus."""
 
     slicings: Sequence[Slicing]
     rows: Mapping[str, Sequence[int]]
@@ -140,7 +137,7 @@ class Slicer:
     def by(
         cls, fields: Sequence[str], corpus: Sequence[Document] | None, fold: ParentFold | None
     ) -> Slicer | None:
-        """Return what slices by fields of a corpus; None where none is named.
+        """Slice a corpus by fields; return None without fields.
 
         fold: a document is in the slices of all of its chunks. Raises InputError without a corpus,
         and as `argus.data.payload.payload_values` does.
@@ -161,6 +158,6 @@ class Slicer:
         return cls(slicings(corpus, fields), rows)
 
     def of(self, groups: Iterable[Iterable[str]]) -> list[Slicing]:
-        """Return the slices of groups of documents: of each, those of all of its documents."""
+        """Return the slices of groups of documents. A group is in those of all its documents."""
         members = [[row for id_ in ids for row in self.rows.get(id_, ())] for ids in groups]
         return [slicing.of(members) for slicing in self.slicings]

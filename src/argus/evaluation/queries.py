@@ -1,4 +1,4 @@
-"""What commands say that are asked about one query of a run."""
+"""Refuse an unknown query id, and options that contradict a run or retriever."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from argus.errors import InputError
 def unknown_query(
     query_id: str, known: Iterable[str], where: Path, otherwise: str = "Check the id."
 ) -> InputError:
-    """Return the error for an id that is not among the queries that a file knows.
+    """Return the error for an id that is not among the queries of a file.
 
-    otherwise: what to do where no known id is like it.
+    otherwise: the advice if no known id is similar.
     """
     ids = list(known)
     near = difflib.get_close_matches(query_id, ids, 3)
@@ -27,21 +27,21 @@ def unknown_query(
 
 
 def run_alone(**others: object) -> None:
-    """Refuse options that say how to search where a run has been searched already."""
+    """Refuse options of a search beside a run."""
     refuse_beside("--run", "a run is what was found already", **others)
 
 
 def retriever_alone(**others: object) -> None:
-    """Refuse options that say how Argus searches where a retriever is asked."""
+    """Refuse options of Argus' own search beside a retriever."""
     refuse_beside("--retriever", "a retriever is asked as it is", **others)
 
 
-def refuse_beside(what: str, why: str, **others: object) -> None:
-    """Refuse the first of some options that is given. why: what one of them is, in words."""
+def refuse_beside(beside: str, why: str, **others: object) -> None:
+    """Raise InputError for the first of some options that is given beside another one."""
     option = next((f"--{name}" for name, value in others.items() if value), None)
     if option is not None:
         raise InputError(
-            f"{option} with {what}",
+            f"{option} with {beside}",
             expected=f"one of them: {why}",
             fix=f"Leave {option} out.",
             where=option,

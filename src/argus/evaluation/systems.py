@@ -1,4 +1,4 @@
-"""What is evaluated or compared: an index that is searched, or a run that someone made."""
+"""Ask an index or retriever, or read a run, and prepare its answers to be measured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from argus.data.excluded import Excluded
 from argus.data.runs import RUN_FILE, cut
@@ -23,36 +23,34 @@ if TYPE_CHECKING:
     from argus.indexes.retriever import IndexRetriever
     from argus.retrievers.opening import OpenRetriever
 
-RETRIEVER = "retriever"
-"""In place of an encoder's fingerprint, where a retriever was asked and not looked into."""
-"""In place of a fusion: vectors alone."""
+T = TypeVar("T")
+RETRIEVER = "retriever"  # in place of the fingerprint of an encoder, which is not known
 
 
 @dataclass(frozen=True)
 class System:
-    """One system's answers, and what is known of its documents."""
+    """One system's answers, and its documents as far as they are known.
+
+    fingerprint: of the encoder, or RUN_FILE. documents: ids in the index, None for a run. titles,
+    texts: of the known documents. failed: query id to why it could not be asked. longest: results
+    in the longest list of a run, None for an index, which can answer any depth. kept: answers from
+    an earlier run. warning: a doubt about its answers.
+    """
 
     name: str
     run: Run
     fingerprint: str = RUN_FILE
-    """Of the encoder; RUN_FILE where nothing is known of it."""
     documents: frozenset[str] | None = None
-    """Ids in the index; None for a run, whose index is not at hand."""
     titles: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Of the documents that are known."""
     failed: Mapping[str, str] = field(default_factory=dict)
-    """Query id to why it could not be asked: it has no answer, and no measure."""
     longest: int | None = None
-    """Results of the longest list of a given run; None for an index, which is asked for enough."""
     kept: int = 0
-    """Answers that an earlier run got, and that were not asked for again."""
     warning: str | None = None
-    """What is doubtful about its answers."""
 
 
 def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str | None]:
-    """Return by what each index ranks: DENSE, the fusion of that and BM25, or None: as it says.
+    """Return the ranking of each index: DENSE, a fusion with BM25, or None for its own.
 
     hybrid: nothing (all as they say), one for all indexes, or one for each. Raises InputError for
     another number and for an unknown fusion.
@@ -61,29 +59,26 @@ def rankings(hybrid: Sequence[str], n_indexes: int) -> list[str | None]:
 
     for name in hybrid:
         check_hybrid(name)
-    if len(hybrid) not in {0, 1, n_indexes} or len(hybrid) > n_indexes:
-        raise InputError(
-            f"{len(hybrid)} rankings for {n_indexes} indexes",
-            expected=f"one for all indexes, or one for each ({DENSE}: without BM25)",
-            fix="Runs are as they are: leave it out for those.",
-            where="--hybrid",
-        )
-    ways: list[str | None] = [*hybrid] or [None]
-    return ways if len(ways) == n_indexes else ways * n_indexes
+    each = f"one for all indexes, or one for each ({DENSE}: without BM25)"
+    return _spread(hybrid, n_indexes, "rankings", each, "--hybrid")
 
 
 def one_for_each(weights: Sequence[float], n_indexes: int) -> list[float | None]:
-    """Return λ of each index, None for what it says; InputError for another number of them."""
-    if len(weights) not in {0, 1, n_indexes} or len(weights) > n_indexes:
+    """Return λ of each index, None for its own. Raises InputError for another number of them."""
+    each = "one for all indexes, or one for each"
+    return _spread(weights, n_indexes, "weights", each, "--lambda")
+
+
+def _spread(values: Sequence[T], n: int, name: str, expected: str, where: str) -> list[T | None]:
+    if len(values) not in {0, 1, n} or len(values) > n:
         raise InputError(
-            f"{len(weights)} weights for {n_indexes} indexes",
-            expected="one for all indexes, or one for each",
+            f"{len(values)} {name} for {n} indexes",
+            expected=expected,
             fix="Runs are as they are: leave it out for those.",
-            where="--lambda",
+            where=where,
         )
-    if not weights:
-        return [None] * n_indexes
-    return [*weights] if len(weights) == n_indexes else [*weights] * n_indexes
+    each: list[T | None] = [*values] or [None]
+    return each if len(each) == n else each * n
 
 
 def open_index(
@@ -93,12 +88,11 @@ def open_index(
     exact: bool | None = None,
     weight: float | None = None,
 ) -> tuple[str, IndexRetriever]:
-    """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`; return what to call it, too.
+    """Open an index named `PATH`, `PATH@original` or `PATH@REMEDY`; return its display name, too.
 
-    encoder: instead of the one that the index names; FingerprintMismatch when it is another.
+    encoder: instead of the one that the index names; raises FingerprintMismatch if it differs.
     ranked_by: as `rankings` returns. exact: None searches as the index is served. weight: λ of
-    documents against scenarios. All become part of the name where they are not the usual: as the
-    index says, exact, and None.
+    documents against scenarios. An unusual setting becomes part of the name.
     """
     from argus.indexes.retriever import open_retriever
 
@@ -113,7 +107,7 @@ def open_index(
 def system_name(
     name: str, ranked_by: str | None = None, *, exactly: bool = True, weight: float | None = None
 ) -> str:
-    """Return what to call an index in a report: one of two states may be searched in two ways."""
+    """Return the display name of an index, with the unusual ways in which it is searched."""
     ways = [] if exactly else ["approximate search"]
     ways += [] if weight is None else [f"λ = {weight:g}"]
     if ranked_by is not None:
@@ -122,7 +116,7 @@ def system_name(
 
 
 def contents(name: str, retriever: IndexRetriever) -> System:
-    """Return what an index holds in the retriever's state, before anything is asked of it."""
+    """Return the documents of an index in the retriever's state, without answers."""
     from argus.indexes.snapshot import rows_to_views
 
     views = list(rows_to_views(retriever.index.rows(retriever.as_of)))
@@ -154,9 +148,9 @@ def ask(
 ) -> tuple[Run, dict[str, str]]:
     """Return the run, and the queries that the encoder rejects with its reason.
 
-    Their vectors are kept with those of the index, where it has a folder for them that can be
-    written: an endpoint is asked once. A query without text finds nothing. Raises EncodingError
-    when the encoder itself is in trouble, or rejects all that is asked.
+    Query vectors go into the index's own cache if that can be written, so that an endpoint is asked
+    once. A query without text finds nothing. Raises EncodingError if the encoder itself fails, or
+    rejects all queries.
     """
     from argus.encoders import embed
     from argus.encoders import queries as as_queries
@@ -177,7 +171,7 @@ def ask(
 
 @contextmanager
 def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
-    """Open the index's own store where it is whole, free and of this encoder, or a passing one."""
+    """Open the index's own store if it is whole, free and of this encoder, else a temporary one."""
     from argus.encoders import EmbeddingStore, stored_fingerprint
 
     own, encoder = store_of(retriever.index.path), retriever.encoder
@@ -199,7 +193,7 @@ def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
 
 
 def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int) -> System:
-    """Ask a retriever every query; keep `depth` results. Of an index all is known."""
+    """Ask a retriever every query; keep `depth` results."""
     from argus.retrievers.answering_index import AnsweringIndex
 
     answers = retriever.ask(queries, depth)
@@ -217,9 +211,9 @@ def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int
 
 
 def run_system(run: Path | Run, queries: Sequence[Query], depth: int, name: str) -> System:
-    """Take a run, or read it from a file; keep its results for `queries`, `depth` of each.
+    """Return a run, or read it from a file, with `depth` results of each of `queries`.
 
-    Raises InputError when the run answers none of the queries.
+    Raises InputError if the run answers none of the queries.
     """
     from argus.retrievers.run_file import run_answers
 
@@ -240,19 +234,19 @@ def with_corpus(system: System, corpus: Sequence[Document]) -> System:
 
 @dataclass(frozen=True)
 class Judged:
-    """The queries that can be measured, why others cannot, and which ones failed to be."""
+    """The queries that can be measured, and why others cannot.
+
+    qrels: of exactly those queries. reasons: query id to why it is not applicable. not_asked:
+    judged ids that are no queries. failed: query id to why it could not be asked. excluded:
+    documents to remove from each query's results.
+    """
 
     queries: dict[str, Query]
     qrels: Qrels
-    """Of exactly those queries."""
     reasons: dict[str, str]
-    """Query id to why it is not applicable."""
     not_asked: list[str]
-    """Judged query ids that are not among the queries."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Query id to why it could not be asked."""
     excluded: Excluded = field(default_factory=dict)
-    """What is taken out of each query's results before they are measured."""
 
     def relevant(self, query_id: str) -> list[str]:
         """Return the relevant documents of a query, by id."""
@@ -260,7 +254,7 @@ class Judged:
 
 
 def judge(queries: Sequence[Query], qrels: Qrels, excluded: Excluded | None = None) -> Judged:
-    """Set queries beside judgements. Raises InputError when no query can be measured."""
+    """Match queries with judgements. Raises InputError if no query can be measured."""
     reasons: dict[str, str] = {}
     for query in queries:
         if query.id not in qrels:
@@ -287,9 +281,9 @@ def judge(queries: Sequence[Query], qrels: Qrels, excluded: Excluded | None = No
 
 
 def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
-    """Take the queries that some system could not be asked out of those that are measured.
+    """Remove the queries that some system could not be asked.
 
-    A pair of systems is compared on what both were asked. Raises ArgusError when none is left.
+    Two systems are compared on the queries that both were asked. Raises ArgusError if none is left.
     """
     failures = {q: why for s in systems for q, why in s.failed.items() if q in judged.queries}
     queries = {id_: query for id_, query in judged.queries.items() if id_ not in failures}
@@ -303,7 +297,7 @@ def without_failed(judged: Judged, systems: Iterable[System]) -> Judged:
 
 
 def require_gold(qrels: Qrels, documents: Collection[str], where: str = "--qrels") -> None:
-    """Raise InputError where a corpus holds none of the documents that are relevant."""
+    """Raise InputError if a corpus holds none of the relevant documents."""
     relevant = {id_ for grades in qrels.values() for id_, grade in grades.items() if grade > 0}
     if relevant.isdisjoint(documents):
         raise InputError(
@@ -317,10 +311,10 @@ def require_gold(qrels: Qrels, documents: Collection[str], where: str = "--qrels
 
 
 def missing_gold(system: System, judged: Judged) -> MissingDocuments | None:
-    """Count relevant documents that the index does not hold; None where that is not known.
+    """Count relevant documents that the index does not hold; None if that is not known.
 
-    Such a document is not one that the retriever failed to bring back. It stays in the measures,
-    as trec_eval has it, and is named. Raises InputError when the index holds no relevant one.
+    The retriever cannot bring such a document back. It stays in the measures, as in trec_eval.
+    Raises InputError if the index holds no relevant document.
     """
     if system.documents is None:
         return None

@@ -1,5 +1,4 @@
 from .association import (
-    Association as Association,
     rps_association as rps_association,
 )
 from .implicitness import (

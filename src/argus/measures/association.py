@@ -1,34 +1,32 @@
-"""Whether gold documents that come back hold easier entities (ARGUS §E.1, Table 4)."""
+"""Compare the RPS of gold documents that come back and that do not (ARGUS §E.1, Table 4)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from typing_extensions import TypedDict
 
-from argus.data.reading import record_of
 from argus.data.runs import ranking
 from argus.data.types import Qrels, Run
-from argus.measures.significance import RESAMPLES
+from argus.measures.resamples import RESAMPLES
 
 TABLE_4_K = (10, 20, 50)
-LEAST_KEPT = 0.95
-"""Share of the bootstrap draws that must hold both groups for an interval to be given."""
+MIN_USABLE = 0.95  # share of the bootstrap draws that must hold both groups for an interval
 
 
 class AssociationFigures(TypedDict):
-    """An `Association` as a summary holds it.
+    """The statistic of Table 4 at one k. Pairs are (query, relevant document).
 
     retrieved: pairs with a predicted RPS whose document is in the top k.
     unretrieved: pairs with a predicted RPS whose document is not.
     not_indexed: pairs whose document the index does not hold.
     without_rps: pairs whose document has no predicted RPS.
-    mean_retrieved: mean of the documents' highest predicted RPS; None without a pair.
+    mean_retrieved: mean of the documents' highest predicted RPS. None without a pair.
     mean_unretrieved: the same of the pairs that are not retrieved.
-    difference: retrieved less unretrieved; None without both.
+    difference: retrieved less unretrieved. None without both.
+    low, high: 95% bootstrap interval over queries. None if too few draws hold both groups.
     """
 
     k: int
@@ -41,33 +39,6 @@ class AssociationFigures(TypedDict):
     difference: float | None
     low: float | None
     high: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Association:
-    """The statistic of Table 4 at one k. Pairs are (query, relevant document)."""
-
-    k: int
-    retrieved: int
-    """Pairs with a predicted RPS whose document is in the query's top k."""
-    unretrieved: int
-    not_indexed: int
-    """Pairs whose document the index does not hold: it could not come back, whatever its RPS."""
-    without_rps: int
-    """Pairs whose document has no entity with a predicted RPS."""
-    mean_retrieved: float | None
-    """Mean over the pairs of the document's highest predicted RPS; None without a pair."""
-    mean_unretrieved: float | None
-    difference: float | None
-    """Retrieved minus unretrieved; None unless both groups have a pair."""
-    low: float | None
-    """95% percentile bootstrap over queries, whose pairs stay together; None where too few
-    draws hold both groups."""
-    high: float | None
-
-    def figures(self) -> AssociationFigures:
-        """Return everything for a summary."""
-        return record_of(AssociationFigures, self)
 
 
 def rps_association(
@@ -79,63 +50,53 @@ def rps_association(
     ks: Sequence[int] = TABLE_4_K,
     indexed: Collection[str] | None = None,
     resamples: int = RESAMPLES,
-) -> list[Association]:
+) -> list[AssociationFigures]:
     """Compare the highest RPS in retrieved and in unretrieved gold documents, for each k.
 
     max_rps: doc_id -> highest predicted RPS of its entities, only documents that have one.
-    indexed: what the index holds; None when it is not known (every gold document counts).
+    indexed: documents of the index. None if they are not known, so that every gold document counts.
     """
-    return [
-        _at_k(run, qrels, max_rps, k=k, indexed=indexed, seed=seed, resamples=resamples) for k in ks
-    ]
-
-
-def _at_k(
-    run: Run,
-    qrels: Qrels,
-    max_rps: Mapping[str, float],
-    *,
-    k: int,
-    indexed: Collection[str] | None,
-    seed: int,
-    resamples: int,
-) -> Association:
-    not_indexed = without_rps = 0
-    sums = np.zeros((len(qrels), 4))
-    """Per query: sum and number over retrieved pairs, then over unretrieved ones."""
-    for row, query in enumerate(sorted(qrels)):
-        top = set(ranking(run.get(query, {}))[:k])
-        for doc in (doc for doc, grade in qrels[query].items() if grade > 0):
-            if indexed is not None and doc not in indexed:
-                not_indexed += 1
-            elif doc not in max_rps:
-                without_rps += 1
-            else:
-                group = 0 if doc in top else 2
-                sums[row, group] += max_rps[doc]
-                sums[row, group + 1] += 1
-    total = sums.sum(axis=0)
-    retrieved = float(total[0] / total[1]) if total[1] else None
-    unretrieved = float(total[2] / total[3]) if total[3] else None
-    low, high = _interval(sums, seed=seed, resamples=resamples)
-    return Association(
-        k=k,
-        retrieved=int(total[1]),
-        unretrieved=int(total[3]),
-        not_indexed=not_indexed,
-        without_rps=without_rps,
-        mean_retrieved=retrieved,
-        mean_unretrieved=unretrieved,
-        difference=None if retrieved is None or unretrieved is None else retrieved - unretrieved,
-        low=low,
-        high=high,
-    )
+    found: list[AssociationFigures] = []
+    for k in ks:
+        not_indexed = without_rps = 0
+        sums = np.zeros((len(qrels), 4))  # by query: sum and number of retrieved, then unretrieved
+        for row, query in enumerate(sorted(qrels)):
+            top = set(ranking(run.get(query, {}))[:k])
+            for doc in (doc for doc, grade in qrels[query].items() if grade > 0):
+                if indexed is not None and doc not in indexed:
+                    not_indexed += 1
+                elif doc not in max_rps:
+                    without_rps += 1
+                else:
+                    group = 0 if doc in top else 2
+                    sums[row, group] += max_rps[doc]
+                    sums[row, group + 1] += 1
+        total = sums.sum(axis=0)
+        retrieved = float(total[0] / total[1]) if total[1] else None
+        unretrieved = float(total[2] / total[3]) if total[3] else None
+        lacks = retrieved is None or unretrieved is None
+        low, high = _interval(sums, seed=seed, resamples=resamples)
+        found.append(
+            {
+                "k": k,
+                "retrieved": int(total[1]),
+                "unretrieved": int(total[3]),
+                "not_indexed": not_indexed,
+                "without_rps": without_rps,
+                "mean_retrieved": retrieved,
+                "mean_unretrieved": unretrieved,
+                "difference": None if lacks else retrieved - unretrieved,  # type: ignore[operator]
+                "low": low,
+                "high": high,
+            }
+        )
+    return found
 
 
 def _interval(
     sums: npt.NDArray[np.float64], *, seed: int, resamples: int
 ) -> tuple[float | None, float | None]:
-    """Resample queries; sums: (n_queries, 4). A draw without one of the groups has no value."""
+    """Resample queries, whose pairs stay together. sums: (n_queries, 4)."""
     n = len(sums)
     if n < 2 or not (sums[:, [1, 3]].sum(axis=0) > 0).all():
         return None, None
@@ -147,7 +108,7 @@ def _interval(
         draws.append(weights @ sums)  # (size, 4)
     drawn = np.concatenate(draws)
     drawn = drawn[(drawn[:, [1, 3]] > 0).all(axis=1)]
-    if len(drawn) < LEAST_KEPT * resamples:
+    if len(drawn) < MIN_USABLE * resamples:
         return None, None
     values = drawn[:, 0] / drawn[:, 1] - drawn[:, 2] / drawn[:, 3]
     low, high = np.quantile(values, [0.025, 0.975])

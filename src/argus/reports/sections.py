@@ -77,7 +77,7 @@ SECTIONS: dict[str, Home] = {
     ),
     "kb": Home("Knowledge base", "kb build", "argus.kb.section"),
     "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.summary"),
-    "comparison": Home("Gained and lost", "compare", "argus.evaluation.compare.summary"),
+    "comparison": Home("Gained and lost", "compare", "argus.evaluation.comparison"),
     "authority": Home(
         "Superseded documents", "authority audit", "argus.authority.jobs.audit_section"
     ),

@@ -7,7 +7,7 @@ import pytest
 
 from argus.data.types import Document, Query, Span
 from argus.errors import InputError
-from argus.evaluation.compare.job import compare_indexes
+from argus.evaluation.compared_lists import compare_indexes
 from argus.evaluation.job import evaluate
 from argus.explanation.job import explain
 from argus.indexes.answering import search_index

@@ -9,7 +9,7 @@ import pytest
 
 import argus
 from argus.errors import InputError
-from argus.evaluation.compare.results import read_results
+from argus.evaluation.compared_results import read_results
 from argus.evaluation.gate import GateBounds
 from tests.support.results import unbound
 

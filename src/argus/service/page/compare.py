@@ -15,7 +15,7 @@ from argus.data.folders import SUMMARY
 from argus.data.tables import read_where
 from argus.data.types import Query as Topic
 from argus.errors import InputError
-from argus.evaluation.compare.summary import SAME, ComparisonSummary, only_one, relevant_sides
+from argus.evaluation.comparison import SAME, ComparisonSummary, only_one, relevant_sides
 from argus.indexes.header import FILE as INDEX_FILE
 from argus.indexes.hybrid import FUSION
 from argus.indexes.retriever import IndexRetriever

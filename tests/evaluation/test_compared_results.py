@@ -10,10 +10,11 @@ from argus.data import Document, Query, View
 from argus.data.folders import ArtifactFolder
 from argus.encoders import EncoderConfig
 from argus.errors import InputError, Location
-from argus.evaluation.compare.job import compare_encoders, compare_folders, compare_indexes
+from argus.evaluation.compared_lists import compare_indexes
+from argus.evaluation.compared_results import compare_encoders, compare_folders
 from argus.indexes.views import ViewIndex
 from argus.knowledge import KnowledgeSource
-from tests.support.results import shown, sizes, unbound
+from tests.support.results import unbound
 
 DOCUMENTS = [
     Document("bread", "Sourdough rises slowly. Flour, water and salt are all it needs.", "Bread"),
@@ -44,15 +45,6 @@ def rewrite(folder, name, change):
 def folders(minilm, tmp_path_factory):
     root = tmp_path_factory.mktemp("compare")
     return exposed(root / "a", minilm), exposed(root / "b", minilm)
-
-
-def test_equal_results_gain_and_lose_nothing(folders, tmp_path):
-    result = compare_folders(*folders, out=tmp_path)
-    assert result.summary["verdicts"]["document"] == {
-        "lost": 0, "gained": 0, "only before": 0, "only after": 0, "not comparable": 0, "same": 3,
-    }  # fmt: skip
-    assert result.summary["gained"] == result.summary["lost"] == []
-    assert result.report.is_file()
 
 
 def test_a_document_that_is_never_retrieved_any_more_is_lost(minilm, tmp_path):
@@ -158,17 +150,6 @@ def test_two_encoders_are_run_and_only_a_wanted_audit_is_missed(tmp_path):
     assert result.summary["same_corpus"] is True
 
 
-def test_bad_relations_are_refused_before_anything_is_embedded(corpus, tmp_path):
-    source = KnowledgeSource(relations=tmp_path / "none.tsv")
-    with pytest.raises(InputError, match=r"none\.tsv: no such file"):
-        compare_encoders(corpus, (FLOAT32, FLOAT32), out=tmp_path / "out", source=source)
-    (tmp_path / "bad.tsv").write_text("head\trelation\ttail\nbread\tr\tnobody\n")
-    source = KnowledgeSource(relations=tmp_path / "bad.tsv")
-    with pytest.raises(InputError, match="nobody"):
-        compare_encoders(corpus, (FLOAT32, FLOAT32), out=tmp_path / "out", source=source)
-    assert not (tmp_path / "out").exists()
-
-
 def noted(folder, name, **sections):
     """Write sections into a JSON file of results."""
     path = folder / name
@@ -205,15 +186,6 @@ def test_broken_results_are_refused_with_file_and_field(minilm, tmp_path):
     with pytest.raises(InputError) as error:
         compare_folders(whole, broken, out=tmp_path / "out")
     assert error.value.where == Location(manifest, field="exposure.encoder.fingerprint")
-
-
-def test_a_job_without_encoder_or_hashes_does_not_hinder(minilm, tmp_path):
-    before, after = exposed(tmp_path / "a", minilm), exposed(tmp_path / "b", minilm)
-    kb = {"encoder": {}, "inputs": {"corpus": {"file": "s3://bucket/kb.json"}}}
-    noted(after, "manifest.json", kb=kb)
-    summary = compare_folders(before, after, out=tmp_path / "out").summary
-    assert summary["fingerprints"][0] == summary["fingerprints"][1]
-    assert summary["same_corpus"] is None and summary["verdicts"]["document"]["same"] == 3
 
 
 def test_fresh_does_not_empty_a_folder_that_is_compared(indexes, folders, tmp_path):
@@ -313,20 +285,3 @@ def test_indexes_without_questions_or_common_ids_are_refused(indexes, minilm, tm
     with pytest.raises(InputError, match="the indexes have no document in common"):
         compare_indexes((indexes[0], str(tmp_path / "other")), out=tmp_path / "o")
     assert not (tmp_path / "o").exists()
-
-
-def test_one_index_ranked_in_two_ways_is_compared_and_said_so(indexes, tmp_path):
-    queries = [Query("q", "moon and oceans")]
-    result = compare_indexes(
-        (indexes[1], indexes[1]), out=tmp_path, queries=queries, k=1, hybrid=["dense", "rrf"]
-    )
-    assert result.summary["names"] == [indexes[1], f"{indexes[1]} (rrf with BM25)"]
-    manifest = json.loads((tmp_path / "manifest.json").read_text())["comparison"]
-    assert manifest["config"]["hybrid"] == ["dense", "rrf"]
-    assert result.summary["changed_queries"] == 0 and not result.summary["lost"]
-
-
-def test_a_comparison_shows_what_was_lost(folders, tmp_path, monkeypatch):
-    result = compare_folders(*folders, out=tmp_path)
-    assert any(line.startswith("document: 3 same") for line in shown(result))
-    assert sizes(result, monkeypatch) == {"table": 3}

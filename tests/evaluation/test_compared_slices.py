@@ -6,13 +6,12 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import argus
-from argus.cli.main import app
 from argus.data import Document
 from argus.errors import InputError
-from argus.evaluation.compare.job import compare_folders, compare_indexes, compare_retrievers
+from argus.evaluation.compared_lists import compare_indexes, compare_retrievers
+from argus.evaluation.compared_results import compare_folders
 from tests.support.word_encoder import WordEncoder
 
 CHUNKS = [
@@ -54,16 +53,6 @@ def test_chunks_and_relevant_ones_are_told_by_slice(corpus, tmp_path):
     assert "Every share by lang" in result.report.read_text("utf-8")
 
 
-def test_a_document_is_in_the_slices_of_its_chunks(corpus, tmp_path):
-    compare_retrievers(
-        runs=[BEFORE, AFTER], qrels=QRELS, corpus=corpus, k=2, by=("lang",),
-        parent_field="metadata.doc", out=tmp_path,
-    )  # fmt: skip
-    table = shares(tmp_path)
-    assert table["documents lost", "de"] == table["documents lost", "fr"] == (1, 0.0)
-    assert table["documents lost", "en"] == (1, 1.0)
-
-
 def test_indexes_and_folders_of_results_are_told_by_slice(tmp_path):
     documents = [
         Document(f"d{i}", f"{word} falls on the roof", word.title(), {"kind": f"k{i % 2}"})
@@ -92,12 +81,3 @@ def test_slices_need_a_corpus_that_has_the_field(field, corpus, tmp_path):
             out=tmp_path / "out",
         )  # fmt: skip
     assert caught.value.where == "--by" and not (tmp_path / "out" / "summary.json").exists()
-
-
-def test_the_command_tells_slices(corpus, tmp_path):
-    for name, content in {"a": BEFORE, "b": AFTER}.items():
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
-    arguments = ["--run", str(tmp_path / "a.json"), "--run", str(tmp_path / "b.json")]
-    arguments += ["--corpus", str(corpus), "--by", "lang,metadata.doc"]
-    result = CliRunner().invoke(app, ["compare", *arguments, "--out", str(tmp_path / "out")])
-    assert result.exit_code == 0 and "by lang, metadata.doc" in result.stdout

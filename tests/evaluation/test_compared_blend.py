@@ -6,7 +6,7 @@ import numpy as np
 
 from argus.data.types import Document, Query, View
 from argus.encoders import EncoderConfig
-from argus.evaluation.compare.job import compare_indexes
+from argus.evaluation.compared_lists import compare_indexes
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.indexes.prescribed import DocumentNumbers

@@ -8,9 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.data.beir import write_beir
+from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
-from argus.evaluation.compare.job import compare_retrievers
+from argus.evaluation.compared_lists import compare_retrievers
 from tests.support.results import shown
 from tests.support.retrievable import DOCUMENTS, word_index, word_store
 from tests.support.word_encoder import WordEncoder
@@ -92,14 +93,6 @@ def test_an_index_and_a_store_of_one_encoder_agree(tmp_path):
     assert inside.exists()
 
 
-def test_a_retriever_stands_beside_a_run(tmp_path):
-    run = {"q1": {"tea": 1.0}, "q2": {"ska": 1.0}, "elsewhere": {"tea": 1.0}}
-    result = compare_retrievers([one], runs=[run], queries=QUERIES, out=tmp_path, k=1)
-    assert result.summary["names"] == ["one", "run 1"]
-    assert result.summary["changed_queries"] == 1
-    assert result.summary["notes"] == ["1 queries are in one of the runs only: left out"]
-
-
 @pytest.mark.parametrize(
     ("options", "where"),
     [
@@ -113,3 +106,44 @@ def test_what_cannot_be_compared_is_refused(options, where, tmp_path):
         compare_retrievers(**{"queries": QUERIES, "out": tmp_path} | options)
     assert error.value.where == where
     assert not (tmp_path / "summary.json").exists()
+
+
+@pytest.fixture
+def runs(tmp_path):
+    made = {
+        "a.json": {"q1": ["x", "y"], "q2": ["x", "z"], "q3": ["x"]},
+        "b.json": {"q1": ["y", "x"], "q2": ["w", "x"]},
+    }
+    for name, run in made.items():
+        (tmp_path / name).write_text(json.dumps(run))
+    return tmp_path / "a.json", tmp_path / "b.json"
+
+
+def test_documents_gained_lost_and_kept_are_told(runs, tmp_path):
+    corpus = tmp_path / "c.jsonl"
+    corpus.write_text(json.dumps({"_id": "w", "title": "W", "text": "w"}) + "\n")
+    queries = [Query("q2", "Which?")]
+    found = compare_retrievers(runs=runs, out=tmp_path / "out", queries=queries, corpus=corpus, k=2)
+    rows = {row["id"]: (row["verdict"], row["before"], row["after"])
+            for row in found.table.to_pylist()}  # fmt: skip
+    assert rows == {
+        "w": ("gained", "in 0 lists", "in 1 lists"),
+        "z": ("lost", "in 1 lists", "in 0 lists"),
+        "x": ("same", "in 2 lists", "in 2 lists"),
+        "y": ("same", "in 1 lists", "in 1 lists"),
+    }
+    assert found.summary["notes"] == ["1 queries are in one of the runs only: left out"]
+    assert found.summary["changed_queries"] == 1
+    page = found.report.read_text("utf-8")
+    assert "2 queries are in both runs" in page and "Which?" in page
+
+
+def test_runs_of_other_queries_and_fresh_over_input_are_refused(runs, tmp_path):
+    other = tmp_path / "o.json"
+    other.write_text('{"q9": ["x"]}')
+    with pytest.raises(InputError, match="no query in common"):
+        compare_retrievers(runs=(runs[0], other), out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    ArtifactFolder(tmp_path).open()
+    with pytest.raises(InputError, match="--fresh would empty"):
+        compare_retrievers(runs=runs, out=tmp_path, fresh=True)

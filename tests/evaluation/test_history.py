@@ -5,7 +5,7 @@ import pytest
 
 import argus
 from argus.errors import InputError
-from argus.evaluation.history import MOST_RESAMPLED, Pairs, paired
+from argus.evaluation.history import MAX_RESAMPLED, Pairs, paired
 from argus.reports.html import write_report
 from tests.runs.test_record import LOST, expose, two  # noqa: F401
 
@@ -22,25 +22,11 @@ def test_what_changed_is_told_with_a_test_and_by_name(two):  # noqa: F811
     assert "worse" in lines and "exposure, run 1 to run 2" in lines
 
 
-def test_a_single_run_is_listed_and_nothing_is_compared(tmp_path):
-    expose(tmp_path / "out")
-    result = argus.history([tmp_path / "out"])
-    assert len(result.summary["runs"]) == 1 and result.summary["changes"] == []
-    assert "no job has two runs" in list(result.headline())[-1]
-
-
 def test_runs_are_chosen_by_their_numbers(two):  # noqa: F811
     (change,) = argus.history([two], before=2, after=1).summary["changes"]
     assert {f["verdict"] for f in change["figures"]} == {"better"}
     with pytest.raises(InputError, match="no run 9"):
         argus.history([two], before=1, after=9)
-
-
-def test_runs_of_two_folders_are_one_list(tmp_path):
-    expose(tmp_path / "a")
-    expose(tmp_path / "b", lost=LOST)
-    (change,) = argus.history([tmp_path / "a", tmp_path / "b"]).summary["changes"]
-    assert {f["figure"]: f["verdict"] for f in change["figures"]}["ever retrieved"] == "worse"
 
 
 def test_a_clock_that_runs_backwards_changes_no_order(two):  # noqa: F811
@@ -66,32 +52,11 @@ def test_runs_without_a_common_document_are_not_compared(two):  # noqa: F811
         argus.history([two], before=1, after=2)
 
 
-def test_runs_of_two_jobs_are_not_compared(two):  # noqa: F811
-    record = two / "history" / "000001-exposure" / "run.json"
-    record.write_text(json.dumps(json.loads(record.read_text()) | {"job": "audit"}))
-    with pytest.raises(InputError, match="a run of audit and one of exposure"):
-        argus.history([two], before=1, after=2)
-
-
-def test_another_setting_is_said(two):  # noqa: F811
-    record = two / "history" / "000001-exposure" / "run.json"
-    content = json.loads(record.read_text())
-    content["settings"]["k"] = 10
-    record.write_text(json.dumps(content))
-    (change,) = argus.history([two]).summary["changes"]
-    assert change["settings"] == ["k 10 → 5"]
-
-
 @pytest.mark.parametrize("name", ["missing", "empty"])
 def test_a_folder_without_runs_is_refused(tmp_path, name):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"no such folder|no run in it"):
         argus.history([tmp_path / name])
-
-
-def test_a_job_without_runs_is_refused(two):  # noqa: F811
-    with pytest.raises(InputError, match="no run of audit"):
-        argus.history([two], job="audit")
 
 
 def test_runs_that_are_all_damaged_are_named(two):  # noqa: F811
@@ -107,18 +72,6 @@ def test_runs_that_are_all_damaged_are_named(two):  # noqa: F811
     assert len(argus.history([two]).summary["runs"]) == 1
 
 
-def test_damaged_runs_are_named_and_left_out(two):  # noqa: F811
-    expose(two, lost=["elm-mill"])
-    shutil.rmtree(two / "answers", ignore_errors=True)
-    (two / "history" / "000001-exposure" / "run.json").write_text("{")
-    result = argus.history([two])
-    assert len(result.summary["damaged"]) == 1
-    assert any("cannot be read" in line for line in result.headline())
-
-
-BEFORE = {"a": 1.0, "b": 0.5, "c": 1.0, "n": None}
-
-
 def test_pairs_tell_what_failed_what_is_gone_and_what_is_new():
     pairs = Pairs.of(
         {"a": 1.0, "b": 0.5, "c": 1.0, "n": None}, {"a": 0.0, "b": None, "n": 1.0, "d": 1.0}
@@ -130,7 +83,7 @@ def test_pairs_tell_what_failed_what_is_gone_and_what_is_new():
 
 
 def test_of_many_items_students_t_agrees_with_resampling():
-    before = {f"d{i}": float(i % 3 > 0) for i in range(MOST_RESAMPLED)}
+    before = {f"d{i}": float(i % 3 > 0) for i in range(MAX_RESAMPLED)}
     after = {id_: float(i % 7 > 0) * value for i, (id_, value) in enumerate(before.items())}
     slow = paired(before, after)
     before["last"], after["last"] = 1.0, 1.0
@@ -141,7 +94,7 @@ def test_of_many_items_students_t_agrees_with_resampling():
 
 
 def test_a_loss_of_everything_is_worse_however_many_the_items():
-    before = {f"d{i}": 1.0 for i in range(MOST_RESAMPLED + 1)}
+    before = {f"d{i}": 1.0 for i in range(MAX_RESAMPLED + 1)}
     change = paired(before, dict.fromkeys(before, 0.0))
     assert change.verdict == "worse" and change.p_value < 1e-9
     assert change.no_interval == "every query changed by the same amount"

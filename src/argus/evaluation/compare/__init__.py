@@ -1,1 +1,0 @@
-"""`argus compare`: what one of two encoders, indexes, runs or folders gains and loses."""

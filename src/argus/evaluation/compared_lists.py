@@ -1,0 +1,499 @@
+"""Compare two indexes, retrievers or runs by the top k of the same queries (`argus compare`).
+
+Two indexes are also asked for every document by its own title, and for every entity of a diagnosis
+by its name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from argus.corpora import NamedCorpus
+from argus.corpora.opening import open_corpus
+from argus.data.corpus import read_queries
+from argus.data.fields import FieldNames
+from argus.data.folders import ArtifactFolder
+from argus.data.qrels import read_judgements
+from argus.data.runs import RUN_FILE, first_rank, ranking, read_run
+from argus.data.types import Document, Qrels, Query, Run
+from argus.data.writing import one_writer
+from argus.encoders import EncoderConfig
+from argus.errors import ArgusError, InputError
+from argus.evaluation.comparison import (
+    GAINED,
+    LOST,
+    NOT_COMPARABLE,
+    ONLY_AFTER,
+    ONLY_BEFORE,
+    SAME,
+    CompareResult,
+    Comparison,
+    ComparisonRow,
+    comparison_row,
+    row_order,
+    write_comparison,
+)
+from argus.evaluation.diagnosed import diagnosis_file, documents_by_entity
+from argus.evaluation.parents import ParentFold, Slicer, deeper, fold_system
+from argus.evaluation.systems import (
+    System,
+    ask,
+    ask_retriever,
+    contents,
+    one_for_each,
+    open_index,
+    rankings,
+    with_corpus,
+)
+from argus.indexes.retriever import IndexRetriever
+from argus.indexes.spec import parse_index_spec
+from argus.jobs.workspace import Record, check_folder
+from argus.measures import top_k_changes
+from argus.retrievers.asking import all_opened, note_retrievers
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.kept import FILE as ANSWERS
+from argus.retrievers.protocol import kept_note
+from argus.settings import TOP_K
+
+if TYPE_CHECKING:
+    from argus.encoders import Encoder
+
+DEPTH = 100  # how far down a document under its own title, or an entity's, is looked for
+
+
+@one_writer
+def compare_indexes(
+    names: tuple[str, str],
+    *,
+    out: Path,
+    queries: Path | Sequence[Query] = (),
+    corpus: NamedCorpus | None = None,
+    diagnosis: Path | None = None,
+    k: int = TOP_K,
+    hybrid: Sequence[str] = (),
+    exact: bool | None = None,
+    weights: Sequence[float] = (),
+    parent_field: str | None = None,
+    by: Sequence[str] = (),
+    fields: FieldNames | None = None,
+    fresh: bool = False,
+) -> CompareResult:
+    """Ask two indexes for every document by its own title, and given queries; compare the top k.
+
+    names: `PATH`, `PATH@original` or `PATH@REMEDY`. diagnosis: folder with diagnosis.parquet, whose
+    entities are asked for by name. Without it, documents alone are compared. hybrid, exact,
+    weights: as for `argus.evaluate`. parent_field: where the chunks of `corpus` name their
+    document. by: fields of `corpus`, by which losses and gains are counted, too. fields: the
+    columns of `corpus`. Raises InputError if the indexes have no document in common, and if there
+    is neither a title nor a query to ask.
+    """
+    fusions, lambdas = rankings(hybrid, len(names)), one_for_each(weights, len(names))
+    questions = read_queries(queries) if isinstance(queries, Path) else list(queries)
+    named = open_corpus(corpus) if corpus else None
+    documents = named.documents(fields or FieldNames()) if named else None
+    parents = ParentFold.of(parent_field, documents)
+    slicer = Slicer.by(by, documents, parents)
+    entities = documents_by_entity(diagnosis) if diagnosis else {}
+    folder = ArtifactFolder(out, fresh=fresh)
+    record = Record(
+        "comparison",
+        {
+            "before": names[0], "after": names[1], "k": k, "queries": len(questions),
+            "hybrid": fusions, "parent_field": parent_field, "by": list(by),
+        },
+        {
+            "corpus": named.origin if named else None,
+            "queries": queries if isinstance(queries, Path) else None,
+            "diagnosis": diagnosis_file(diagnosis) if diagnosis else None,
+        },
+    )  # fmt: skip
+    about = [parse_index_spec(name).path for name in names]
+    check_folder(folder, record, about=about)
+    indexes = [
+        open_index(name, ranked_by=fusion, exact=exact, weight=weight)
+        for name, fusion, weight in zip(names, fusions, lambdas, strict=True)
+    ]
+    record.config["exact"] = [retriever.searches_exactly() for _, retriever in indexes]
+    record.config["lambda"] = [retriever.weight for _, retriever in indexes]
+    with record.timed("asking both"):
+        comparison = _compare_states(indexes, questions, k, documents, entities, parents)
+    return write_comparison(folder, record, about, comparison, slicer)
+
+
+def _compare_states(
+    indexes: Sequence[tuple[str, IndexRetriever]],
+    queries: Sequence[Query],
+    k: int,
+    corpus: Sequence[Document] | None,
+    entities: Mapping[str, Collection[str]],
+    parents: ParentFold | None,
+) -> Comparison:
+    """Compare two indexes. Titles come from the corpus, or from the indexes."""
+    systems = [contents(name, retriever) for name, retriever in indexes]
+    if parents is not None and corpus is not None:
+        systems = [fold_system(system, parents) for system in systems]
+        corpus = parents.documents(corpus)
+        entities = {name: parents.ids(chunks) for name, chunks in entities.items()}
+    if corpus is not None:
+        systems = [with_corpus(system, corpus) for system in systems]
+    before, after = (system.documents or frozenset() for system in systems)
+    where = " and ".join(system.name for system in systems)
+    if not before & after:
+        raise InputError(
+            "the indexes have no document in common",
+            expected="two indexes over one corpus",
+            fix="Compare indexes that were built from the same documents.",
+            where=where,
+        )
+    held = before | after
+    titles = {**systems[1].titles, **systems[0].titles}
+    titles = {doc: title for doc, title in titles.items() if doc in held}
+    questions = [Query(f"title of {doc}", title) for doc, title in sorted(titles.items())]
+    questions += [Query(f"name of {name}", name) for name in sorted(entities)] + list(queries)
+    if not questions:
+        raise InputError(
+            "no document has a title, and there are no queries",
+            expected="something to ask both indexes",
+            fix="Give --corpus, whose titles are asked, --diagnosis or --queries.",
+            where=where,
+        )
+    failures: dict[str, str] = {}
+    runs: list[Run] = []
+    for _, retriever in indexes:
+        run, failed = ask(retriever, questions, max(k, DEPTH))
+        runs.append(run if parents is None else parents.run(run))
+        failures |= failed
+    rows = _document_rows(runs, (before, after), titles, k, failures)
+    rows += _entity_rows(runs, (before, after), entities, k, failures)
+    changes = _query_rows(runs, [q for q in questions if q.id not in failures], titles, k)
+    notes = list(dict.fromkeys(system.warning for system in systems if system.warning))
+    if failures:
+        first, n = next(iter(failures.values())), len(failures)
+        notes.append(f"{n:,} of {len(questions):,} queries could not be asked; the first: {first}")
+    counts = {"titles": len(titles), "entities": len(entities), "given": len(queries)}
+    return Comparison(
+        of="indexes",
+        names=[name for name, _ in indexes],
+        fingerprints=[retriever.encoder.fingerprint for _, retriever in indexes],
+        rows=sorted(rows, key=row_order),
+        figures={
+            "k": k,
+            "queries": counts | {"failed": len(failures)},
+            "without_title": len(held) - len(titles),
+            "changed_queries": sum(row["changed"] > 0 for row in changes),
+        },
+        notes=notes,
+        queries=changes,
+    )
+
+
+def _document_rows(
+    runs: Sequence[Run],
+    documents: tuple[Collection[str], Collection[str]],
+    titles: Mapping[str, str],
+    k: int,
+    failures: Collection[str],
+) -> list[ComparisonRow]:
+    """Call a document gained if its title now brings it into the top k, lost the other way."""
+    lists = [_count_lists(run, k) for run in runs]
+    rows: list[ComparisonRow] = []
+    for doc in sorted({*documents[0], *documents[1]}):
+        query = f"title of {doc}"
+        was_asked = doc in titles and query not in failures
+        old, new = (first_rank(run.get(query, {}), (doc,)) if was_asked else None for run in runs)
+        held = [doc in side for side in documents]
+        verdict = _verdict(old, new, k) if was_asked else NOT_COMPARABLE
+        if not all(held):
+            verdict = ONLY_BEFORE if held[0] else ONLY_AFTER
+        first, second = (
+            f"in {counts[doc]} lists" if is_held else "not in the index"
+            for counts, is_held in zip(lists, held, strict=True)
+        )
+        sides, ranks = (first, second), (old, new)
+        rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, sides, ranks))
+    return rows
+
+
+def _entity_rows(
+    runs: Sequence[Run],
+    documents: tuple[Collection[str], Collection[str]],
+    entities: Mapping[str, Collection[str]],
+    k: int,
+    failures: Collection[str],
+) -> list[ComparisonRow]:
+    """Call an entity gained if its name now brings a document of it into the top k."""
+    rows: list[ComparisonRow] = []
+    for name, own in sorted(entities.items()):
+        query = f"name of {name}"
+        if query in failures or any(set(own).isdisjoint(side) for side in documents):
+            rows.append(comparison_row("entity", name, name, NOT_COMPARABLE, (None, None)))
+            continue
+        old, new = (first_rank(run.get(query, {}), own) for run in runs)
+        first, second = (
+            f"not in the top {DEPTH}" if rank is None else f"rank {rank}" for rank in (old, new)
+        )
+        verdict, sides = _verdict(old, new, k), (first, second)
+        rows.append(comparison_row("entity", name, name, verdict, sides, (old, new)))
+    return rows
+
+
+def _verdict(old: int | None, new: int | None, k: int) -> str:
+    inside = [rank is not None and rank <= k for rank in (old, new)]
+    return SAME if inside[0] == inside[1] else GAINED if inside[1] else LOST
+
+
+def _count_lists(run: Run, k: int) -> Counter[str]:
+    """Count the top-k lists that hold each document."""
+    return Counter(doc for scores in run.values() for doc in ranking(scores)[:k])
+
+
+def _query_rows(
+    runs: Sequence[Run], queries: Sequence[Query], titles: Mapping[str, str], k: int
+) -> list[dict[str, Any]]:
+    """Return the changes of every query's top k, the most changed first."""
+    rows: list[dict[str, Any]] = []
+    for query in queries:
+        before, after = (ranking(run.get(query.id, {})) for run in runs)
+        moves = top_k_changes(before, after, k=k)
+        entered, left = ("; ".join(titles.get(doc) or doc for doc in docs) for docs in moves)
+        changed = sum(map(len, moves))
+        rows.append(
+            {"query_id": query.id, "text": query.text, "entered": entered, "left": left,
+             "changed": changed}
+        )  # fmt: skip
+    return sorted(rows, key=lambda row: (-row["changed"], row["query_id"]))
+
+
+@one_writer
+def compare_retrievers(
+    retrievers: Sequence[Any] = (),
+    *,
+    out: Path | str,
+    runs: Sequence[Path | Run] = (),
+    indexes: Sequence[str] = (),
+    queries: Path | str | Sequence[Query] = (),
+    qrels: Path | str | Qrels | None = None,
+    corpus: NamedCorpus | None = None,
+    k: int = TOP_K,
+    parent_field: str | None = None,
+    by: Sequence[str] = (),
+    encoder: Encoder | EncoderConfig | str | None = None,
+    hybrid: Sequence[str] = (),
+    exact: bool | None = None,
+    weights: Sequence[float] = (),
+    asking: AskingConfig | None = None,
+    fields: FieldNames | None = None,
+    fresh: bool = False,
+) -> CompareResult:
+    """Compare the top k of two systems, in the order indexes, retrievers, runs.
+
+    retrievers: named (see `argus.retrievers.names`), or objects that retrieve. runs: files, TREC or
+    JSON, or runs. queries: for the retrievers; of two runs only their texts, to show. qrels:
+    relevant documents, which are counted apart. corpus: titles, and documents that a retriever may
+    need, by the columns of `fields`. parent_field: folds its chunks to documents; retrievers are
+    asked deeper then. by: fields of the corpus, by which losses and gains are counted, too.
+    encoder: of a store's queries, and of an index that names none. hybrid, exact, weights: of the
+    indexes, as for `argus.evaluate`. A query that fails on one side is left out. Raises InputError
+    for bad input, ArgusError if no query is answered by both.
+    """
+    fusions, lambdas = rankings(hybrid, len(indexes)), one_for_each(weights, len(indexes))
+    asking = asking or AskingConfig()
+    questions = read_queries(Path(queries)) if isinstance(queries, str | Path) else list(queries)
+    judged = None if qrels is None else read_judgements(qrels)
+    _require_two(indexes, retrievers, runs, questions)
+    named = open_corpus(corpus) if corpus else None
+    documents = named.documents(fields or FieldNames()) if named else []
+    parents = ParentFold.of(parent_field, documents if corpus else None)
+    slicer = Slicer.by(by, documents if corpus else None, parents)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    sides = ("before", "after")[-len(runs) :] if runs else ()
+    files = {**dict(zip(sides, runs, strict=True)), "queries": queries, "qrels": qrels}
+    inputs = {n: Path(v) if isinstance(v, str | PathLike) else None for n, v in files.items()}
+    origin = named.origin if named else None
+    record = Record("comparison", {"k": k}, {**inputs, "corpus": origin})
+    record.config |= {"parent_field": parent_field, "by": list(by)}
+    about = [parse_index_spec(name).path for name in indexes]
+    check_folder(folder, record, about=about)
+    with record.timed("asking"), ExitStack() as stack:
+        states = [
+            open_index(name, encoder, fusion, exact, weight)
+            for name, fusion, weight in zip(indexes, fusions, lambdas, strict=True)
+        ]
+        things = [*(state for _, state in states), *retrievers]
+        answers = folder.path / ANSWERS
+        sources = stack.enter_context(all_opened(things, documents, asking, answers, encoder))
+        if sources:
+            note_retrievers(things, sources, asking, folder, record, about)
+        depth = deeper(k, parents)
+        systems = [ask_retriever(source, questions, depth) for source in sources]
+        for i, (name, _) in enumerate(states):
+            systems[i] = replace(systems[i], name=name)
+        for i, run in enumerate(runs, 1):
+            content = read_run(run) if isinstance(run, Path) else run
+            if sources and questions:
+                content = {q.id: content[q.id] for q in questions if q.id in content}
+            systems.append(System(str(run) if isinstance(run, Path) else f"run {i}", content))
+    record.config |= {"before": systems[0].name, "after": systems[1].name}
+    with record.timed("comparing"):
+        if parents is not None:
+            systems = [fold_system(system, parents) for system in systems]
+            documents, judged = parents.documents(documents), judged and parents.qrels(judged)
+        comparison = _compare_lists(systems, questions, documents, k, judged)
+    return write_comparison(folder, record, about, comparison, slicer)
+
+
+def _require_two(
+    indexes: Sequence[str],
+    retrievers: Sequence[Any],
+    runs: Sequence[Path | Run],
+    queries: Sequence[Query],
+) -> None:
+    if len(indexes) + len(retrievers) + len(runs) != 2:
+        raise InputError(
+            f"{len(indexes)} indexes, {len(retrievers)} retrievers and {len(runs)} runs",
+            expected="two, before and after",
+            fix="Name them with --index, --retriever and --run.",
+            where="--index, --retriever, --run",
+        )
+    if not queries and len(runs) < 2:
+        raise InputError(
+            "no queries",
+            expected="what to ask a retriever",
+            fix="Give --queries FILE.",
+            where="--queries",
+        )
+
+
+def _compare_lists(
+    systems: Sequence[System],
+    queries: Sequence[Query],
+    corpus: Sequence[Document],
+    k: int,
+    qrels: Qrels | None,
+) -> Comparison:
+    """Compare the top k of the queries that both answer.
+
+    A document is gained if it is in some list after and in none before, lost the other way round.
+    """
+    both = [query for query in systems[0].run if query in systems[1].run]
+    failures = {id_: why for system in reversed(systems) for id_, why in system.failed.items()}
+    if not both and failures:
+        first = next(why for system in systems for why in system.failed.values())
+        raise ArgusError(f"No query is answered by both. The first failure: {first}")
+    if not both:
+        raise InputError(
+            "the runs have no query in common",
+            expected="two runs of the same queries",
+            fix="Check that they belong together.",
+            where=" and ".join(system.name for system in systems),
+        )
+    titles = {d.id: d.title for d in corpus if d.title.strip()}
+    texts = {query.id: query.text for query in queries}
+    shared = [Query(id_, texts.get(id_, id_)) for id_ in both]
+    runs = [{id_: system.run[id_] for id_ in both} for system in systems]
+    lists = [_count_lists(run, k) for run in runs]
+    rows = []
+    for doc in sorted(lists[0] | lists[1]):
+        before, after = lists[0][doc], lists[1][doc]
+        verdict = SAME if before and after else GAINED if after else LOST
+        sides = f"in {before:,} lists", f"in {after:,} lists"
+        rows.append(comparison_row("document", doc, titles.get(doc, ""), verdict, sides))
+    changes, only = _query_rows(runs, shared, titles, k), _only_rows(runs, shared, titles, k, qrels)
+    counts = {"titles": 0, "entities": 0, "given": len(shared), "failed": len(failures)}
+    figures: dict[str, Any] = {
+        "k": k,
+        "queries": counts,
+        "without_title": 0,
+        "changed_queries": sum(row["changed"] > 0 for row in changes),
+        "only_before": sum(row["only"] == "before" for row in only),
+        "only_after": sum(row["only"] == "after" for row in only),
+    }
+    relevant: list[tuple[str, str]] = []
+    if qrels is not None:
+        figures["judged"], relevant = _compare_relevant(runs, qrels, k)
+    return Comparison(
+        of="runs" if all(s.fingerprint == RUN_FILE for s in systems) else "retrievers",
+        names=[system.name for system in systems],
+        fingerprints=[system.fingerprint for system in systems],
+        rows=sorted(rows, key=row_order),
+        figures=figures,
+        notes=_notes(systems, {*both, *failures}),
+        queries=changes,
+        only=only,
+        relevant=relevant,
+    )
+
+
+def _notes(systems: Sequence[System], known: Collection[str]) -> list[str]:
+    """Return warnings: of the systems, of queries left out, of answers of an earlier run."""
+    notes = list(dict.fromkeys(s.warning for s in systems if s.warning))
+    for system in systems:
+        if system.failed:
+            first = next(iter(system.failed.values()))
+            notes.append(
+                f"{system.name} failed {len(system.failed):,} queries: left out; the first: {first}"
+            )
+        if system.kept:
+            notes.append(f"{system.name}: {kept_note(system.kept, len(system.run))}")
+    of_one = sum(len(system.run.keys() - known) for system in systems)
+    if of_one:
+        notes.append(f"{of_one:,} queries are in one of the runs only: left out")
+    return notes
+
+
+def _only_rows(
+    runs: Sequence[Run],
+    queries: Sequence[Query],
+    titles: Mapping[str, str],
+    k: int,
+    qrels: Qrels | None,
+) -> list[dict[str, Any]]:
+    """Return the results within k of one side alone, relevant ones first."""
+    rows: list[dict[str, Any]] = []
+    for query in queries:
+        before, after = (ranking(run[query.id]) for run in runs)
+        entered, left = top_k_changes(before, after, k=k)
+        grades = (qrels or {}).get(query.id, {})
+        for side, ids, ranked in (("before", left, before), ("after", entered, after)):
+            rows += [
+                {
+                    "query_id": query.id, "text": query.text, "doc_id": id_,
+                    "label": titles.get(id_, ""), "only": side,
+                    "rank": ranked.index(id_) + 1, "grade": grades.get(id_),
+                }
+                for id_ in ids
+            ]  # fmt: skip
+    return sorted(rows, key=lambda row: (-(row["grade"] or 0), row["query_id"], row["rank"]))
+
+
+def _compare_relevant(
+    runs: Sequence[Run], qrels: Qrels, k: int
+) -> tuple[dict[str, int], list[tuple[str, str]]]:
+    """Count relevant documents by the sides that bring them back; return the verdict of each."""
+    verdicts = {(False, True): GAINED, (True, False): LOST}
+    pairs: list[tuple[str, str]] = []
+    sides: Counter[tuple[bool, bool]] = Counter()
+    queries = 0
+    for query in (query for query in runs[0] if query in qrels):
+        before, after = (set(ranking(run[query])[:k]) for run in runs)
+        relevant = [doc for doc, grade in qrels[query].items() if grade > 0]
+        queries += bool(relevant)
+        for doc in relevant:
+            side = doc in before, doc in after
+            sides[side] += 1
+            pairs.append((doc, verdicts.get(side, SAME)))
+    counts = {
+        "queries": queries,
+        "relevant": sides.total(),
+        "both": sides[True, True],
+        "only_before": sides[True, False],
+        "only_after": sides[False, True],
+        "neither": sides[False, False],
+    }
+    return counts, pairs

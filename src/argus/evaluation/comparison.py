@@ -1,0 +1,394 @@
+"""Write a comparison of two systems, and build its headline and its section of the report.
+
+Two folders of results, indexes, retrievers or runs become rows of documents and entities, each with
+a verdict: lost, gained or the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NotRequired, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from typing_extensions import TypedDict
+
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table
+from argus.evaluation.history import FigureChange
+from argus.evaluation.parents import Slicer
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record
+from argus.measures.significance import DifferenceFigures, with_interval
+from argus.measures.slices import (
+    SliceFigures,
+    SliceShare,
+    Slicing,
+    Trials,
+    slice_figures,
+    slice_lines,
+    slice_shares,
+    slice_table,
+    worst_first,
+)
+from argus.reports import write_report
+from argus.reports.section import MAX_ROWS, Section, naming, table
+from argus.reports.slices import slices_table
+
+GAINED, LOST, SAME = "gained", "lost", "same"
+ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE = "only before", "only after", "not comparable"
+VERDICTS = (LOST, GAINED, ONLY_BEFORE, ONLY_AFTER, NOT_COMPARABLE, SAME)
+MAX_NAMED = 200  # gained and lost documents and entities in the summary; the table holds all
+SLICES = "comparison_slices"
+Compared: TypeAlias = Literal["results", "indexes", "retrievers", "runs"]
+
+_TEXT, _COUNT, _VALUE = pa.string(), pa.int64(), pa.float64()
+SCHEMA = pa.schema(
+    dict.fromkeys(("kind", "id", "label", "verdict", "before", "after"), _TEXT)
+    | dict.fromkeys(("value_before", "value_after", "rps_change"), _VALUE)
+    | {"rank_change": _COUNT}
+)
+"""Rows are `ComparisonRow`s."""
+QUERY_SCHEMA = pa.schema(
+    dict.fromkeys(("query_id", "text", "entered", "left"), _TEXT) | {"changed": _COUNT}
+)
+"""One row per query: documents that enter and leave its top k, as titles, and their number."""
+ONLY_SCHEMA = pa.schema(
+    dict.fromkeys(("query_id", "text", "doc_id", "label", "only"), _TEXT)
+    | dict.fromkeys(("rank", "grade"), _COUNT)
+)
+"""One row per query and document that one side alone brings into the top k.
+
+only: that side, before or after. rank: on that side, from 1. grade: judged grade, null without.
+"""
+
+
+class ComparisonRow(TypedDict):
+    """One row per entity or document.
+
+    kind: entity or document.
+    verdict: lost, gained, only before, only after, not comparable or same.
+    before, after: state on this side, in words.
+    value_before, value_after: RPS of an entity, or rank by its name or title. None without.
+    rps_change: rise of the RPS. None for ranks.
+    rank_change: places further down, so less is better. None for RPS.
+    """
+
+    kind: Literal["entity", "document"]
+    id: str
+    label: str
+    verdict: str
+    before: str | None
+    after: str | None
+    value_before: float | None
+    value_after: float | None
+    rps_change: float | None
+    rank_change: float | None
+
+
+class ComparisonSummary(TypedDict):
+    """Gains and losses between two results, indexes, retrievers or runs.
+
+    of: kind of the two sides: results, indexes, retrievers or runs.
+    names: name of each side, before and after.
+    fingerprints: encoder of each side, before and after.
+    notes: warnings for the reader.
+    same_corpus: whether both are of one corpus. None if that was not noted.
+    kinds: figures of audit and exposure in both folders of results, before and after.
+    changes: figures of the same documents and entities in both folders, by a paired test.
+    measures: measures of judged questions, by a paired test, of two encoders.
+    queries: number of titles, entities and given queries, and of those that failed.
+    without_title: documents without a title, which cannot be a query.
+    changed_queries: queries with another top k.
+    only_before, only_after: results that one side alone brings back, over all queries.
+    judged: relevant documents within k, by side. Not of two indexes.
+    verdicts: entities and documents, by verdict.
+    gained, lost: the first 200 that were gained, or lost.
+    slices: shares of losses and gains by slice, if fields were named.
+    """
+
+    of: Compared
+    names: list[str]
+    fingerprints: list[str]
+    notes: list[str]
+    same_corpus: NotRequired[bool | None]
+    kinds: NotRequired[dict[str, dict[str, list[float | None]]]]
+    changes: NotRequired[list[FigureChange]]
+    measures: NotRequired[dict[str, DifferenceFigures]]
+    k: NotRequired[int]
+    queries: NotRequired[dict[str, int]]
+    without_title: NotRequired[int]
+    changed_queries: NotRequired[int]
+    only_before: NotRequired[int]
+    only_after: NotRequired[int]
+    judged: NotRequired[dict[str, int]]
+    verdicts: dict[str, dict[str, int]]
+    gained: list[ComparisonRow]
+    lost: list[ComparisonRow]
+    slices: NotRequired[SliceFigures]
+
+
+@dataclass(frozen=True, repr=False)
+class CompareResult(Result):
+    """A comparison. Everything in it is also in `folder`."""
+
+    TABLES = ("table",)
+    folder: Path
+    report: Path
+    summary: ComparisonSummary
+    table: pa.Table
+    """One row per entity or document, see `argus.evaluation.comparison.SCHEMA`."""
+
+    def headline(self) -> Iterator[str]:
+        """See `Result.headline`."""
+        return headline(self.summary)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two sides, before and after, as they are written.
+
+    figures: keys of the summary that one kind of sides has. queries, only: rows of QUERY_SCHEMA and
+    ONLY_SCHEMA. relevant: relevant documents by query, each with its verdict.
+    """
+
+    of: Compared
+    names: Sequence[str]
+    fingerprints: Sequence[str]
+    rows: Sequence[ComparisonRow]
+    figures: Mapping[str, Any]
+    notes: Sequence[str] = ()
+    queries: Sequence[Mapping[str, Any]] | None = None
+    only: Sequence[Mapping[str, Any]] | None = None
+    relevant: Sequence[tuple[str, str]] = ()
+
+
+def comparison_row(
+    kind: Literal["entity", "document"],
+    id_: str,
+    label: str,
+    verdict: str,
+    sides: tuple[str | None, str | None],
+    values: tuple[float | None, float | None] = (None, None),
+    *,
+    is_rps: bool = False,
+) -> ComparisonRow:
+    """Return a row. sides, values: before and after, in words and as a number.
+
+    is_rps: whether the values are RPS, else they are ranks.
+    """
+    change = None if values[0] is None or values[1] is None else values[1] - values[0]
+    return {
+        "kind": kind,
+        "id": id_,
+        "label": label,
+        "verdict": verdict,
+        "before": sides[0],
+        "after": sides[1],
+        "value_before": values[0],
+        "value_after": values[1],
+        "rps_change": change if is_rps else None,
+        "rank_change": None if is_rps else change,
+    }
+
+
+def row_order(row: ComparisonRow) -> tuple[str, int, float, str]:
+    """Sort by kind, then losses first, then the greatest change first, then by id."""
+    change = row["rps_change"] or row["rank_change"] or 0
+    return row["kind"], VERDICTS.index(row["verdict"]), -abs(change), row["id"]
+
+
+def count_verdicts(rows: Sequence[ComparisonRow]) -> dict[str, dict[str, int]]:
+    """Count each verdict of each kind, 0 included."""
+    return {
+        kind: {v: sum(r["kind"] == kind and r["verdict"] == v for r in rows) for v in VERDICTS}
+        for kind in sorted({row["kind"] for row in rows})
+    }
+
+
+def write_comparison(
+    folder: ArtifactFolder,
+    record: Record,
+    about: Sequence[Path],
+    comparison: Comparison,
+    slicer: Slicer | None = None,
+) -> CompareResult:
+    """Write tables, summary, manifest and report.
+
+    about: folders of the two sides. slicer: by which losses and gains are counted, too.
+    """
+    slicings, shares = _count_by_slice(slicer, comparison) if slicer else ([], [])
+    rows = pa.Table.from_pylist(comparison.rows, schema=SCHEMA)
+    listed: list[ComparisonRow] = rows.to_pylist()  # a rank is a float here
+    summary: ComparisonSummary = {
+        "of": comparison.of,
+        "names": list(comparison.names),
+        "fingerprints": list(comparison.fingerprints),
+        "notes": list(comparison.notes),
+        **comparison.figures,  # type: ignore[typeddict-item]
+        "verdicts": count_verdicts(comparison.rows),
+        **({"slices": slice_figures(slicings, shares)} if slicings else {}),
+        "gained": [row for row in listed if row["verdict"] == GAINED][:MAX_NAMED],
+        "lost": [row for row in listed if row["verdict"] == LOST][:MAX_NAMED],
+    }
+    record.encoder["fingerprint"] = " | ".join(dict.fromkeys(comparison.fingerprints))
+    record.open(folder, about=about)
+    if slicings:
+        folder.write_table(SLICES, slice_table(shares), csv=True)
+    folder.write_table("comparison", rows, csv=True)
+    if comparison.queries is not None:
+        queries = pa.Table.from_pylist(comparison.queries, schema=QUERY_SCHEMA)
+        folder.write_table("comparison_queries", queries, csv=True)
+    if comparison.only is not None:
+        only = pa.Table.from_pylist(comparison.only, schema=ONLY_SCHEMA)
+        folder.write_table("comparison_only", only, csv=True)
+    folder.write_results("comparison", summary, record.manifest(summary["verdicts"]))
+    return CompareResult(folder.path, write_report(folder.path), summary, rows)
+
+
+def _count_by_slice(
+    slicer: Slicer, comparison: Comparison
+) -> tuple[list[Slicing], list[SliceShare]]:
+    """Return the shares of documents, and of relevant documents, that are lost and gained.
+
+    Documents count if both sides could bring them back. A relevant document counts once per query.
+    """
+    verdicts = (LOST, GAINED, SAME)
+    documents = [
+        (row["id"], row["verdict"])
+        for row in comparison.rows
+        if row["kind"] == "document" and row["verdict"] in verdicts
+    ]
+    ids = dict.fromkeys(id_ for id_, _ in (*documents, *comparison.relevant))
+    slicings = slicer.of([id_] for id_ in ids)
+    place = {id_: i for i, id_ in enumerate(ids)}
+    shares: list[SliceShare] = []
+    for name, outcomes in (("documents", documents), ("relevant documents", comparison.relevant)):
+        items = np.array([place[id_] for id_, _ in outcomes], dtype=np.int64)
+        for verdict in (LOST, GAINED):
+            values = np.array([float(outcome == verdict) for _, outcome in outcomes])
+            trials = Trials(f"{name} {verdict}", items, values, is_bad=verdict == LOST)
+            shares += slice_shares(slicings, trials)
+    return slicings, worst_first(shares)
+
+
+LOST_MEANS = {
+    "document": " (lost: no probe brings it back any more)",
+    "entity": " (lost: it falls by a band of RPS)",
+}
+"""Meaning of a loss between two folders of results."""
+
+
+def headline(summary: ComparisonSummary) -> Iterator[str]:
+    """Yield how many were gained and lost, and the first of them by name."""
+    yield from summary["notes"]
+    exposure = summary.get("kinds", {}).get("exposure", {})
+    for probe, name in (("their title", "title"), ("a sentence of their own", "sentence")):
+        before, after = exposure.get(name, (None, None))
+        if before is not None and after is not None:
+            top = f"found by {probe}, top {exposure['k'][0]}"
+            yield f"{top}: {before:.1%} before, {after:.1%} after"
+    for change in summary.get("changes", ()):
+        if (test := change["test"]) is not None:
+            yield f"{change['figure']}, {change['common']:,} in both: {_tested(test)}"
+    for measure, test in summary.get("measures", {}).items():
+        yield f"{measure} of {test['queries']:,} judged questions: {_tested(test)}"
+    for kind, verdicts in summary["verdicts"].items():
+        shown = ", ".join(f"{n:,} {verdict}" for verdict, n in verdicts.items() if n)
+        yield f"{kind}: {shown}{LOST_MEANS.get(kind, '') if 'kinds' in summary else ''}"
+    if "only_before" in summary:
+        yield only_one(summary)
+    if "judged" in summary:
+        yield relevant_sides(summary["judged"])
+    if slices := summary.get("slices"):
+        yield from slice_lines(slices)
+    for row in (*summary["lost"][:5], *summary["gained"][:5]):
+        name = row["label"] or row["id"]
+        yield f"  {row['verdict']} {row['kind']} {name}: {row['before']} -> {row['after']}"
+
+
+def _tested(test: DifferenceFigures) -> str:
+    return (
+        f"{test['mean_before']:.3f} -> {test['mean_after']:.3f}, {with_interval(test)}, "
+        f"p={test['p_value']:.3g}{': ' + test['verdict'] if test['verdict'] else ''}"
+    )
+
+
+def only_one(summary: ComparisonSummary) -> str:
+    """Return the sentence on results that one side alone brings back."""
+    return (
+        f"top {summary['k']} of {summary['queries']['given']:,} queries: "
+        f"{summary['only_before']:,} results only before, {summary['only_after']:,} only after"
+    )
+
+
+def relevant_sides(judged: Mapping[str, int]) -> str:
+    """Return the sentence on relevant documents, by side."""
+    return (
+        f"{judged['relevant']:,} relevant documents of {judged['queries']:,} queries: "
+        f"{judged['both']:,} by both, {judged['only_before']:,} only before, "
+        f"{judged['only_after']:,} only after, {judged['neither']:,} by neither"
+    )
+
+
+_RANKS = {"rank by title, before": "count", "rank by title, after": "count"}
+_NAMES = {"rank by name, before": "count", "rank by name, after": "count"}
+_VALUES: dict[str, dict[str, dict[str, str]]] = {
+    "results": {"entity": {"RPS before": "share", "RPS after": "share"}, "document": _RANKS},
+    "retrievers": {"document": {}},
+    "runs": {"document": {}},
+    "indexes": {"entity": _NAMES, "document": _RANKS},
+}
+
+
+def section(folder: Path, comparison: ComparisonSummary) -> Section:
+    """Build the report's section from the summary and the tables in the folder."""
+    values, verdicts = _VALUES[comparison["of"]], comparison["verdicts"]
+    kinds = [kind for kind in values if kind in verdicts]
+    columns = dict.fromkeys(("what", "name", "verdict", "before", "after"), "text")
+    for kind in kinds:
+        columns |= values[kind]
+    rows = read_table(folder / "comparison.parquet").to_pylist()
+    changes = [row for row in rows if row["verdict"] != SAME]
+    shown = []
+    for row in changes[:MAX_ROWS]:
+        words = [row["verdict"], row["before"] or "", row["after"] or ""]
+        pairs = ((row["value_before"], row["value_after"]) if row["kind"] == kind else (None, None)
+                 for kind in kinds)  # fmt: skip
+        name = naming(row["label"], row["id"])
+        shown.append([row["kind"], name, *words, *(value for pair in pairs for value in pair)])
+    tables = {"comparison": table(columns, shown, total=len(changes))}
+    tests = {change["figure"]: change["test"] for change in comparison.get("changes", ())}
+    changed = [
+        [
+            figure, f"{test['queries']:,}", f"{test['mean_before']:.3f}",
+            f"{test['mean_after']:.3f}", with_interval(test), f"{test['p_value']:.3g}",
+            test["verdict"] or "not told from chance",
+        ]
+        for figure, test in (tests | comparison.get("measures", {})).items()
+        if test is not None
+    ]  # fmt: skip
+    if changed:
+        names = ("figure", "items", "before", "after", "difference (95%)", "p", "verdict")
+        tables["comparison_changes"] = table(dict.fromkeys(names, "text"), changed)
+    if comparison["of"] != "results":
+        queries = read_table(folder / "comparison_queries.parquet").to_pylist()
+        moved = [list(row.values())[1:] for row in queries if row["changed"]]
+        texts = ("query", "enter the top k", "leave it")
+        columns = dict.fromkeys(texts, "text") | {"changes": "count"}
+        tables["comparison_queries"] = table(columns, moved)
+    if "judged" in comparison:
+        only = read_table(folder / "comparison_only.parquet").to_pylist()
+        relevant = [
+            [row["text"], naming(row["label"], row["doc_id"]), row["only"], row["rank"]]
+            for row in only
+            if (row["grade"] or 0) > 0
+        ]
+        columns = dict.fromkeys(("query", "relevant document", "only"), "text") | {"rank": "count"}
+        tables["comparison_only"] = table(columns, relevant)
+    if "slices" in comparison:
+        tables[SLICES] = slices_table(folder, SLICES)
+    parts = [f"{v['gained']:,} {kind} gained, {v['lost']:,} lost" for kind, v in verdicts.items()]
+    return Section({}, tables, "; ".join(parts))
