@@ -17,13 +17,8 @@ from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, filled
 from argus.encoders.store import EmbeddingStore
 from argus.errors import InputError
-<<<<<<< HEAD
-from argus.evaluation.compare.job import compare_retrievers
-from argus.explanation.stored import find_in_corpus
-=======
 from argus.evaluation.compared_lists import compare_retrievers
-from argus.explanation.presence import corpus_document
->>>>>>> e3625778 (Evaluate, compare and gate in fewer, deeper modules)
+from argus.explanation.stored import find_in_corpus
 from argus.indexes.answering import search_index
 from argus.indexes.job import add_documents, build_index
 from argus.jobs.workspace import keep_input
