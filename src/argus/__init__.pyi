@@ -677,14 +677,12 @@ from .retrievability.probes.summary import (
     ProbeSummary as ProbeSummary,
     Training as Training,
 )
-from .retrievers.blended.queries import (
+from .retrievers.engine_queries import (
     EngineQueries as EngineQueries,
-    EngineQueriesRecord as EngineQueriesRecord,
     EngineQuery as EngineQuery,
-    EngineQueryRecord as EngineQueryRecord,
     engine_queries as engine_queries,
 )
-from .retrievers.blended.retriever import (
+from .retrievers.blended import (
     BlendedRetriever as BlendedRetriever,
 )
 from .retrievers.config import (
@@ -847,7 +845,7 @@ from .stores.protocol import (
 from .measures.measures import (
     Evaluation as Evaluation,
 )
-from .retrievers.outward.opening import (
+from .retrievers.evaluators import (
     as_beir as as_beir,
     as_mteb as as_mteb,
     as_pyterrier as as_pyterrier,

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from argus.data.types import Document, Query
-from argus.retrievers.blended.retriever import BlendedRetriever
+from argus.retrievers.blended import BlendedRetriever
 from tests.support.stored_corpora import sqlite_vec
 
 TEXTS = {

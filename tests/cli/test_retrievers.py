@@ -11,7 +11,7 @@ from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.scenarios.files import write_profiles
 from argus.scenarios.profile import Profiled, ProfileState, Scenario, ScenarioProfile
-from tests.retrievers.http.conftest import Server
+from tests.retrievers.conftest import Server
 from tests.support.retrievable import DOCUMENTS, word_store
 from tests.support.superseding import write_story
 

@@ -10,7 +10,7 @@ import signal
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -98,19 +98,19 @@ def read_ledger(path: Path) -> object:
 
 
 def answers() -> bytes:
-    from argus.retrievers.kept import KeptAnswers
+    from argus.retrievers.session import AnswerCache
 
     def write(path: Path) -> None:
-        with KeptAnswers(path, "engine@1") as kept:
+        with closing(AnswerCache(path, "engine@1")) as kept:
             kept.put("who?", 3, {"d1": 2.5, "d2": 1.0})
 
     return written("answers.sqlite", write)
 
 
 def read_answers(path: Path) -> object:
-    from argus.retrievers.kept import KeptAnswers
+    from argus.retrievers.session import AnswerCache
 
-    with KeptAnswers(path, "engine@1") as kept:
+    with closing(AnswerCache(path, "engine@1")) as kept:
         return kept.read(("who?",), 3)
 
 

@@ -1,10 +1,25 @@
-"""A few documents, and a search by shared words that every retriever here is made of."""
+"""Documents, an HTTP server on the loopback, a repaired index, an index with a blend."""
 
 from __future__ import annotations
 
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 
-from argus.data.types import Document
+from argus.data.types import Document, Query
+from argus.indexes.job import build_index
+from argus.indexes.retriever import open_retriever
+from argus.remedies.blend.job import blend_index
+from tests.cli.conftest import argus  # noqa: F401
+from tests.stores.conftest import postgres  # noqa: F401
+from tests.support.blended import blended_index
+from tests.support.word_encoder import WordEncoder
 
 DOCUMENTS = [
     Document("tea", "Tea is made of leaves and hot water.", "Tea"),
@@ -23,3 +38,124 @@ def by_words(query: str, k: int) -> list[tuple[str, float]]:
 @pytest.fixture
 def documents() -> list[Document]:
     return list(DOCUMENTS)
+
+
+Reply = tuple[int, Any] | tuple[int, Any, dict[str, str]]
+
+
+class Server:
+    """Answers requests by `reply(path, parameters, body, headers)`; counts those under way."""
+
+    def __init__(self) -> None:
+        self.reply: Callable[..., Reply] = lambda *_: (500, {})
+        self.requests: list[tuple[str, dict[str, str], Any, dict[str, str]]] = []
+        self.delay_s = 0.0
+        self.under_way = self.most_under_way = 0
+        lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # else a head waits 40 ms for its body
+
+            def do_POST(self) -> None:
+                parts = urlsplit(self.path)
+                parameters = {k: v[0] for k, v in parse_qs(parts.query).items()}
+                length = int(self.headers.get("content-length") or 0)
+                body = json.loads(self.rfile.read(length)) if length else None
+                headers = {k.lower(): v for k, v in self.headers.items()}
+                outer.requests.append((parts.path, parameters, body, headers))
+                with lock:
+                    outer.under_way += 1
+                    outer.most_under_way = max(outer.most_under_way, outer.under_way)
+                time.sleep(outer.delay_s)
+                with lock:
+                    outer.under_way -= 1
+                status, content, *rest = outer.reply(parts.path, parameters, body, headers)
+                data = content if isinstance(content, bytes) else json.dumps(content).encode()
+                self.send_response(status)
+                for name, value in (rest[0] if rest else {}).items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            do_GET = do_POST
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Quiet(ThreadingHTTPServer):
+            request_queue_size = 128
+
+            def handle_error(self, *_: object) -> None:
+                """Say nothing of a client that went away: tests make some."""
+
+        self._server = Quiet(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.address = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    running = Server()
+    yield running
+    running.close()
+
+
+TEXTS = {
+    "tea": "leaves in hot water . it comes from China .",
+    "coffee": "roasted beans are ground . water runs through them .",
+    "ska": "music of Jamaica . it came before reggae .",
+    "reggae": "slow music of Jamaica . bass and drums .",
+    "empty": "",
+}
+
+
+QUESTIONS = {"q1": "hot leaves", "q2": "music before reggae", "q3": "roasted beans"}
+
+
+QRELS = {"q1": {"tea": 1}, "q2": {"ska": 1}, "q3": {"coffee": 1}}
+
+
+class Repaired:
+    """A blended index of TEXTS, open, and what Argus itself says of it."""
+
+    def __init__(self, folder):
+        self.documents = [Document(id_, text) for id_, text in TEXTS.items()]
+        self.queries = [Query(id_, text) for id_, text in QUESTIONS.items()]
+        build_index(self.documents, out=folder / "index", encoder=WordEncoder())
+        blend_index(folder / "index", encoder=WordEncoder())
+        self.retriever = open_retriever(folder / "index", WordEncoder())
+
+    def ranks(self, k=10):
+        """The documents of each query, best first."""
+        from argus.data.runs import ranking
+
+        run = self.retriever.search(self.queries, k)
+        return {query: ranking(scores) for query, scores in run.items()}
+
+    def scores(self, *measures):
+        from argus.measures import evaluate
+
+        return evaluate(self.retriever.search(self.queries, 10), QRELS, measures).aggregate
+
+
+@pytest.fixture(scope="session")
+def repaired(tmp_path_factory):
+    return Repaired(tmp_path_factory.mktemp("repaired"))
+
+
+@pytest.fixture(scope="session")
+def index(tmp_path_factory):
+    """An index with a blend and a correction of queries, as a retriever."""
+    return blended_index(tmp_path_factory.mktemp("blended") / "index", corrects=True)

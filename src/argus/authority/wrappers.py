@@ -22,8 +22,7 @@ from argus.authority.links import Link
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.errors import InputError
-from argus.retrievers.python_retriever import instance
-from argus.retrievers.shapes import Call, call_of, call_of_method
+from argus.retrievers.python_retriever import Call, call_of, call_of_method, instance
 from argus.settings import TOP_K
 
 ID_KEYS = ("id", "_id", "doc_id", "document_id", "source")

@@ -149,9 +149,9 @@ def _index(
 ) -> str | IndexRetriever:
     """Return the index, by its name or opened as a retriever; InputError where there is none."""
     if retriever is not None:
-        from argus.retrievers.answering_index import open_answering_index
+        from argus.retrievers.dense import open_index
 
-        return open_answering_index(retriever, _encoder(encoder, device)).retriever
+        return open_index(retriever, _encoder(encoder, device))
     if index is None:
         raise InputError(
             "neither an index nor a run nor a retriever",

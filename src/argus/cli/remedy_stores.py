@@ -14,7 +14,7 @@ from argus.cli.groups import example
 from argus.cli.remedy import RECEIPTS, Into, app, collection_of
 from argus.data.fields import FieldNames
 from argus.errors import InputError
-from argus.retrievers.blended.config import QueriesConfig
+from argus.retrievers.config import QueriesConfig
 from argus.settings import Doc, Option, check_settings
 from argus.stores.spec import PANEL, StoreConfig
 
@@ -93,7 +93,7 @@ def queries(
     Nothing is searched. Without --remedy the records in --store tell which it is. For stores that
     cannot do it themselves, argus.BlendedRetriever asks as much as is needed.
     """
-    from argus.retrievers.blended.queries import engine_queries
+    from argus.retrievers.engine_queries import engine_queries
 
     engine, collection = _place(store, settings)
     own, blend = _blend(index)

@@ -78,7 +78,7 @@ def bound_terminal() -> None:
             os.environ[name] = str(WIDEST)
 
 
-SPEAKERS = ("argus.retrievers.forecast", "argus.retrievers.results")
+SPEAKERS = ("argus.retrievers.session", "argus.retrievers.results")
 """Loggers whose INFO a person at the command line is to read."""
 
 

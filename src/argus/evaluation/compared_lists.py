@@ -55,10 +55,10 @@ from argus.indexes.retriever import IndexRetriever
 from argus.indexes.spec import parse_index_spec
 from argus.jobs.workspace import Record, check_folder
 from argus.measures import top_k_changes
-from argus.retrievers.asking import all_opened, note_retrievers
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.kept import FILE as ANSWERS
+from argus.retrievers.opening import all_opened, note_retrievers
 from argus.retrievers.protocol import kept_note
+from argus.retrievers.session import ANSWERS
 from argus.settings import TOP_K
 
 if TYPE_CHECKING:

@@ -70,10 +70,9 @@ from argus.measures.slices import (
     worst_first,
 )
 from argus.reports import write_report
-from argus.retrievers.asking import all_opened, note_retrievers
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.kept import FILE as ANSWERS
-from argus.retrievers.opening import OpenRetriever
+from argus.retrievers.opening import OpenRetriever, all_opened, note_retrievers
+from argus.retrievers.session import ANSWERS
 
 LEXICAL_MEASURES = ("nDCG@10", "R@10", "RR")
 MAX_NAMED = 200  # failed and harmed queries in the summary; per_query has all

@@ -194,10 +194,10 @@ def _query_store(retriever: IndexRetriever) -> Iterator[EmbeddingStore]:
 
 def ask_retriever(retriever: OpenRetriever, queries: Sequence[Query], depth: int) -> System:
     """Ask a retriever every query; keep `depth` results."""
-    from argus.retrievers.answering_index import AnsweringIndex
+    from argus.retrievers.dense import IndexSource
 
     answers = retriever.ask(queries, depth)
-    if isinstance(retriever.source, AnsweringIndex):
+    if isinstance(retriever.source, IndexSource):
         system = contents(retriever.name, retriever.source.retriever)
     else:
         longest = max(map(len, answers.run.values()), default=0)
@@ -215,7 +215,7 @@ def run_system(run: Path | Run, queries: Sequence[Query], depth: int, name: str)
 
     Raises InputError if the run answers none of the queries.
     """
-    from argus.retrievers.run_file import run_answers
+    from argus.retrievers.opening import run_answers
 
     results = run_answers(run, queries, name).run
     longest = max(map(len, results.values()))

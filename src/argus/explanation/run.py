@@ -78,9 +78,8 @@ from argus.indexes.snapshot import check_k
 from argus.indexes.words import check_query, words
 from argus.jobs.workspace import Record, corpus_for, require_some, take_stored
 from argus.progress import announce
-from argus.retrievers.asking import all_opened
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import OpenRetriever
+from argus.retrievers.opening import OpenRetriever, all_opened
 from argus.retrievers.results import are_places
 
 R = TypeVar("R", bound=RunExplanation)

@@ -1,1 +1,1 @@
-"""The retriever that people run, whatever it is: one seam, queries in and ranked ids out."""
+"""Ask any retriever that you run, through one interface: queries in, ranked ids out."""

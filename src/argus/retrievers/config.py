@@ -1,15 +1,15 @@
-"""How a retriever is asked."""
+"""Settings of asking a retriever, and of the queries by which an engine serves a blend."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from argus.errors import InputError
 from argus.retrievers.names import http_file
-from argus.settings import Doc, Ge, Gt, Option, check_settings
+from argus.settings import TOP_K, Doc, Ge, Gt, Option, check_settings
 from argus.stores.spec import StoreConfig, Where, asks_store, refuse_unread
 
 PANEL = "Retriever"
@@ -17,15 +17,21 @@ NAMES = (
     "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended: before it for what "
     "remedy blend wrote) or an index's folder"
 )
-"""What --retriever takes, in its line of help."""
+"""Values of --retriever, in its line of help."""
 
 DEEPER = 5
-"""Times k that is asked for where chunks are folded to documents, and k results are not enough."""
+"""Multiple of k to ask for when chunks are folded to documents and k results are not enough."""
+
+Engine = Literal["pgvector", "qdrant", "elasticsearch", "opensearch"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+"""Engines that can serve a blend themselves."""
+RECORDS = 1000
+"""Records of an approximate search."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AskingConfig:
-    """Queries at once, their pace, and when one is given up. Results do not depend on it."""
+    """Queries at once, their pace, and when to give up. Results do not depend on it."""
 
     at_once: Annotated[
         int | None, Ge(1),
@@ -62,15 +68,36 @@ class AskingConfig:
     ] = None
 
     opening: StoreConfig = field(default_factory=StoreConfig)
-    """How a retriever is opened that is a store."""
+    """Settings of a store."""
     where: Where = ()
 
     def __post_init__(self) -> None:
         check_settings(self)
 
 
+@dataclass(frozen=True, kw_only=True)
+class QueriesConfig:
+    """The records of a blend, and how many documents are wanted."""
+
+    engine: Annotated[
+        Engine | None, Doc(f"What searches them: {', '.join(ENGINES)}; default: --store's.")
+    ] = None
+    collection: Annotated[
+        str, Doc("Collection, table or index of the blend's records, where no --store names it.")
+    ] = "docs_argus"
+    field: Annotated[
+        str | None,
+        Doc("Field of their vectors; default: embedding in pgvector, vector in search engines."),
+    ] = None
+    records: Annotated[int, Ge(1), Doc("Records that an approximate search brings.")] = RECORDS
+    k: Annotated[int, Ge(1), Doc("How many documents a query returns.")] = TOP_K
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+
 def check_store_settings(retrievers: Sequence[object], asking: AskingConfig) -> None:
-    """Raise InputError for how a store is asked or opened, where no retriever can be one."""
+    """Raise InputError for settings of a store if no retriever can be one."""
     named = [str(r) for r in retrievers if isinstance(r, str | Path)]
     if len(named) == len(retrievers) and not any(map(asks_store, named)):
         refuse_unread(asking.opening, asking.where)

@@ -1,4 +1,4 @@
-"""What a retriever is named by, told apart before anything is opened."""
+"""Tell names of retrievers apart before anything is opened or imported."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from argus.indexes.header import FILE as INDEX_FILE
 from argus.stores.spec import asks_store, blended_store, is_store, parse_store, shown
 
 HTTP = "http:"
-"""Before the file that describes an endpoint."""
+"""Prefix of the file that describes an endpoint."""
 INDEX = "index:"
-"""Before the path of an Argus index."""
+"""Prefix of the path of an Argus index."""
 NAMED = (
     "FILE.py:NAME, http:FILE.yaml, a store (KIND:PLACE/COLLECTION; blended:STORE for the records "
     "of a blend), or an Argus index (its folder, or index:PATH@STATE)"
@@ -19,7 +19,7 @@ NAMED = (
 
 
 def is_index(name: str) -> bool:
-    """Return whether a name is an index's: it says so, or a folder of that path holds one."""
+    """Return whether a name is that of an index: by its prefix, or as a folder that holds one."""
     return name.startswith(INDEX) or (_folder(name) / INDEX_FILE).is_file()
 
 
@@ -31,7 +31,7 @@ def http_file(name: str) -> Path | None:
 
 
 def input_path(retriever: object) -> Path | None:
-    """Return the file or folder that a named retriever lies in; None of an object, or a server."""
+    """Return the file or folder of a named retriever; None for an object or a server."""
     if not isinstance(retriever, str | Path):
         return None
     name = str(retriever)
@@ -42,23 +42,22 @@ def input_path(retriever: object) -> Path | None:
         return place if place.exists() else None
     if endpoint := http_file(name):
         return endpoint
-    return next(
-        (path for path in (Path(name), Path(name.rpartition(":")[0])) if path.is_file()), None
-    )
+    files = (Path(name), Path(name.rpartition(":")[0]))
+    return next((file for file in files if file.is_file()), None)
 
 
 def check_named(name: str) -> None:
-    """Raise InputError for a name that is none of a retriever; nothing is opened."""
+    """Raise InputError unless the name is that of a retriever; nothing is opened."""
     if asks_store(name) or is_index(name) or http_file(name):
         return
     check_python_file(name)
 
 
 def check_python_file(name: str) -> None:
-    """Raise InputError for a name that is none of a retriever."""
+    """Raise InputError unless the name may be that of a Python file."""
     path = Path(name) if Path(name).exists() else Path(name.rpartition(":")[0] or name)
     if path.suffix == ".py" or path.is_file():
-        return  # what is wrong with a file is told where it is read
+        return  # a broken file is refused where it is read
     raise InputError(
         f"{shown(name)!r} names no retriever" if not path.is_dir() else "a folder that is no index",
         expected=NAMED,
@@ -68,6 +67,6 @@ def check_python_file(name: str) -> None:
 
 
 def _folder(name: str) -> Path:
-    """Return the path of an index's name, without its state and how it is searched."""
+    """Return the path of an index, without its state and settings."""
     path = name.partition(",")[0] if not Path(name).exists() else name
     return Path(path if Path(path).exists() else path.rpartition("@")[0] or path)

@@ -1,88 +1,84 @@
-"""Open the retriever that a person names or hands over, and ask it whatever a job wants to know."""
+"""Open any retriever by its name or as an object, and ask it the queries of a job."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import (
-    AbstractContextManager,
-    ExitStack,
-    closing,
-    contextmanager,
-    nullcontext,
-    redirect_stdout,
-)
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, redirect_stdout
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from argus.data.field_paths import FieldPath
+from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
+from argus.data.runs import finite_scores, read_run
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError, InputError
+from argus.jobs.workspace import NO_ENCODER, Record, keep_input, require_some
 from argus.progress import announce
-from argus.retrievers.blocking import Blocking
-from argus.retrievers.config import AskingConfig
-from argus.retrievers.kept import KeptAnswers
-from argus.retrievers.names import check_python_file, http_file, is_index
+from argus.retrievers.config import AskingConfig, check_store_settings
+from argus.retrievers.names import check_named, check_python_file, http_file, input_path, is_index
 from argus.retrievers.protocol import Answers
-from argus.retrievers.python_file import refusing_what_raises
-from argus.retrievers.python_retriever import (
-    PythonRetriever,
-    named_in_file,
-    python_retriever,
-)
+from argus.retrievers.python_file import USER_CODE_CWD, refusing_what_raises
+from argus.retrievers.python_retriever import PythonRetriever, named_in_file, python_retriever
 from argus.retrievers.results import Known
-from argus.retrievers.session import Answering, AskingLoop, QuerySession
-from argus.retrievers.working_folder import STRANGERS
+from argus.retrievers.session import (
+    ANSWERS,
+    AnswerCache,
+    AskingLoop,
+    Blocking,
+    QuerySession,
+    Source,
+)
 from argus.stores.spec import blended_store, is_store
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
-    from argus.retrievers.answering_index import AnsweringIndex
+    from argus.indexes.retriever import IndexRetriever
+    from argus.stores.protocol import Store
+
+    AnyEncoder = Encoder | EncoderConfig | str
 
 
 @dataclass(frozen=True)
 class OpenRetriever:
-    """A retriever of any shape that can be asked. It is an `argus.Retriever` itself."""
+    """A retriever of any kind that can be asked. It is an `argus.Retriever` itself.
 
-    source: Answering
+    identity: key of its cached answers; "" if nothing tells it from another, so that none are
+    cached. cache: the file of answers.
+    """
+
+    source: Source
     identity: str
-    """What its answers are kept by; empty where nothing tells it from another: nothing is kept."""
     config: AskingConfig
     loop: AskingLoop = field(repr=False, compare=False)
-    kept_in: Path | None = None
+    cache: Path | None = None
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Name in reports."""
         return self.source.name
 
     @property
     def fingerprint(self) -> str | None:
-        """Of the encoder of its queries; None where there is none, or it is not known."""
-        encoder = getattr(self.source, "encoder", None)
-        return encoder.fingerprint if encoder is not None else None
-
-    @property
-    def warning(self) -> str | None:
-        """What is doubtful about its answers, as far as it is known."""
-        return getattr(self.source, "warning", None)
+        """Fingerprint of the encoder of its queries; None without one, or if it is not known."""
+        return self.source.fingerprint
 
     def ask(self, queries: Sequence[Query], k: int) -> Answers:
-        """Ask every query: each is answered or failed. Raises ArgusError where it is given up."""
+        """Ask every query: each is answered or failed. Raises ArgusError if it gives up."""
         with ExitStack() as stack:
-            earlier = None
-            if self.kept_in is not None and self.identity:
-                earlier = stack.enter_context(KeptAnswers(self.kept_in, self.identity))
+            cache = None
+            if self.cache is not None and self.identity:
+                cache = stack.enter_context(closing(AnswerCache(self.cache, self.identity)))
             if isinstance(self.source, PythonRetriever) and self.identity:  # out of a file
-                stack.enter_context(redirect_stdout(sys.stderr))  # what it prints is no result
-                stack.enter_context(STRANGERS.entered())
-            answers = QuerySession(self.source, k, self.config, self.loop, earlier).ask(queries)
-        return replace(answers, warning=self.warning)
+                stack.enter_context(redirect_stdout(sys.stderr))  # its prints are no result
+                stack.enter_context(USER_CODE_CWD.entered())
+            answers = QuerySession(self.source, k, self.config, self.loop, cache).ask(queries)
+        return replace(answers, warning=self.source.warning)
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
-        """Return at most k documents per query. Raises ArgusError where any query failed."""
+        """Return at most k documents per query. Raises ArgusError if any query failed."""
         answers = self.ask(queries, k)
         if answers.warning:
             announce(f"WARNING: {answers.warning}")
@@ -101,115 +97,103 @@ def opened(
     *,
     documents: Sequence[Document] = (),
     config: AskingConfig | None = None,
-    kept_in: Path | None = None,
-    encoder: Encoder | EncoderConfig | str | None = None,
+    cache: Path | None = None,
+    encoder: AnyEncoder | None = None,
 ) -> Iterator[OpenRetriever]:
-    """Open what is named (see `argus.retrievers.names`), or an object, class or function.
+    """Open a retriever by its name (see `argus.retrievers.names`), an object, class or function.
 
-    documents: what it retrieves from, where they are at hand: their ids and texts tell which of a
-    result's fields is its id, and a retriever that asks for the corpus is given them. kept_in: the
-    file of answers. encoder: of a store's queries, and of an index that names none. Raises
-    InputError for what cannot be opened.
+    documents: the corpus, if it is at hand: its ids and texts tell which field of a result is the
+    id, and a retriever that takes a corpus is given it. cache: the file of answers. encoder: of a
+    store's queries, and of an index that names none. Raises InputError if it cannot be opened.
     """
-    inputs = _Inputs(documents, config or AskingConfig(), encoder)
-    with (
-        _opening(retriever, inputs) as (source, identity, asking),
-        closing(AskingLoop()) as loop,
-    ):
-        yield OpenRetriever(source, identity, asking, loop, kept_in)
+    with ExitStack() as stack:
+        source, identity, asking = _open(
+            retriever, documents, config or AskingConfig(), encoder, stack
+        )
+        loop = stack.enter_context(closing(AskingLoop()))
+        yield OpenRetriever(source, identity, asking, loop, cache)
 
 
-@dataclass(frozen=True)
-class _Inputs:
-    """What a retriever is opened with."""
+def _open(
+    retriever: Any,
+    documents: Sequence[Document],
+    config: AskingConfig,
+    encoder: AnyEncoder | None,
+    stack: ExitStack,
+) -> tuple[Source, str, AskingConfig]:
+    """Return the source of a retriever, the key of its cached answers, and how to ask it.
 
-    documents: Sequence[Document]
-    config: AskingConfig
-    encoder: Encoder | EncoderConfig | str | None
-
-
-Opened = tuple[Answering, str, AskingConfig]
-"""What is asked, what its answers are kept by, and how it is asked."""
-
-
-def _opening(retriever: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
+    stack: closes it.
+    """
     if not isinstance(retriever, str | Path):
-        return _object(retriever, inputs)
+        from argus.indexes.retriever import IndexRetriever
+
+        if isinstance(retriever, IndexRetriever):
+            return _ask_index(retriever, retriever.name, config)
+        if hasattr(retriever, "can_search_exactly"):  # of `argus.Store`, and nothing else
+            return stack.enter_context(_open_store(retriever, documents, config, encoder))
+        return python_retriever(retriever, documents, "", config), "", config
     name = str(retriever)
     if blend := blended_store(name):
-        return _store(blend, inputs, is_blend=True)
+        return stack.enter_context(_open_store(blend, documents, config, encoder, is_blend=True))
     if is_index(name):
-        return nullcontext(_index(name, inputs))
+        from argus.retrievers.dense import open_index
+
+        return _ask_index(open_index(name, encoder), name, config)
     if is_store(name):
-        return _store(name, inputs)
+        return stack.enter_context(_open_store(name, documents, config, encoder))
     if endpoint := http_file(name):
-        return nullcontext(_endpoint(endpoint, name, inputs))
+        return _open_endpoint(endpoint, name, documents, config)
     check_python_file(name)
-    return _file(name, inputs)
-
-
-def _object(thing: Any, inputs: _Inputs) -> AbstractContextManager[Opened]:
-    from argus.indexes.retriever import IndexRetriever
-
-    if isinstance(thing, IndexRetriever):
-        from argus.retrievers.answering_index import AnsweringIndex
-
-        return nullcontext(_answering(AnsweringIndex(thing, thing.name), inputs))
-    if hasattr(thing, "can_search_exactly"):  # of `argus.Store`, and nothing else
-        return _store(thing, inputs)
-    return nullcontext(
-        (python_retriever(thing, inputs.documents, "", inputs.config), "", inputs.config)
-    )
-
-
-def _index(name: str, inputs: _Inputs) -> Opened:
-    from argus.retrievers.answering_index import open_answering_index
-
-    return _answering(open_answering_index(name, inputs.encoder), inputs)
-
-
-def _answering(index: AnsweringIndex, inputs: _Inputs) -> Opened:
-    """Return an index with how it is asked: one query, or batch of them, after the other."""
-    source = replace(index, blocking=Blocking(inputs.config.timeout_s is not None))
-    return source, source.identity, replace(inputs.config, at_once=1)
-
-
-@contextmanager
-def _store(store: Any, inputs: _Inputs, *, is_blend: bool = False) -> Iterator[Opened]:
-    from argus.retrievers.answering_store import open_answering_store
-
-    known = Known.of(inputs.documents)
-    with open_answering_store(
-        store, known, inputs.config, inputs.encoder, is_blend=is_blend
-    ) as source:
-        identity = content_hash(source.identity, _digest(inputs.documents)).hex()
-        yield source, identity, replace(inputs.config, at_once=1)
-
-
-@contextmanager
-def _file(name: str, inputs: _Inputs) -> Iterator[Opened]:
-    with ExitStack() as stack:
-        with redirect_stdout(sys.stderr), refusing_what_raises(name):
-            thing, identity = stack.enter_context(named_in_file(name))
-            with STRANGERS.entered():
-                source = python_retriever(thing, inputs.documents, name, inputs.config)
-        parts = (str(inputs.config.id_field), _digest(inputs.documents))
-        yield source, content_hash(identity, *parts).hex(), inputs.config
+    with redirect_stdout(sys.stderr), refusing_what_raises(name):
+        thing, identity = stack.enter_context(named_in_file(name))
+        with USER_CODE_CWD.entered():
+            source = python_retriever(thing, documents, name, config)
+    identity = content_hash(identity, str(config.id_field), _digest(documents)).hex()
+    return source, identity, config
 
 
 def _digest(documents: Sequence[Document]) -> bytes:
-    """Return a hash of ids and texts: answers over other documents are other answers."""
+    """Hash ids and texts: answers over other documents are other answers."""
     return content_hash(*(part for d in documents for part in (d.id, d.title, d.text)))
 
 
-def _endpoint(file: Path, name: str, inputs: _Inputs) -> Opened:
-    """Return what asks an endpoint, as its description says where `config` does not."""
-    from argus.encoders import EncoderConfig, load_encoder
-    from argus.retrievers.correcting import CORRECTED, correction_of
-    from argus.retrievers.http.load import load_endpoint
-    from argus.retrievers.http.retriever import HttpRetriever
+def _ask_index(
+    index: IndexRetriever, name: str, config: AskingConfig
+) -> tuple[Source, str, AskingConfig]:
+    """Return an index as a source, asked one batch after the other."""
+    from argus.retrievers.dense import IndexSource
 
-    spec, config, documents = load_endpoint(file), inputs.config, inputs.documents
+    source = IndexSource(index, name, Blocking(config.timeout_s is not None))
+    return source, source.identity, replace(config, at_once=1)
+
+
+@contextmanager
+def _open_store(
+    store: str | Store,
+    documents: Sequence[Document],
+    config: AskingConfig,
+    encoder: AnyEncoder | None,
+    *,
+    is_blend: bool = False,
+) -> Iterator[tuple[Source, str, AskingConfig]]:
+    from argus.retrievers.dense import open_store_source
+
+    known = Known.of(documents)
+    with open_store_source(store, known, config, encoder, is_blend=is_blend) as source:
+        identity = content_hash(source.identity, _digest(documents)).hex()
+        yield source, identity, replace(config, at_once=1)
+
+
+def _open_endpoint(
+    file: Path, name: str, documents: Sequence[Document], config: AskingConfig
+) -> tuple[Source, str, AskingConfig]:
+    """Return an endpoint, asked as its description says wherever `config` does not."""
+    from argus.encoders import EncoderConfig, load_encoder
+    from argus.retrievers.dense import CORRECTED, correction_of
+    from argus.retrievers.http import HttpRetriever, load_endpoint
+
+    spec = load_endpoint(file)
     if config.id_field is not None:
         id_ = FieldPath.parse(config.id_field)
         spec = spec.model_copy(update={"answer": spec.answer.model_copy(update={"id": id_})})
@@ -217,19 +201,165 @@ def _endpoint(file: Path, name: str, inputs: _Inputs) -> Opened:
     correction = correction_of(config, encoder) if encoder is not None else None
     if config.correction is not None and correction is None:
         raise InputError(
-            f"{file} sends no vector of a query", expected="{vector} in the request",
-            fix="Leave it out, or describe a request by vector.", where="--correction",
-        )  # fmt: skip
+            f"{file} sends no vector of a query",
+            expected="{vector} in the request",
+            fix="Leave it out, or describe a request by vector.",
+            where="--correction",
+        )
+    parts = [encoder.fingerprint if encoder else ""]
+    if correction is not None:
+        parts.append(correction.identity)
+        name += CORRECTED
     asking = replace(
         config,
         at_once=config.at_once or spec.at_once,
         per_minute=config.per_minute or spec.per_minute,
         timeout_s=config.timeout_s or spec.timeout_s,
     )
-    parts = [encoder.fingerprint if encoder else ""]
-    if correction is not None:
-        parts.append(correction.identity)
-        name += CORRECTED
     identity = content_hash(spec.identity(), *parts, _digest(documents)).hex()
-    source = HttpRetriever(spec, name, Known.of(documents), encoder, correction)
-    return source, identity, asking
+    return HttpRetriever(spec, name, Known.of(documents), encoder, correction), identity, asking
+
+
+@contextmanager
+def all_opened(
+    retrievers: Sequence[Any],
+    documents: Sequence[Document],
+    asking: AskingConfig,
+    cache: Path | None,
+    encoder: AnyEncoder | None = None,
+) -> Iterator[list[OpenRetriever]]:
+    """Open every retriever; arguments as for `opened`.
+
+    Raises InputError for settings of a store if none is one.
+    """
+    check_store_settings(retrievers, asking)
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(
+                opened(one, documents=documents, config=asking, cache=cache, encoder=encoder)
+            )
+            for one in retrievers
+        ]
+
+
+@dataclass(frozen=True)
+class Answerer:
+    """The retriever of a job's queries, or the run that it made of them elsewhere.
+
+    asking, encoder: as for `opened`. Raises InputError for a name of no retriever, before the job
+    has worked.
+    """
+
+    retriever: Any = None
+    run: Path | Run | None = None
+    asking: AskingConfig | None = None
+    encoder: AnyEncoder | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.retriever, str | Path):
+            check_named(str(self.retriever))
+
+    @property
+    def is_named(self) -> bool:
+        """True if there is one; otherwise a job searches with vectors of its own."""
+        return self.retriever is not None or self.run is not None
+
+
+def answers_of(
+    source: Answerer,
+    queries: Sequence[Query],
+    k: int,
+    *,
+    documents: Sequence[Document],
+    folder: ArtifactFolder | None,
+    record: Record,
+    what: str = "queries",
+) -> tuple[str, Answers]:
+    """Return the name of a job's retriever, and its answers, which are cached in the folder.
+
+    folder: None caches nothing. what: the queries, in words. Raises ArgusError if all failed,
+    NothingMeasured if there are no queries.
+    """
+    require_some(len(queries), what, "There is nothing to ask: check what they are read from.")
+    record.encoder["fingerprint"] = NO_ENCODER
+    asking = source.asking or AskingConfig()
+    if source.run is not None:
+        check_store_settings((), asking)
+        answers = run_answers(source.run, queries)
+        if folder is not None:
+            record.open(folder)
+        return str(source.run) if isinstance(source.run, Path) else "a run", answers
+    cache = None if folder is None else folder.path / ANSWERS
+    with all_opened([source.retriever], documents, asking, cache, source.encoder) as (retriever,):
+        if folder is not None:
+            note_retrievers([source.retriever], [retriever], asking, folder, record)
+        answers = retriever.ask(queries, k)
+    if not answers.run:
+        first = next(iter(answers.failed.values()))
+        raise ArgusError(
+            f"{retriever.name} failed all {len(answers.failed):,} {what}. The first: {first}"
+        )
+    return retriever.name, answers
+
+
+def note_retrievers(
+    retrievers: Sequence[Any],
+    sources: Sequence[OpenRetriever],
+    asking: AskingConfig,
+    folder: ArtifactFolder,
+    record: Record,
+    about: Sequence[Path] = (),
+) -> None:
+    """Record the retrievers and settings, and open the folder, which caches their answers.
+
+    about: as for `check_folder`. Raises InputError if --fresh would delete a retriever.
+    """
+    record.config |= {"retrievers": [source.name for source in sources], "asking": asdict(asking)}
+    if encoders := dict.fromkeys(s.fingerprint for s in sources if s.fingerprint):
+        record.encoder["fingerprint"] = " | ".join(encoders)
+    keep_input(folder, map(input_path, retrievers))
+    record.open(folder, about=about)
+    folder.own(ANSWERS, goes_on=True)
+
+
+def run_answers(run: Path | Run, queries: Sequence[Query], name: str = "run") -> Answers:
+    """Return the answers of a run to `queries`. A query that is not in the run has failed.
+
+    A TREC file cannot tell a query without results from one that was never asked; JSON can. Readers
+    of judged runs take both for empty, as trec_eval does. name: of a run that is no file. Raises
+    InputError if the run answers none of the queries.
+    """
+    answers = read_run(run) if isinstance(run, Path) else finite_scores(run, name)
+    ours = {query.id: answers[query.id] for query in queries if query.id in answers}
+    if not ours:
+        raise InputError(
+            f"answers none of the {len(queries):,} queries (it has {_some(answers)})",
+            expected=f"results for the queries that are asked ({_some(q.id for q in queries)})",
+            fix="Check that run and queries belong together; probes are exported again with the "
+            "same corpus and settings.",
+            where=run if isinstance(run, Path) else name,
+        )
+    return Answers(ours, {q.id: "not in the run" for q in queries if q.id not in ours})
+
+
+def _some(ids: Iterable[str]) -> str:
+    unique = sorted(set(ids))
+    return ", ".join(map(repr, unique[:3])) + (", ..." if len(unique) > 3 else "")
+
+
+def require_known(run: Run, ids: Collection[str], name: str) -> None:
+    """Raise InputError if results came back and none of them is a document of the corpus.
+
+    Every document would seem lost, whatever the retriever is worth. ids: of the corpus. name: of
+    the retriever.
+    """
+    first = next((id_ for scores in run.values() for id_ in scores), None)
+    if first is None or any(id_ in ids for scores in run.values() for id_ in scores):
+        return
+    raise InputError(
+        f"no result is a document of the corpus; the first is {first!r}",
+        expected=f"ids such as {next(iter(ids), '')!r}",
+        fix="Name where a result's id stands with --result-id, or give the corpus that was indexed "
+        "(all of it: mind --limit).",
+        where=name,
+    )

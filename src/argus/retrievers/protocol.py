@@ -1,4 +1,4 @@
-"""What every job speaks to: queries in, ranked ids out."""
+"""The interface every job speaks to: queries in, ranked ids out."""
 
 from __future__ import annotations
 
@@ -11,31 +11,34 @@ from typing_extensions import TypedDict
 
 from argus.data.types import Query, Run
 
+MAX_REASONS = 20
+"""Reasons of failed queries in a summary."""
+
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Ranks documents for queries. An Argus index is one, and so is what `open_retriever` opens."""
+    """Ranks documents for queries. An Argus index is one, and so is whatever `opened` yields."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Name in reports."""
 
     def search(self, queries: Sequence[Query], k: int) -> Run:
-        """Return at most k documents per query; a query that failed is not in the run."""
+        """Return at most k documents per query. A query that failed is not in the run."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What a retriever said to some queries: every one is answered or failed."""
+    """Answers of a retriever to some queries. Every query is answered or failed."""
 
     run: Run
     """Query id to document id to score; a query that brought nothing back has no document."""
     failed: Mapping[str, str] = field(default_factory=dict)
-    """Query id to why it was not answered. It is never counted as a query without results."""
+    """Query id to the reason of its failure. It never counts as a query without results."""
     kept: int = 0
-    """Answers that an earlier run got, and that were not asked for again."""
+    """Answers read from the cache of an earlier run."""
     warning: str | None = None
-    """What is doubtful about all of them."""
+    """A doubt about all of them."""
 
 
 class RetrieverNote(TypedDict):
@@ -56,29 +59,25 @@ class RetrieverNote(TypedDict):
 
 
 class RetrievalError(Exception):
-    """One query was not answered, or with what is no ranking; the message says why."""
+    """A query has no answer, or one that is no ranking. The message says why."""
 
 
 class AskLater(RetrievalError):
-    """The server asked for a pause, of all that is sent; the same query may fare better then."""
+    """The server asked for a pause of `wait_s` seconds. The same query may succeed afterwards."""
 
     def __init__(self, reason: str, wait_s: float) -> None:
         super().__init__(reason)
         self.wait_s = wait_s
 
 
-REASONS = 20
-"""Of failed queries, that a summary holds."""
-
-
 def note_of(name: str, answers: Answers) -> RetrieverNote:
-    """Return what a summary says of a retriever and its answers."""
-    reasons = Counter(answers.failed.values())
+    """Summarise a retriever and its answers."""
+    reasons = Counter(answers.failed.values()).most_common(MAX_REASONS)
     note: RetrieverNote = {
         "name": name,
         "kept": answers.kept,
         "failed": len(answers.failed),
-        "reasons": dict(reasons.most_common(REASONS)),
+        "reasons": dict(reasons),
     }
     if answers.warning:
         note["warning"] = answers.warning
@@ -86,7 +85,7 @@ def note_of(name: str, answers: Answers) -> RetrieverNote:
 
 
 def note_lines(note: RetrieverNote, n: int) -> Iterator[str]:
-    """Yield what a person must know of them; n: queries in all."""
+    """Yield warnings, failures and cached answers in words; n: queries in all."""
     if "warning" in note:
         yield f"WARNING: {note['warning']}"
     if note["failed"]:
@@ -97,5 +96,5 @@ def note_lines(note: RetrieverNote, n: int) -> Iterator[str]:
 
 
 def kept_note(kept: int, n: int) -> str:
-    """Return what a reader must know of `kept` of n answers."""
+    """Say that `kept` of n answers come from the cache."""
     return f"{kept:,} of {n:,} answers are kept from an earlier run: --fresh asks again"

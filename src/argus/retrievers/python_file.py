@@ -1,18 +1,19 @@
-"""Run a Python file that somebody wrote, and take what it defines.
+"""Run a Python file that a user wrote, and yield the module that it defines.
 
-The file is run as it is: it may do whatever a program may; where it changes the working folder,
-that is its own (`STRANGERS`). Its folder can be imported from while
-what it defines is in use. Of two files in use at once each gets the neighbours of its own folder,
-where it imports them as it is run; what a function imports later is of the file opened last.
+The file runs as it is and may do whatever a program may. While the module is in use, imports find
+the neighbours of its file. Of two files in use at once, each gets its own neighbours for imports
+at the top of the file; an import inside a function finds those of the file opened last.
 """
 
 from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -20,15 +21,67 @@ from argus.data.provenance import content_hash
 from argus.data.syntax import syntax_tree
 from argus.data.text_files import no_file
 from argus.errors import ArgusError, InputError
-from argus.retrievers.working_folder import STRANGERS
+from argus.retrievers.session import first_line
 
 _MODULE = "_argus_retriever_"
 _folders: list[Path] = []
-"""Of the files that are in use."""
+"""Folders of the files in use."""
+
+
+class WorkingFolder:
+    """The working folder of user code, apart from that of Argus.
+
+    A file that changes its folder finds itself there again, while a relative path of the command
+    line, such as that of --out, keeps its meaning.
+    """
+
+    def __init__(self) -> None:
+        self._ours: Path | None = None
+        self._users: Path | None = None
+        self._running = 0
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Run user code in the folder where it was last; return to the caller's folder."""
+        with self._lock:
+            self._running += 1
+            if self._running == 1:
+                self._ours = _here()
+                _go(self._users)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if self._running == 0:
+                    here = _here()
+                    self._users = here if here != self._ours else None
+                    _go(self._ours if self._users else None)
+
+    def forget(self) -> None:
+        """Start the next file in the caller's folder."""
+        self._users = None
+
+
+USER_CODE_CWD = WorkingFolder()
+"""Shared by all files in use, as one process has one working folder."""
+
+
+def _here() -> Path | None:
+    with suppress(OSError):
+        return Path.cwd()
+    return None
+
+
+def _go(folder: Path | None) -> None:
+    if folder is not None:
+        with suppress(OSError):  # it was deleted: whatever needs it will say so
+            os.chdir(folder)
 
 
 def split_spec(spec: str) -> tuple[Path, str]:
-    """Return file and name of `FILE.py` or `FILE.py:NAME`; InputError where there is none."""
+    """Split `FILE.py` or `FILE.py:NAME` into file and name; InputError if there is no such file."""
     path, name = Path(spec), ""
     if not path.is_file() and ":" in spec:
         before, _, name = spec.rpartition(":")
@@ -52,56 +105,89 @@ def split_spec(spec: str) -> tuple[Path, str]:
 
 @contextmanager
 def module_of(path: Path, expected: str) -> Iterator[ModuleType]:
-    """Run a file; while the context lasts, its folder can be imported from.
+    """Run a file and yield its module; within the context, imports find its neighbours.
 
-    expected: what it is to define, for messages. Raises InputError for what cannot be run.
+    expected: what the file must define, for messages. Raises InputError if it cannot be run.
     """
     folder = path.parent.resolve()
-    aside = _strangers(folder)
+    shadowed = [
+        name
+        for name in sorted(sys.modules)
+        if any(other != folder and _is_neighbour(name, other) for other in _folders)
+        and ((folder / f"{_top(name)}.py").is_file() or (folder / _top(name)).is_dir())
+    ]
+    aside = {name: sys.modules.pop(name) for name in shadowed}
     before = set(sys.modules)
     sys.path.insert(0, str(folder))
     _folders.append(folder)
     try:
-        with STRANGERS.entered():
+        with USER_CODE_CWD.entered():
             module = _run(path, expected)
         yield module
     finally:
         sys.path.remove(str(folder))
         _folders.remove(folder)
         if not _folders:
-            STRANGERS.forget()
-        own = [
-            name for name in set(sys.modules) - before
-            if name.startswith(_MODULE) or _is_neighbour(name, folder)
-        ]  # fmt: skip
-        for name in own:  # a package is told by its own module: all are looked at first
+            USER_CODE_CWD.forget()
+        new = set(sys.modules) - before
+        own = [name for name in new if name.startswith(_MODULE) or _is_neighbour(name, folder)]
+        for name in own:  # not within the loop above: a submodule is told by its package
             del sys.modules[name]
         for name, module in aside.items():
             sys.modules.setdefault(name, module)
 
 
+def _run(path: Path, expected: str) -> ModuleType:
+    name = f"{_MODULE}{path.stem}_{content_hash(str(path.resolve()), size=4).hex()}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None, "a .py file always has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        got = f"raised {type(error).__name__} when run: {first_line(error)}"
+        if isinstance(error, SyntaxError):
+            at = f"line {error.lineno}" if error.lineno else "somewhere"
+            got = f"is not Python: {error.msg}, {at}"
+        expected = f"a file that runs and defines {expected}"
+        raise InputError(got, expected=expected, fix="Mend the file.", where=path) from error
+    return module
+
+
+def _top(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _is_neighbour(name: str, folder: Path) -> bool:
+    """Return whether a module was imported from a folder."""
+    top = _top(name)
+    spec = getattr(sys.modules.get(top), "__spec__", None)
+    origin = getattr(spec, "origin", None)
+    return isinstance(origin, str) and Path(origin) in (
+        folder / f"{top}.py",
+        folder / top / "__init__.py",
+    )
+
+
 def file_hash(path: Path) -> str:
-    """Return a hash of a file that is run: where it lies, it and the neighbours that it imports.
+    """Hash the path and content of a file and of all neighbours that it imports.
 
-    Neighbours are what `import` names anywhere in it or in them, a package with all its modules.
+    A neighbour counts if `import` names it anywhere in the file or in another neighbour; a package
+    counts with all its modules.
     """
-    parts: list[str | bytes] = []
-    for file in _with_neighbours(path.resolve()):
-        parts += [str(file), file.read_bytes()]
-    return content_hash(*parts).hex()
-
-
-def _with_neighbours(path: Path) -> list[Path]:
-    files = {path: None}
-    pending = [path]
+    pending = [path.resolve()]
+    files = dict.fromkeys(pending)
     while pending:
-        for name in _imported(pending.pop()):
-            module, package = path.parent / f"{name}.py", path.parent / name
-            for file in (module, *sorted(package.rglob("*.py"))):
-                if file.is_file() and file not in files:
-                    files[file] = None
-                    pending.append(file)
-    return list(files)
+        file = pending.pop()
+        for name in _imported(file):
+            module, package = file.parent / f"{name}.py", file.parent / name
+            found = [f for f in (module, *sorted(package.rglob("*.py"))) if f.is_file()]
+            pending += [f for f in found if f not in files]
+            files |= dict.fromkeys(found)
+    return content_hash(*(part for f in files for part in (str(f), f.read_bytes()))).hex()
 
 
 def _imported(file: Path) -> set[str]:
@@ -112,32 +198,12 @@ def _imported(file: Path) -> set[str]:
         return set()
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {n.module for n in nodes if isinstance(n, ast.ImportFrom) and n.module and not n.level}
-    return {name.partition(".")[0] for name in names}
-
-
-def _strangers(folder: Path) -> dict[str, ModuleType]:
-    """Take out the neighbours of other files in use that this folder has of the same name."""
-    others = {other for other in _folders if other != folder}
-    names = [
-        name for name in sys.modules
-        if any(_is_neighbour(name, other) for other in others) and _holds(folder, name)
-    ]  # fmt: skip
-    return {name: sys.modules.pop(name) for name in sorted(names)}
-
-
-def _holds(folder: Path, name: str) -> bool:
-    top = name.partition(".")[0]
-    return (folder / f"{top}.py").is_file() or (folder / top).is_dir()
-
-
-def first_line(error: BaseException) -> str:
-    """Return what an error of a stranger's code says, in one line."""
-    return next(iter(str(error).strip().splitlines()), "no message")[:200]
+    return set(map(_top, names))
 
 
 @contextmanager
 def refusing_what_raises(where: str | Path) -> Iterator[None]:
-    """Raise InputError where looking at a stranger's object runs code that raises."""
+    """Raise InputError if a look at a user's object runs code that raises."""
     try:
         yield
     except (ArgusError, KeyboardInterrupt):
@@ -149,39 +215,3 @@ def refusing_what_raises(where: str | Path) -> Iterator[None]:
             fix="Mend it, or write a function retrieve(query, k) around it.",
             where=where,
         ) from error
-
-
-def _run(path: Path, expected: str) -> ModuleType:
-    name = f"{_MODULE}{path.stem}_{content_hash(str(path.resolve()), size=4).hex()}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise _broken(path, "cannot be loaded as Python", expected)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except SyntaxError as error:
-        at = f"line {error.lineno}" if error.lineno else "somewhere"
-        raise _broken(path, f"is not Python: {error.msg}, {at}", expected) from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # whatever a stranger's code raises
-        problem = f"raised {type(error).__name__} when run: {first_line(error)}"
-        raise _broken(path, problem, expected) from error
-    return module
-
-
-def _broken(path: Path, got: str, expected: str) -> InputError:
-    return InputError(
-        got, expected=f"a file that runs and defines {expected}", fix="Mend the file.", where=path
-    )
-
-
-def _is_neighbour(name: str, folder: Path) -> bool:
-    """Return whether a module was imported from the file's own folder."""
-    top = name.partition(".")[0]
-    spec = getattr(sys.modules.get(top), "__spec__", None)
-    origin = getattr(spec, "origin", None)
-    return isinstance(origin, str) and Path(origin) in (
-        folder / f"{top}.py", folder / top / "__init__.py",
-    )  # fmt: skip

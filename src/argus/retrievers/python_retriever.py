@@ -1,4 +1,11 @@
-"""A retriever of the team's own: an object, class or function, here or in `FILE.py:NAME`."""
+"""Ask an object, class or function that retrieves, whichever library it is written for.
+
+No library is imported. The names of an object's methods and of their parameters tell how to call
+it: LangChain retrievers (`invoke`) and vector stores (`similarity_search_with_score`), LlamaIndex
+(`retrieve`), Haystack (`run`), txtai (`search`), CAR's scorer (`retrieve(query, corpus, k)`), Argus
+(`search(queries, k)`), BEIR (`search(corpus, queries, top_k)`), mteb (`index(corpus, ...)`, then
+`search(queries, *, top_k, ...)`) and plain functions, async or not.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +14,235 @@ import inspect
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, Literal
 
 from argus.data.provenance import content_hash
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError, InputError
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.python_file import file_hash, first_line, module_of, split_spec
+from argus.retrievers.python_file import file_hash, module_of, split_spec
 from argus.retrievers.results import Known, listed, ranked
-from argus.retrievers.session import Answer, in_a_thread, raised
-from argus.retrievers.shapes import CORPUS, EXPECTED, METHODS, Call, call_of
+from argus.retrievers.session import BATCH, Source, first_line, in_a_thread, raised
 
 Corpus = Sequence[Mapping[str, Any]]
+METHODS = (
+    "similarity_search_with_score", "invoke", "retrieve", "search", "run", "get_relevant_documents",
+)  # fmt: skip
+"""Tried in this order; the async twin has an `a` before its name. Then the object itself."""
+QUERY = ("query", "queries", "input", "question", "text", "q", "str_or_query_bundle", "search_term")
+DEPTH = ("k", "top_k", "topk", "limit", "n", "n_results", "num_results", "max_results", "size")
+CORPUS = ("corpus", "documents", "docs")
+EXPECTED = (
+    "a function, or an object with retrieve, search, invoke, run or similarity_search_with_score, "
+    "that takes a query"
+)
+WRAP = "Write a function retrieve(query, k) around it"
+MTEB_VALUES: Mapping[str, Any] = {
+    "task_metadata": SimpleNamespace(
+        name="Argus", type="Retrieval", category="t2t", modalities=["text"], prompt=None,
+        languages=["eng"], get_modalities=lambda prompt_type=None: ["text"],
+    ),
+    "hf_split": "test", "hf_subset": "default", "encode_kwargs": {}, "num_proc": None,
+}  # fmt: skip
+"""Arguments of mteb 2's SearchProtocol beside queries and corpus. A search that takes the first
+of them is mteb's."""
 
 
 @dataclass(frozen=True)
-class PythonRetriever:
-    """Asks an object one query at a time. What it raises makes that query failed.
+class Call:
+    """How to ask a retriever one query, or several at once if it is `batched`."""
 
-    in_threads: calls that block are made in threads, so that several run at once and one that
-    hangs can be given up; without it they are made in the caller's own thread, one by one.
+    method: Callable[..., Any]
+    shape: str
+    """Such as "HybridRetriever.invoke", for messages and manifests."""
+    query_name: str | None
+    depth_name: str | None
+    """None: it returns as many results as it is set to."""
+    corpus_name: str | None
+    needs_corpus: bool = False
+    batched: Literal["", "argus", "beir", "mteb"] = ""
+    """How it takes several queries: as `Query`s, a dictionary of texts, or a table."""
+    prepare: Callable[[Corpus], None] | None = None
+    """Indexes the corpus before the first query, once."""
+
+    def one(self, text: str, k: int, corpus: Corpus) -> Any:
+        """Ask one query; the result may have to be awaited."""
+        return self._send(text, k, corpus)
+
+    def all(self, queries: Sequence[Query], k: int, corpus: Corpus) -> Any:
+        """Ask a batch; return a run, as the retriever's own convention has it."""
+        if self.batched == "argus":
+            return self._send(list(queries), k, corpus)
+        if self.batched == "mteb":
+            return self._send(_table([{"id": q.id, "text": q.text} for q in queries]), k, ())
+        texts = {query.id: query.text for query in queries}
+        return self._send(
+            texts, k, {d["_id"]: {"title": d["title"], "text": d["text"]} for d in corpus}
+        )
+
+    def _send(self, query: Any, k: int, corpus: Any) -> Any:
+        named = {self.depth_name: k} if self.depth_name else {}
+        if self.corpus_name and corpus:
+            named[self.corpus_name] = corpus
+        if self.query_name is None:
+            return self.method(query, **named)
+        return self.method(**{self.query_name: query}, **named)
+
+
+def call_of(retriever: Any) -> Call:
+    """Return how to ask an object or function. Raises InputError if it has no known shape."""
+    search = _method(retriever, "search")
+    if search is not None and _names(search) == ["queries", "k"]:  # only Argus's, so it comes first
+        return call_of_method(retriever, "search")
+    for name in METHODS:
+        if _method(retriever, name) is None:
+            continue
+        twin = _method(retriever, f"a{name}")
+        if twin is not None and not any(
+            p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in _signature(twin) or ()
+        ):
+            twin = None  # inherited: it takes whatever comes
+        call = call_of_method(retriever, name, twin)
+        index = _method(retriever, "index") if call.batched == "mteb" else None
+        if index is None:
+            return call
+        prepare = _indexing(index, f"{_kind(retriever)}.index")
+        return replace(call, needs_corpus=True, prepare=prepare)
+    if callable(retriever) and not inspect.isclass(retriever):
+        return _bound(retriever, getattr(retriever, "__name__", _kind(retriever)))
+    raise InputError(
+        f"a {_kind(retriever)} without a method that retrieves",
+        expected=EXPECTED,
+        fix="Give it one, or write a function retrieve(query, k) around it.",
+        where="retriever",
+    )
+
+
+def call_of_method(retriever: Any, name: str, method: Callable[..., Any] | None = None) -> Call:
+    """Return how to ask one method of an object; InputError if it needs more than a query.
+
+    method: called instead, such as the async twin of the named one.
+    """
+    return _bound(method or getattr(retriever, name), f"{_kind(retriever)}.{name}")
+
+
+def takes_corpus_alone(thing: Any) -> bool:
+    """Return whether a function takes the corpus and nothing else, so that it makes a retriever."""
+    return inspect.isfunction(thing) and len(names := _names(thing)) == 1 and names[0] in CORPUS
+
+
+def _bound(method: Callable[..., Any], shape: str) -> Call:
+    """Assign a method's parameters by their names: query, depth, corpus, mteb's task."""
+    parameters = _parameters(method, shape)
+    names = [p.name for p in parameters]
+    depth = next((name for name in DEPTH if name in names), None)
+    corpus = next((name for name in CORPUS if name in names), None)
+    first = next((n for n in names if n not in {depth, corpus}), None)
+    query = next((name for name in QUERY if name in names), first)
+    is_mteb = "task_metadata" in names
+    task = {name: MTEB_VALUES[name] for name in names if is_mteb and name in MTEB_VALUES}
+    required = [p.name for p in parameters if p.default is p.empty]
+    missing = [name for name in required if name not in {query, depth, corpus, *task}]
+    if query is None or missing:
+        raise InputError(
+            f"{shape} needs {', '.join(missing)}" if missing else f"{shape} takes no query",
+            expected="a query, and beside it at most k and the corpus",
+            fix=f"{WRAP} that gives the rest.",
+            where="retriever",
+        )
+    batched: Literal["", "argus", "beir", "mteb"] = ""
+    if query == "queries":
+        batched = "mteb" if task else "beir" if corpus or depth == "top_k" else "argus"
+        method = partial(method, **task) if task else method
+    by_name = any(p.name == query and p.kind != p.POSITIONAL_ONLY for p in parameters)
+    return Call(
+        method, shape, query if by_name else None, depth, corpus, corpus in required, batched
+    )
+
+
+def _signature(method: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Return all parameters; None if the method does not tell them."""
+    try:
+        return list(inspect.signature(method).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
+def _names(method: Callable[..., Any]) -> list[str]:
+    return [p.name for p in _signature(method) or ()]
+
+
+def _parameters(method: Callable[..., Any], shape: str) -> list[inspect.Parameter]:
+    """Return the parameters but for *args and **kwargs; InputError if it does not tell them."""
+    parameters = _signature(method)
+    if parameters is None:
+        raise InputError(
+            f"{shape} does not tell its parameters",
+            expected=EXPECTED,
+            fix=f"{WRAP}.",
+            where="retriever",
+        )
+    return [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+
+def _method(thing: Any, name: str) -> Callable[..., Any] | None:
+    method = getattr(thing, name, None)
+    return method if callable(method) else None
+
+
+def _kind(value: Any) -> str:
+    return value.__name__ if inspect.isclass(value) else type(value).__name__
+
+
+def _indexing(index: Callable[..., Any], shape: str) -> Callable[[Corpus], None]:
+    """Return a function that gives mteb's `index` the corpus, the first time that it is called."""
+    names = [p.name for p in _parameters(index, shape)]
+    values = {name: MTEB_VALUES[name] for name in names if name in MTEB_VALUES}
+    is_done = False
+
+    def once(corpus: Corpus) -> None:
+        nonlocal is_done
+        if not is_done:
+            rows = [{"id": d["_id"], "title": d["title"], "text": d["text"]} for d in corpus]
+            index(_table(rows), **values)
+        is_done = True
+
+    return once
+
+
+class Table(list[Mapping[str, Any]]):
+    """Rows that give a column by its name, as a table of `datasets` does."""
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return a row, some rows, or a column."""
+        return [row[key] for row in self] if isinstance(key, str) else super().__getitem__(key)
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self[0]) if self else []
+
+
+def _table(rows: list[Mapping[str, Any]]) -> Any:
+    """Return a table of `datasets` where that is installed, as it is beside mteb."""
+    try:
+        from datasets import Dataset
+    except ImportError:
+        return Table(rows)
+    return Dataset.from_list(rows)
+
+
+@dataclass(frozen=True)
+class PythonRetriever(Source):
+    """Asks an object. Whatever it raises fails that query.
+
+    in_threads: make blocking calls in threads, so that several run at once and one that hangs can
+    be given up; otherwise in the caller's own thread, one by one.
     """
 
     call: Call
@@ -40,32 +251,41 @@ class PythonRetriever:
     corpus: Corpus = field(default=(), repr=False)
     id_field: str | None = None
     in_threads: bool = False
+    batch: int | None = 1
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[None]:
-        """Let it index the corpus where it wants to; what cannot be indexed cannot be asked."""
+        """Give it the corpus to index, if it wants one. Raises ArgusError if that fails."""
         if self.call.prepare is not None:
             try:
-                await self._called(lambda: self.call.prepare and self.call.prepare(self.corpus))
+                await self._called(partial(self.call.prepare, self.corpus))
             except RetrievalError as error:
                 raise ArgusError(f"{self.name} could not index the corpus: it {error}") from error
         yield
 
-    async def answer(self, text: str, k: int) -> Answer:
-        """Return documents with falling scores; raises RetrievalError."""
-        answer = await self._called(lambda: self.call.one(text, k, self.corpus))
-        return self._ranked(answer, k)
+    async def answer(self, queries: Sequence[Query], k: int) -> Run:
+        """Return documents with decreasing scores per query; see `Source`."""
+        if not self.call.batched:
+            return {q.id: await self._answer_one(q.text, k) for q in queries}
+        answers = await self._called(lambda: self.call.all(queries, k, self.corpus))
+        if not isinstance(answers, Mapping):
+            raise RetrievalError(f"returned {type(answers).__name__}, not {{query: documents}}")
+        absent = next((q.id for q in queries if q.id not in answers), None)
+        if absent is not None:
+            raise RetrievalError(f"returned no answer to query {absent!r}")
+        return {q.id: ranked(answers[q.id], k, self.known, self.id_field) for q in queries}
 
-    def _ranked(self, answer: Any, k: int) -> Answer:
+    async def _answer_one(self, text: str, k: int) -> dict[str, float]:
+        answer = await self._called(lambda: self.call.one(text, k, self.corpus))
         return ranked(answer, k, self.known, self.id_field)
 
     async def _called(self, call: Callable[[], Any]) -> Any:
-        """Return what a call of a stranger's code returns; whatever it raises is a failure."""
+        """Return the result of user code; whatever it raises becomes a RetrievalError."""
         try:
-            threaded = self.in_threads and not self.call.is_async
+            is_async = inspect.iscoroutinefunction(self.call.method)
             work = partial(_collected, call)
-            answer = await in_a_thread(work) if threaded else work()
-            if type(answer) is list:  # most are; to ask what else it is costs as much as the rest
+            answer = await in_a_thread(work) if self.in_threads and not is_async else work()
+            if type(answer) is list:  # the usual type; isawaitable costs as much as all the rest
                 return answer
             return listed(await answer) if inspect.isawaitable(answer) else answer
         except RetrievalError:
@@ -79,80 +299,61 @@ class PythonRetriever:
             raise RetrievalError(raised(error)) from error
 
 
-@dataclass(frozen=True)
-class PythonBatchRetriever(PythonRetriever):
-    """Asks an object that takes several queries at once, and answers with a run."""
-
-    async def answer(self, text: str, k: int) -> Answer:
-        """Return documents with falling scores; raises RetrievalError."""
-        return (await self.answer_many([Query("query", text)], k))["query"]
-
-    @property
-    def takes_all(self) -> bool:
-        """See `AnsweringMany`: BEIR's and mteb's searches go through the whole corpus each time."""
-        return self.call.batched in ("beir", "mteb")
-
-    async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
-        """Return an answer to every query; raises RetrievalError where any lacks one."""
-        answers = await self._called(lambda: self.call.all(queries, k, self.corpus))
-        if not isinstance(answers, Mapping):
-            raise RetrievalError(f"returned {type(answers).__name__}, not {{query: documents}}")
-        absent = next((q.id for q in queries if q.id not in answers), None)
-        if absent is not None:
-            raise RetrievalError(f"returned no answer to query {absent!r}")
-        return {q.id: self._ranked(answers[q.id], k) for q in queries}
+def _collected(call: Callable[[], Any]) -> Any:
+    """Make a call and run a generator to its end: that is where its work is done."""
+    try:
+        answer = call()
+        return answer if type(answer) is list else listed(answer)
+    except (asyncio.CancelledError, GeneratorExit) as error:  # nobody cancels what is no coroutine
+        raise RetrievalError(raised(error)) from error
 
 
 def python_retriever(
     thing: Any, documents: Sequence[Document], name: str, config: AskingConfig
 ) -> PythonRetriever:
-    """Return what asks an object, function or class. Raises InputError for an unknown shape."""
+    """Return the source of an object, function or class. Raises InputError for unknown shapes."""
     call = call_of(made(thing, documents))
     if call.needs_corpus and not documents:
         raise _no_corpus(call.shape)
-    several = (config.at_once or 1) > 1 or config.timeout_s is not None
-    kind = PythonBatchRetriever if call.batched else PythonRetriever
-    return kind(
+    whole_corpus = call.batched in ("beir", "mteb")  # each call goes through all of it
+    return PythonRetriever(
         call,
         name or call.shape,
         known=Known.of(documents),
         corpus=corpus_rows(documents) if call.corpus_name or call.prepare else (),
         id_field=config.id_field,
-        in_threads=several,
+        in_threads=(config.at_once or 1) > 1 or config.timeout_s is not None,
+        batch=None if whole_corpus else BATCH if call.batched else 1,
     )
 
 
 def corpus_rows(documents: Sequence[Document]) -> list[Mapping[str, Any]]:
-    """Return the corpus as a retriever is given it that asks for one."""
+    """Return the corpus as dictionaries, for a retriever that takes it."""
     return [
-        {"doc_id": d.id, "_id": d.id, "title": d.title, "text": d.text, **_free(d.metadata)}
+        {**d.metadata, "doc_id": d.id, "_id": d.id, "title": d.title, "text": d.text}
         for d in documents
     ]
 
 
 def made(thing: Any, documents: Sequence[Document]) -> Any:
-    """Return an object that retrieves: of a class, one made with the corpus, or without.
-
-    Raises InputError where the class cannot be made so.
-    """
+    """Return an object that retrieves: an instance of a class, anything else as it is."""
     return instance(thing, corpus_rows(documents)) if inspect.isclass(thing) else thing
 
 
 def instance(maker: Callable[..., Any], corpus: Corpus, where: Path | str = "retriever") -> Any:
-    """Call a class, or a function that makes an object, with the corpus where it takes one.
+    """Call a class, or a function that makes an object, with the corpus if it takes one.
 
-    Raises InputError where it raises, and where it needs a corpus and there is none.
+    Raises InputError if it raises, and if it needs a corpus and there is none.
     """
     parameters = inspect.signature(maker).parameters
     names = [name for name in CORPUS if name in parameters]
     if not corpus and any(parameters[n].default is inspect.Parameter.empty for n in names):
         raise _no_corpus(maker.__name__)
-    arguments = {name: corpus for name in names if corpus}
     try:
-        return maker(**arguments)
+        return maker(**{name: corpus for name in names if corpus})
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # whatever a stranger's code raises
+    except BaseException as error:  # user code
         raise InputError(
             f"{maker.__name__}() raised {type(error).__name__}: {first_line(error)}",
             expected="a class that can be made without arguments, or with the corpus alone",
@@ -172,72 +373,46 @@ def _no_corpus(shape: str) -> InputError:
 
 @contextmanager
 def named_in_file(spec: str) -> Iterator[tuple[Any, str]]:
-    """Run `FILE.py` or `FILE.py:NAME`; yield what is named, or the only thing there that retrieves.
+    """Run `FILE.py` or `FILE.py:NAME`; yield the named object, or the only one that retrieves.
 
-    And a hash of the file and its neighbours, which tells its answers from another's. Raises
-    InputError.
+    With it comes a hash of the file, its neighbours and the name: the identity of its answers.
+    Raises InputError if there is no such object.
     """
     path, name = split_spec(spec)
     with module_of(path, EXPECTED) as module:
-        yield _named(module, name, path), content_hash(file_hash(path), name).hex()
-
-
-def _collected(call: Callable[[], Any]) -> Any:
-    """Make a call and run a generator to its end: that is where its work is done."""
-    try:
-        answer = call()
-        return answer if type(answer) is list else listed(answer)
-    except (asyncio.CancelledError, GeneratorExit) as error:  # nobody cancels what is no coroutine
-        raise RetrievalError(raised(error)) from error
-
-
-def _named(module: ModuleType, name: str, path: Path) -> Any:
-    if name:
-        thing = getattr(module, name, None)
+        thing = getattr(module, name, None) if name else _only_retriever(module, path)
         if thing is None:
             raise InputError(
                 f"no {name} in it", expected=EXPECTED, fix="Check the name.", where=path
             )
-        return thing
+        yield thing, content_hash(file_hash(path), name).hex()
+
+
+def _only_retriever(module: ModuleType, path: Path) -> Any:
     own = {n: v for n, v in vars(module).items() if not n.startswith("_") and _retrieves(v, module)}
-    if len(own) != 1:
-        raise InputError(
-            f"{len(own)} things in it that retrieve ({', '.join(own)})" if own
-            else "nothing in it that retrieves",
-            expected="one" if own else EXPECTED,
-            fix=f"Name one: {path}:{next(iter(own))}" if own else "Write one.",
-            where=path,
-        )  # fmt: skip
-    return next(iter(own.values()))
+    if len(own) == 1:
+        return next(iter(own.values()))
+    if not own:
+        got, expected, fix = "nothing in it that retrieves", EXPECTED, "Write one."
+    else:
+        got, expected = f"{len(own)} things in it that retrieve ({', '.join(own)})", "one"
+        fix = f"Name one: {path}:{next(iter(own))}"
+    raise InputError(got, expected=expected, fix=fix, where=path)
 
 
 def _retrieves(value: Any, module: ModuleType) -> bool:
     """Return whether a file defines this and it retrieves, by the names of methods."""
     if inspect.ismodule(value) or inspect.isabstract(value):
         return False
+    has_method = any(callable(getattr(value, name, None)) for name in METHODS)
     if inspect.isclass(value) or inspect.isfunction(value):
-        if value.__module__ != module.__name__:
-            return False
-        return (inspect.isfunction(value) and value.__name__ in METHODS) or _has_method(value)
-    return _has_method(value) and not _is_from_python(value) and _can_be_asked(value)
-
-
-def _is_from_python(value: Any) -> bool:
-    """Return whether a value's class is Python's own, such as a compiled pattern's."""
-    return type(value).__module__.partition(".")[0] in sys.stdlib_module_names
-
-
-def _can_be_asked(value: Any) -> bool:
+        is_named = inspect.isfunction(value) and value.__name__ in METHODS
+        return value.__module__ == module.__name__ and (is_named or has_method)
+    is_python_own = type(value).__module__.partition(".")[0] in sys.stdlib_module_names
+    if not has_method or is_python_own:  # a compiled pattern has a method `search`
+        return False
     try:
         call_of(value)
     except InputError:
         return False
     return True
-
-
-def _has_method(value: Any) -> bool:
-    return any(callable(getattr(value, name, None)) for name in METHODS)
-
-
-def _free(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {k: v for k, v in metadata.items() if k not in ("doc_id", "_id", "title", "text")}

@@ -1,4 +1,4 @@
-"""What a retriever returned, as ids and scores: of documents, nodes, dictionaries, pairs or ids."""
+"""Read ids and scores from the answer of any retriever: documents, nodes, rows, pairs or ids."""
 
 from __future__ import annotations
 
@@ -21,33 +21,31 @@ from argus.retrievers.protocol import RetrievalError
 
 LOG = logging.getLogger(__name__)
 LISTS = ("documents", "results", "hits", "matches", "points", "data", "source_nodes")
-"""Where a list of results stands in a larger answer."""
+"""Names under which a larger answer holds its list of results."""
 INNER = ("node", "document", "payload", "_source", "entity")
-"""Where an item's own fields stand, when it is wrapped."""
+"""Names under which a wrapped item holds its own fields."""
 ID_NAMES = ("doc_id", "document_id", "_id", "id", "docno", "docid", "pid", "ref_doc_id", "node_id")
-"""Where an item's id stands, the most telling first; `source` only where it is a known id."""
+"""Names of an item's id, the most telling first. `source` counts only if it is a known id."""
 SCORE_NAMES = ("score", "_score", "similarity", "relevance_score")
-IDS = (str, Integral, UUID)
 TEXT_NAMES = ("page_content", "text", "content", "contents", "passage")
-
-
-MOST = 1_000_000
-"""Items of an answer that comes one by one: a generator may have no end."""
+IDS = (str, Integral, UUID)
+MAX_ITEMS = 1_000_000
+"""Items read from an iterator. A generator may have no end."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """The documents that are looked for. Without them the first id of an item is taken."""
+    """Ids and texts of the documents to recognise. Without them the first id of an item counts."""
 
     ids: frozenset[str] = frozenset()
     by_text: Mapping[str, str] = field(default_factory=dict)
-    """Text to id, for passages that come back without an id; "" where it stands twice."""
+    """Text to id, for passages without an id; "" where several documents have the text."""
     id_field: str | None = None
-    """Where the records of the documents hold their ids: a result may hold its own there, too."""
+    """Field of the corpus's own records that holds their ids. Results may use it, too."""
 
     @classmethod
     def of(cls, documents: Iterable[Document]) -> Known:
-        """Return what ids and texts of a corpus tell; a text that stands twice tells nothing."""
+        """Collect ids and texts of a corpus."""
         ids: set[str] = set()
         texts: dict[str, str] = {}
         id_field: str | None = None
@@ -59,21 +57,30 @@ class Known:
                 texts[text] = document.id if text not in texts else ""
         return cls(frozenset(ids), texts, id_field)
 
-    def of_text(self, texts: Iterable[str]) -> str | None:
-        """Return the document that has one of these texts; None where none has, or several have."""
-        return next((id_ for text in texts if (id_ := self.by_text.get(text.strip()))), None)
-
 
 def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> dict[str, float]:
     """Return the first k documents of an answer with their scores, ties by id.
 
-    Without scores, or where they rise, the order in which documents came is the ranking, as
-    1 / place (`are_places`). id_field: where an item's id stands, dotted ("metadata.source"); None
-    looks at the usual places.
-    Of a document that comes back twice, as chunks do, the first counts. Raises RetrievalError for
-    what holds no list, no id, half a character in one, or a score that is no finite number.
+    Of a document that comes back twice, as chunks do, the first counts. Without scores, or if they
+    increase, the order of the answer is the ranking and document i scores 1 / i (`are_places`).
+    id_field: dotted path of an item's id ("metadata.source"); None looks at the usual places.
+    Raises RetrievalError if there is no list, no id, half a character in an id, or a score that is
+    no finite number.
     """
-    best = _ranked(answer, k, known, id_field)
+    best = _decreasing_pairs(answer)
+    if best is None or len(best) > k:
+        hits: dict[str, float | None] = {}
+        for id_, score, _ in items_of(answer, known, id_field):
+            if score is not None and not math.isfinite(score):
+                raise RetrievalError(f"returned {id_!r} with the score {score}")
+            hits.setdefault(id_, score)
+        first = list(hits.items())[:k]
+        best = {id_: float(score) for id_, score in first if score is not None}
+        if len(best) < len(first) or any(a < b for a, b in pairwise(best.values())):
+            best = {id_: 1 / place for place, (id_, _) in enumerate(first, start=1)}
+        elif (by_id := list(ranking(best))) != list(best):
+            _tell_of_ties()
+            best = {id_: best[id_] for id_ in by_id}
     try:
         "".join(best).encode()
     except UnicodeEncodeError as error:
@@ -83,28 +90,9 @@ def ranked(answer: Any, k: int, known: Known, id_field: str | None = None) -> di
     return best
 
 
-def _ranked(answer: Any, k: int, known: Known, id_field: str | None) -> dict[str, float]:
-    if (pairs := _pairs(answer)) is not None and len(pairs) <= k:
-        return pairs
-    hits: dict[str, float | None] = {}
-    for item in _items(answer):
-        id_, score = _hit(item, known, id_field)
-        if score is not None and not math.isfinite(score):
-            raise RetrievalError(f"returned {id_!r} with the score {score}")
-        hits.setdefault(id_, score)
-    best = list(hits.items())[:k]
-    scored = {id_: float(score) for id_, score in best if score is not None}
-    if len(scored) == len(best) and all(a >= b for a, b in pairwise(scored.values())):
-        by_id = {id_: scored[id_] for id_ in ranking(scored)}
-        if list(by_id) != list(scored):
-            _tell_of_ties()
-        return by_id
-    return {id_: 1 / place for place, (id_, _) in enumerate(best, start=1)}
-
-
 @cache
 def _tell_of_ties() -> None:
-    """Say, once in a process, that equal scores are ranked by id."""
+    """Log once in a process that equal scores are ranked by id."""
     LOG.info("equal scores are ranked by id; where their order matters, return ids without scores")
 
 
@@ -113,8 +101,8 @@ def are_places(scores: Mapping[str, float]) -> bool:
     return all(score == 1 / place for place, score in enumerate(scores.values(), start=1))
 
 
-def _pairs(answer: Any) -> dict[str, float] | None:
-    """Return a list of ids and falling scores as it is: most are, and need no second look."""
+def _decreasing_pairs(answer: Any) -> dict[str, float] | None:
+    """Return a list of (id, strictly decreasing score) as a run: the fast path of most answers."""
     if type(answer) is not list:
         return None
     above = math.inf
@@ -134,19 +122,32 @@ def items_of(
 ) -> Iterator[tuple[str, float | None, Any]]:
     """Yield id, score and the item itself, in the order they came in; errors as for `ranked`."""
     for item in _items(answer):
-        yield *_hit(item, known, id_field), item
+        inner, score = item, None
+        if isinstance(item, tuple | list):
+            if len(item) != 2:
+                raise RetrievalError(
+                    f"returned a {_kind(item)} of {len(item)}, not an id and a score"
+                )
+            inner, score = item
+        if isinstance(inner, IDS):
+            yield str(inner), _number(score), item
+            continue
+        if score is None:
+            scores = (_get(inner, name) for name in SCORE_NAMES)
+            score = next((s for s in scores if s is not None), None)
+        yield hit_id(inner, known, id_field), _number(score), item
 
 
 def listed(answer: Any) -> Any:
-    """Return an answer that comes one by one as a list, and any other as it is.
+    """Return the items of an iterator as a list, any other answer as it is.
 
-    Raises RetrievalError for more than MOST items.
+    Raises RetrievalError for more than MAX_ITEMS items.
     """
     if not isinstance(answer, Iterator):
         return answer
-    items = list(islice(answer, MOST + 1))
-    if len(items) > MOST:
-        raise RetrievalError(f"returned more than {MOST:,} results")
+    items = list(islice(answer, MAX_ITEMS + 1))
+    if len(items) > MAX_ITEMS:
+        raise RetrievalError(f"returned more than {MAX_ITEMS:,} results")
     return items
 
 
@@ -176,71 +177,54 @@ def _items(answer: Any) -> Iterable[Any]:
     return answer
 
 
-def _hit(item: Any, known: Known, id_field: str | None) -> tuple[str, float | None]:
-    if isinstance(item, IDS):
-        return str(item), None
-    score: Any = None
-    if isinstance(item, tuple | list):
-        if len(item) != 2:
-            raise RetrievalError(f"returned a {_kind(item)} of {len(item)}, not an id and a score")
-        item, score = item
-        if isinstance(item, IDS):
-            return str(item), _number(score)
-    if score is None:
-        score = next((s for name in SCORE_NAMES if (s := _get(item, name)) is not None), None)
-    return hit_id(item, known, id_field), _number(score)
-
-
 def hit_id(item: Any, known: Known, id_field: str | None) -> str:
-    """Return an item's id: the first that the corpus knows, or the first there is."""
+    """Return an item's id: the first that the corpus knows, or the first there is.
+
+    An item without an id is recognised by its text. A text that no document has gets an id of its
+    own. Raises RetrievalError where an id cannot be told: several documents have the text, the item
+    has none, or no documents are known.
+    """
     if id_field:
-        value = _dotted(item, id_field)
-        if value is None:
+        if (value := _dotted(item, id_field)) is None:
             raise RetrievalError(f"returned a {_kind(item)} without {id_field!r}")
         return str(value)
-    layers = [item, *(inner for name in INNER if (inner := _get(item, name)) is not None)]
-    layers = [part for layer in layers for part in (*_metadata(layer), layer)]
+    layers = []
+    for layer in (item, *(inner for name in INNER if (inner := _get(item, name)) is not None)):
+        layers += [part for name in ("metadata", "meta") if (part := _get(layer, name))]
+        layers.append(layer)
     values = [_get(layer, name) for layer in layers for name in ID_NAMES]
     if known.id_field is not None:
         values = [*(_dotted(layer, known.id_field) for layer in layers), *values]
+    sources = [s for layer in layers if isinstance(s := _get(layer, "source"), str)]
     ids = [str(value) for value in values if isinstance(value, IDS)]
-    sources = [_get(layer, "source") for layer in layers]
-    candidates = [*ids, *(s for s in sources if isinstance(s, str) and s in known.ids)]
-    texts = [text for text in (_get(layer, name) for layer in layers for name in TEXT_NAMES)
-             if isinstance(text, str)]  # fmt: skip
-    id_ = next((c for c in candidates if c in known.ids), None) or known.of_text(texts)
-    if id_ is None and not candidates:
-        return _stranger(item, texts, sources, known)
-    return id_ or candidates[0]
-
-
-def _stranger(item: Any, texts: Sequence[str], sources: Sequence[Any], known: Known) -> str:
-    """Return a name for an item without an id, whose text no document has: one of another corpus.
-
-    Raises RetrievalError where that cannot be told: of a text that several documents have, without
-    a text, or where no documents are known.
-    """
+    ids += [source for source in sources if source in known.ids]
+    texts = [
+        text
+        for layer in layers
+        for name in TEXT_NAMES
+        if isinstance(text := _get(layer, name), str)
+    ]
+    by_text = (known.by_text.get(text.strip()) for text in texts)
+    if id_ := next((i for i in ids if i in known.ids), None) or next(filter(None, by_text), None):
+        return id_
+    if ids:
+        return ids[0]
     if not known.by_text or not texts or any(text.strip() in known.by_text for text in texts):
         raise RetrievalError(
             f"returned a {_kind(item)} without an id: name where it stands with --result-id"
         )
-    source = next((source for source in sources if isinstance(source, str)), "")
-    return f"{source}#{content_hash(texts[0], size=8).hex()}"
-
-
-def _metadata(layer: Any) -> Iterable[Any]:
-    """Return what a layer says of its item beside its own fields."""
-    return (part for name in ("metadata", "meta") if (part := _get(layer, name)))
+    return f"{next(iter(sources), '')}#{content_hash(texts[0], size=8).hex()}"
 
 
 def _dotted(item: Any, path: str) -> Any:
-    value = item
-    for name in path.split("."):
-        inner = _get(value, name)
-        if inner is None and value is item:
-            wrapped = (_get(item, outer) for outer in INNER)
-            inner = next((v for w in wrapped if (v := _get(w, name)) is not None), None)
-        value = inner
+    """Return the value at a path, which may begin inside what wraps the item."""
+    name, *rest = path.split(".")
+    value = _get(item, name)
+    if value is None:
+        wrapped = (_get(_get(item, outer), name) for outer in INNER)
+        value = next((v for v in wrapped if v is not None), None)
+    for name in rest:
+        value = _get(value, name)
     return value
 
 
@@ -248,13 +232,13 @@ def _get(item: Any, name: str) -> Any:
     if isinstance(item, Mapping):
         return item.get(name)
     value = None
-    with suppress(Exception):  # a property of a stranger's class
+    with suppress(Exception):  # a property of user code
         value = getattr(item, name, None)
     return None if callable(value) else value
 
 
 def _number(score: Any) -> float | None:
-    if score is None or type(score) is float:  # what nearly all are
+    if score is None or type(score) is float:  # the fast path
         return score
     if not _is_number(score):
         raise RetrievalError(f"returned {_kind(score)} for a score")

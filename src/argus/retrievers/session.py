@@ -1,190 +1,198 @@
-"""Ask a retriever many queries: several at once, at a pace, each within its time, each kept."""
+"""Ask a retriever many queries: several at once, at a pace, each within its time, each cached.
+
+Whatever is asked derives from `Source`. `QuerySession` asks it, an `AnswerCache` on disk saves the
+answers as they come, and an `AskingLoop` runs it all, in a notebook too.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
+import logging
+import math
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from pathlib import Path
+from typing import Any, TypeVar
 
+from argus.data.provenance import absorb
+from argus.data.reading import parse_json
+from argus.data.sqlite import DAMAGED, closing_if_it_fails, connect
 from argus.data.types import Query, Run
 from argus.errors import ArgusError
 from argus.hidden import without_likely
 from argus.http_retry import Pace
-from argus.progress import Advance, progress
+from argus.progress import Advance, duration, progress
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.forecast import forecast
-from argus.retrievers.kept import KeptAnswers
 from argus.retrievers.protocol import Answers, AskLater, RetrievalError
-from argus.retrievers.python_file import first_line
 
 T = TypeVar("T")
-Answer = dict[str, float]
+Scores = dict[str, float]
+LOG = logging.getLogger(__name__)
 BATCH = 64
-"""Queries that a retriever is given at once that takes several."""
-ENDS = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
-"""What ends the asking; whatever else a retriever raises is a failed query."""
+"""Queries in one call to a source that takes several."""
 ATTEMPTS = 3
-"""Of one query, where the server asks for a pause."""
+"""Attempts at a query when the server asks for a pause."""
+PATIENCE_S = 5.0
+"""Seconds to wait for a call that was given up, before the next call and before closing."""
+ANSWERS = "answers.sqlite"
+FLUSH_S = 0.25
+"""Flush interval of cached answers. A kill loses at most this much."""
+READ_AT_ONCE = 500
+"""Answers in one SELECT; older versions of SQLite take 999 parameters."""
+MIN_FORECAST = 20
+"""Fewer queries are asked without a word."""
+PACE_QUERIES, PACE_S = 5, 2.0
+"""The pace is taken after this many queries and this many seconds."""
+LONG_S = 60.0
+"""Less time left than this is not announced."""
+ENDS = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
+"""Exceptions that end the session. Any other exception of a retriever is a failed query."""
 
 
-class Answering(Protocol):
-    """Something that is asked one query at a time."""
+class Source(ABC):
+    """A retriever of some kind, as a session asks it. `name` is for messages and reports."""
+
+    name: str
+    batch: int | None = 1
+    """Queries per call; None takes all at once, since each call is expensive."""
 
     @property
-    def name(self) -> str:
-        """For messages."""
+    def warning(self) -> str | None:
+        """A doubt about all answers so far."""
+        return None
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Fingerprint of the encoder of its queries; None without one, or if it is not known."""
+        return None
 
     def session(self) -> AbstractAsyncContextManager[None]:
-        """Hold what the queries of one job share, such as connections."""
+        """Hold whatever the queries of one job share, such as connections."""
+        return nullcontext()
 
-    async def answer(self, text: str, k: int) -> Answer:
-        """Return documents with falling scores. Raises RetrievalError, and ArgusError to stop."""
+    @abstractmethod
+    async def answer(self, queries: Sequence[Query], k: int) -> Run:
+        """Return documents with decreasing scores for every query, at most `batch` at once.
 
-
-@runtime_checkable
-class AnsweringMany(Answering, Protocol):
-    """Something that takes several queries at once."""
-
-    @property
-    def takes_all(self) -> bool:
-        """Whether it is given all queries at once, since each call costs it much."""
-
-    async def answer_many(self, queries: Sequence[Query], k: int) -> Run:
-        """Return an answer to every query. Raises RetrievalError where any of them fails."""
-
-
-@dataclass(frozen=True)
-class _Turns:
-    """Hands out turns to ask, one at a time."""
-
-    pace: Pace
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def next(self) -> None:
-        """Return when a query may be sent."""
-        async with self.lock:
-            await self.pace.turn()
+        Raises RetrievalError if any query fails, ArgusError to stop the job.
+        """
 
 
 @dataclass
 class QuerySession:
-    """The queries of one job: what is answered, what failed, and when it is given up.
+    """The queries of one job: answers and failures so far.
 
     config: with `at_once` set. Raises ArgusError when `give_up_after` queries in a row have failed;
-    what was answered is kept.
+    the cache holds the answers until then.
     """
 
-    retriever: Answering
+    source: Source
     k: int
     config: AskingConfig
     loop: AskingLoop
-    kept: KeptAnswers | None = None
-    answers: dict[str, Answer] = field(default_factory=dict)
+    cache: AnswerCache | None = None
+    answers: Run = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     _failed_in_a_row: int = 0
-    _n_kept: int = 0
 
     def ask(self, queries: Sequence[Query]) -> Answers:
-        """Ask what is not kept yet; a query without text finds nothing, and is not sent."""
-        self._take_kept(queries)
-        pending = [query for query in queries if query.id not in self.answers]
-        if pending:
-            self.loop.run(lambda: self._ask_pending(pending))
-        ids = (query.id for query in queries)
-        run = {i: self.answers[i] for i in ids if i in self.answers}
-        return Answers(run, self.failed, self._n_kept)
-
-    def _take_kept(self, queries: Sequence[Query]) -> None:
-        answers = self.kept.read((query.text for query in queries), self.k) if self.kept else {}
+        """Ask all queries that are not cached. One without text is not sent and finds nothing."""
+        cached = self.cache.read((q.text for q in queries), self.k) if self.cache else {}
+        n_cached = 0
         for query in queries:
             if not query.text.strip():
                 self.answers[query.id] = {}
-            elif (answer := answers.get(query.text)) is not None:
+            elif (answer := cached.get(query.text)) is not None:
                 self.answers[query.id] = dict(answer)
-                self._n_kept += 1
+                n_cached += 1
+        pending = [query for query in queries if query.id not in self.answers]
+        if pending:
+            self.loop.run(lambda: self._ask_pending(pending, n_cached))
+        run = {q.id: self.answers[q.id] for q in queries if q.id in self.answers}
+        return Answers(run, self.failed, n_cached)
 
-    async def _ask_pending(self, queries: Sequence[Query]) -> None:
-        async with self.retriever.session():
-            await self._ask_in_session(queries)
+    async def _ask_pending(self, queries: Sequence[Query], n_cached: int) -> None:
+        async with self.source.session():
+            with progress("asking", len(queries)) as bar:
+                advance = forecast(self.source.name, len(queries), n_cached, bar)
+                if self.source.batch != 1 and self.config.per_minute is None:
+                    queries = await self._ask_batches(queries, advance)
+                pace, turns, rest = Pace(self.config.per_minute), asyncio.Lock(), iter(queries)
 
-    async def _ask_in_session(self, queries: Sequence[Query]) -> None:
-        with progress("asking", len(queries)) as bar:
-            advance = forecast(self.retriever.name, len(queries), self._n_kept, bar)
-            if isinstance(self.retriever, AnsweringMany) and self.config.per_minute is None:
-                queries = await self._ask_in_batches(self.retriever, queries, advance)
-            pace, rest = _Turns(Pace(self.config.per_minute)), iter(queries)
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(self.config.at_once or 1, len(queries))):
-                        group.create_task(self._work(rest, pace, advance))
-            except* ArgusError as errors:
-                raise _first(errors) from None
+                async def work() -> None:
+                    """Ask queries that no other worker has begun, one after the other."""
+                    for query in rest:
+                        for attempt in range(1, ATTEMPTS + 1):
+                            if not pace.is_free:
+                                async with turns:
+                                    await pace.turn()
+                            pause_s = await self._ask_one(query, is_last=attempt == ATTEMPTS)
+                            if pause_s is None:
+                                break
+                            pace.pause(pause_s)
+                        advance(1)
 
-    async def _ask_in_batches(
-        self, retriever: AnsweringMany, queries: Sequence[Query], advance: Advance
-    ) -> list[Query]:
-        """Return the queries of batches that failed: to be asked alone, so that few fail."""
+                try:
+                    async with asyncio.TaskGroup() as group:
+                        for _ in range(min(self.config.at_once or 1, len(queries))):
+                            group.create_task(work())
+                except* ArgusError as errors:
+                    raise _first(errors) from None
+
+    async def _ask_batches(self, queries: Sequence[Query], advance: Advance) -> list[Query]:
+        """Return the queries of batches that failed. Asked one by one, few of them fail."""
         left: list[Query] = []
-        size = len(queries) if retriever.takes_all else BATCH
-        for i in range(0, len(queries), size):
-            batch = queries[i : i + size]
+        size = self.source.batch or len(queries)
+        for start in range(0, len(queries), size):
+            batch = queries[start : start + size]
             timeout_s = self.config.timeout_s and self.config.timeout_s * len(batch)
             try:
                 async with asyncio.timeout(timeout_s):
-                    answers = await retriever.answer_many(batch, self.k)
+                    answers = await self.source.answer(batch, self.k)
             except (ArgusError, *ENDS):
                 raise
-            except BaseException:  # whatever it was, alone they tell
+            except BaseException:  # each query gives its own reason later
                 left += batch
                 continue
             for query in batch:
-                self._keep(query, answers[query.id])
+                self._save(query, answers[query.id])
             advance(len(batch))
         return left
 
-    async def _work(self, rest: Iterator[Query], turns: _Turns, advance: Advance) -> None:
-        """Take the queries that nobody took, one after the other."""
-        for query in rest:
-            for attempt in range(1, ATTEMPTS + 1):
-                if not turns.pace.is_free:
-                    await turns.next()
-                pause_s = await self._ask_one(query, is_last=attempt == ATTEMPTS)
-                if pause_s is None:
-                    break
-                turns.pace.pause(pause_s)
-            advance(1)
-
     async def _ask_one(self, query: Query, *, is_last: bool) -> float | None:
-        """Ask once; return seconds to wait before the same query is asked again, None if not."""
+        """Ask once; return the seconds to wait before another attempt, None if it is done."""
         timeout_s = self.config.timeout_s
         limit = None if timeout_s is None else asyncio.timeout(timeout_s)
         try:
-            if limit is None:  # a timeout that never comes costs, too
-                answer = await self.retriever.answer(query.text, self.k)
+            if limit is None:  # a timeout that never comes has a price, too
+                answers = await self.source.answer([query], self.k)
             else:
                 async with limit:
-                    answer = await self.retriever.answer(query.text, self.k)
+                    answers = await self.source.answer([query], self.k)
         except (ArgusError, *ENDS):
             raise
         except RetrievalError as error:
             if isinstance(error, AskLater) and not is_last:
                 return error.wait_s
             self._fail(query, str(error))
-        except BaseException as error:  # of a stranger's code: one query's trouble, not the job's
+        except BaseException as error:  # of user code: trouble of one query, not of the job
             is_late = limit is not None and limit.expired()
             self._fail(query, f"no answer in {timeout_s:g} s" if is_late else raised(error))
         else:
-            self._keep(query, answer)
+            self._save(query, answers[query.id])
         return None
 
-    def _keep(self, query: Query, answer: Answer) -> None:
-        if self.kept:
-            self.kept.put(query.text, self.k, answer)
+    def _save(self, query: Query, answer: Scores) -> None:
+        if self.cache:
+            self.cache.put(query.text, self.k, answer)
         self.answers[query.id], self._failed_in_a_row = answer, 0
 
     def _fail(self, query: Query, reason: str) -> None:
@@ -192,17 +200,122 @@ class QuerySession:
         self._failed_in_a_row += 1
         if self._failed_in_a_row >= self.config.give_up_after:
             raise ArgusError(
-                f"{self.retriever.name} failed {self._failed_in_a_row} queries in a row; the last: "
+                f"{self.source.name} failed {self._failed_in_a_row} queries in a row; the last: "
                 f"{reason}. What was answered so far is kept: once that is mended, the same "
                 "command asks only the rest."
             )
 
 
+def forecast(name: str, n: int, n_cached: int, advance: Advance) -> Advance:
+    """Log how many queries a retriever is asked; return an `advance` that logs the time left.
+
+    Both are logged once, at level INFO. The command line prints them on standard error, and a
+    Python caller sees them if it listens.
+    """
+    if n < MIN_FORECAST:
+        return advance
+    more = f" ({n_cached:,} more are kept)" if n_cached else ""
+    LOG.info("asking %s %s queries%s", name, f"{n:,}", more)
+    start, done, is_open = time.monotonic(), 0, True
+
+    def tell(more: int) -> None:
+        nonlocal done, is_open
+        advance(more)
+        done += more
+        passed = time.monotonic() - start if is_open else 0.0
+        if done >= PACE_QUERIES and passed >= PACE_S:
+            is_open = False
+            if (left := (n - done) * passed / done) >= LONG_S:
+                LOG.info("about %s more at the pace of the first %s", duration(left), f"{done:,}")
+
+    return tell
+
+
+class AnswerCache:
+    """Answers of one retriever on disk, by query text and k. A failure is not cached.
+
+    identity: differs between retrievers whose answers differ. Raises ArgusError if the file cannot
+    be used.
+    """
+
+    def __init__(self, path: Path, identity: str) -> None:
+        self.path, self._lock = path, threading.Lock()
+        self._identity = absorb(hashlib.blake2b(digest_size=16), identity)
+        self._waiting: list[tuple[str, str, str]] = []
+        self._written = 0.0
+        with self._naming_the_file():
+            self._connection = connect(path, check_same_thread=False, isolation_level=None)
+            with closing_if_it_fails(self._connection):
+                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._connection.execute(
+                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, query TEXT NOT NULL,"
+                    " answer TEXT NOT NULL) WITHOUT ROWID"
+                )
+
+    def close(self) -> None:
+        """Write all that waits, and close the file."""
+        try:
+            with self._lock:
+                self._write()
+        finally:
+            self._connection.close()
+
+    def read(self, texts: Iterable[str], k: int) -> dict[str, Scores]:
+        """Return cached answers by text; damaged ones are left out, so they are asked again."""
+        texts = list(dict.fromkeys(texts))
+        answers: dict[str, Scores] = {}
+        with self._lock, self._naming_the_file():
+            self._write()
+            for start in range(0, len(texts), READ_AT_ONCE):
+                keys = {self._key(text, k): text for text in texts[start : start + READ_AT_ONCE]}
+                marks = ",".join("?" * len(keys))
+                select = f"SELECT key, answer FROM answers WHERE key IN ({marks})"
+                for key, row in self._connection.execute(select, tuple(keys)).fetchall():
+                    with suppress(ValueError, TypeError, AttributeError, OverflowError):
+                        answer = {id_: float(score) for id_, score in parse_json(str(row)).items()}
+                        if all(map(math.isfinite, answer.values())):
+                            answers[keys[key]] = answer
+        return answers
+
+    def put(self, text: str, k: int, answer: Scores) -> None:
+        """Cache one answer; it is on disk at once, or together with those of the next FLUSH_S."""
+        shown = text.encode("utf-8", "replace").decode()  # half a surrogate pair cannot be written
+        with self._lock:
+            self._waiting.append((self._key(text, k), shown, json.dumps(answer)))
+            if time.monotonic() - self._written >= FLUSH_S:
+                self._write()
+
+    def _write(self) -> None:
+        if not self._waiting:
+            return
+        insert = "INSERT OR REPLACE INTO answers VALUES (?, ?, ?)"
+        with self._naming_the_file():
+            self._connection.execute("BEGIN")
+            self._connection.executemany(insert, self._waiting)
+            self._connection.execute("COMMIT")
+        self._waiting, self._written = [], time.monotonic()
+
+    def _key(self, text: str, k: int) -> str:
+        return absorb(self._identity.copy(), text, str(k)).hexdigest()
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        try:
+            yield
+        except DAMAGED as error:
+            raise ArgusError(
+                f"{self.path}: the answers that were kept cannot be used ({error}). See that there "
+                "is space and that the file can be written; or remove it, and everything is asked "
+                "again."
+            ) from error
+
+
 @dataclass
 class AskingLoop:
-    """The event loop of all that one retriever is asked: its connections may last as long.
+    """The event loop of one open retriever, whose connections may last as long.
 
-    Where the caller's thread has a loop already (a notebook), each run is made in another thread.
+    Where the caller's thread has a running loop already (a notebook), it runs in another thread.
     """
 
     _runner: asyncio.Runner = field(default_factory=asyncio.Runner)
@@ -214,62 +327,85 @@ class AskingLoop:
             try:
                 with _ctrl_c_ends_calls():
                     return self._runner.run(work())
-            except KeyboardInterrupt:  # of tasks that end by it nobody asks for the result
+            except KeyboardInterrupt:  # nobody asks for the results of tasks that it ends
                 self._runner.get_loop().set_exception_handler(lambda *_: None)
                 raise
 
-        return _where_no_loop_is(run)
+        return _without_running_loop(run)
 
     def close(self) -> None:
-        """Cancel what is left, and close the loop."""
-        _where_no_loop_is(self._runner.close)
+        """Cancel whatever is left, and close the loop."""
+        _without_running_loop(self._runner.close)
+
+
+def _without_running_loop(call: Callable[[], T]) -> T:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return call()
+    with ThreadPoolExecutor(1, "argus-asking") as pool:
+        return pool.submit(call).result()
 
 
 @contextmanager
 def _ctrl_c_ends_calls() -> Iterator[None]:
-    """Have Ctrl-C end a call that blocks, too: asyncio's own way waits until it returns."""
+    """Let Ctrl-C end a call that blocks: asyncio's own handler waits until the call returns."""
     is_main = threading.current_thread() is threading.main_thread()
     if not is_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
-    signal.signal(signal.SIGINT, _interrupt)
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
+@dataclass(frozen=True)
+class Blocking:
+    """Makes blocking calls one at a time, since few clients serve several threads.
 
-
-def _where_no_loop_is(call: Callable[[], T]) -> T:
-    if not _has_loop():
-        return call()
-    with ThreadPoolExecutor(1, "argus-asking") as pool:
-        return pool.submit(call).result()
-
-
-def _has_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def raised(error: BaseException) -> str:
-    """Return what an error of a stranger's code says, for the query that failed; no secrets.
-
-    Of a group, such as those of anyio, it is the first that says something.
+    is_timed: make calls in threads, so that they can be given up; otherwise in the caller's own.
+    interrupt: stops the call under way, if anything can; used when a call is given up.
     """
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return f"raised {type(error).__name__}: {without_likely(first_line(error))}"
+
+    is_timed: bool = False
+    interrupt: Callable[[], None] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    async def call(self, work: Callable[[], T]) -> T:
+        """Return the result of a call."""
+        if not self.is_timed:
+            return work()
+        given_up = threading.Event()
+
+        def in_turn() -> T:
+            with self._lock:
+                if given_up.is_set():
+                    raise RetrievalError("given up before it began")
+                return work()
+
+        try:
+            return await in_a_thread(in_turn)
+        except asyncio.CancelledError:
+            given_up.set()
+            if self.interrupt is not None:
+                self.interrupt()
+            await in_a_thread(self.finish)  # the next call has its whole time
+            raise
+
+    def finish(self) -> None:
+        """Wait up to PATIENCE_S for a call that was given up and is still under way."""
+        if self._lock.acquire(timeout=PATIENCE_S):
+            self._lock.release()
 
 
 async def in_a_thread(function: Callable[[], T]) -> T:
-    """Return what a blocking call returns. A call that hangs is left behind, and ends with us."""
+    """Return the result of a blocking call. A call that hangs is left behind and ends with us."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
@@ -291,6 +427,21 @@ async def in_a_thread(function: Callable[[], T]) -> T:
 
     threading.Thread(target=run, name="argus-retriever", daemon=True).start()
     return await future
+
+
+def raised(error: BaseException) -> str:
+    """Describe an exception of user code, for the query that failed, without secrets.
+
+    Of a group, such as those of anyio, it is the first exception that is no group.
+    """
+    if isinstance(error, BaseExceptionGroup):
+        error = _first(error)
+    return f"raised {type(error).__name__}: {without_likely(first_line(error))}"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an exception's text."""
+    return next(iter(str(error).strip().splitlines()), "no message")[:200]
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

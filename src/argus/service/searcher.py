@@ -23,8 +23,8 @@ from argus.indexes.answering import hits_of, own_texts
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.summary import Hit
 from argus.indexes.views import ViewIndex
-from argus.retrievers.answering_index import open_answering_index
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.dense import open_index
 from argus.retrievers.opening import opened
 from argus.service.telemetry import Log
 from argus.service.workplace import Workplace
@@ -148,7 +148,7 @@ class IndexSource:
 
     def __init__(self, name: str, log: Log | None = None) -> None:
         self._name, self._log = name, log or Log()
-        self.retriever = _warmed(open_answering_index(name).retriever)
+        self.retriever = _warmed(open_index(name))
         self._watched = ViewIndex.open(self.retriever.index.path)
         self._checked = time.monotonic()
         self._reading = threading.Lock()
@@ -180,9 +180,7 @@ class IndexSource:
                 return
             index = ViewIndex.open(old.index.path)
             is_same_encoder = index.fingerprint == old.index.fingerprint
-            again = (
-                old.over(index) if is_same_encoder else open_answering_index(self._name).retriever
-            )
+            again = old.over(index) if is_same_encoder else open_index(self._name)
             self.retriever = _warmed(again)
 
     def _look(self) -> None:

@@ -30,8 +30,7 @@ from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.repair.trials import take_out
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import opened
-from argus.retrievers.run_file import run_answers
+from argus.retrievers.opening import opened, run_answers
 from argus.suite.config import SuiteRemedy, SuiteRetriever, SuiteTask
 from argus.suite.remedies import Patient, filled, mend, unchanged
 from argus.suite.toml import Table
@@ -92,7 +91,7 @@ class OfSource(Answering):
         """See `Answering.answer`."""
         self.kept_in.parent.mkdir(parents=True, exist_ok=True)
         with opened(
-            self.name, documents=task.documents, config=AskingConfig(), kept_in=self.kept_in
+            self.name, documents=task.documents, config=AskingConfig(), cache=self.kept_in
         ) as source:
             return ask_retriever(source, task.queries, depth)
 

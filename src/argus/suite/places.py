@@ -8,7 +8,7 @@ from argus.data.provenance import content_hash, file_hash
 from argus.data.yaml_file import nearest
 from argus.indexes.header import FILE
 from argus.indexes.views import ViewIndex
-from argus.retrievers.answering_index import parse_index
+from argus.retrievers.dense import parse_index
 from argus.retrievers.names import input_path, is_index
 from argus.suite.toml import Table
 from argus.tasks.opening import READERS
@@ -44,7 +44,7 @@ def state_of(path: Path) -> str:
 def state_of_source(name: str) -> str:
     """Return what tells a retriever from another of the same name: its file, or its index."""
     if is_index(name):
-        spec = parse_index(name).spec
+        spec, _ = parse_index(name)
         return f"{file_hash(spec.path / FILE)} {ViewIndex.open(spec.path).version}"
     path = input_path(name)
     return state_of(path) if path is not None and path.is_file() else ""

@@ -25,8 +25,8 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import NO_ENCODER, Record, read_documents
 from argus.measures.slices import slice_table, worst_first
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import note_of
 from argus.retrievers.results import Known
 from argus.traffic.book import ANSWERED, FILE, LOGGED, MIN_DEPTH, LogBook

@@ -16,7 +16,7 @@ from argus.indexes.views import View, ViewIndex
 from argus.remedies.blend.job import blend_index
 from argus.remedies.writing.of_index import write_index
 from argus.remedies.writing.rollback import list_in_store, rollback_in_store
-from argus.retrievers.blended.retriever import BlendedRetriever
+from argus.retrievers.blended import BlendedRetriever
 from argus.stores.opening import open_store
 from tests.remedies.writing.test_of_store import breaks as breaks
 from tests.support.blended import UnitWords, queries, texts

@@ -22,12 +22,12 @@ from argus.authority.corpus_rows import CorpusDocument, corpus_of
 from argus.authority.records import Record
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
+from argus.retrievers import python_retriever as python
 from argus.retrievers.protocol import RetrievalError
-from argus.retrievers.python_file import first_line, module_of, refusing_what_raises, split_spec
-from argus.retrievers.python_retriever import instance
+from argus.retrievers.python_file import USER_CODE_CWD, module_of, refusing_what_raises, split_spec
+from argus.retrievers.python_retriever import METHODS, Call
 from argus.retrievers.results import Known, ranked
-from argus.retrievers.shapes import METHODS, Call, call_of, call_of_method, takes_corpus_alone
-from argus.retrievers.working_folder import STRANGERS
+from argus.retrievers.session import first_line
 
 METHOD = "retrieve"
 RETRIEVER = "Retriever"
@@ -58,11 +58,12 @@ def retriever_of(spec: str | Path, records: Sequence[Record] = ()) -> Iterator[L
     """
     path, name = split_spec(str(spec))
     with module_of(path, _EXPECTED) as module:
-        with refusing_what_raises(spec), STRANGERS.entered():
+        with refusing_what_raises(spec), USER_CODE_CWD.entered():
             thing = _named(module, name, path) if name else _only(module, path)
-            if inspect.isclass(thing) or (inspect.isfunction(thing) and takes_corpus_alone(thing)):
-                thing = instance(thing, corpus_of(records), path)
-            call = call_of_method(thing, METHOD) if _has(thing, METHOD) else call_of(thing)
+            if inspect.isclass(thing) or python.takes_corpus_alone(thing):
+                thing = python.instance(thing, corpus_of(records), path)
+            is_car = _has(thing, METHOD)
+            call = python.call_of_method(thing, METHOD) if is_car else python.call_of(thing)
             own = getattr(thing, "name", None)
             kind = getattr(thing, "__name__", type(thing).__name__)
             _prepare(call, records)
@@ -99,7 +100,7 @@ def retrieve_all(retriever: LoadedRetriever, benchmark: Benchmark, *, k: int) ->
     corpus = corpus_of(benchmark.records)
     known = Known.of(record.document for record in benchmark.records)
     questions, call = benchmark.questions, retriever.call
-    with STRANGERS.entered():
+    with USER_CODE_CWD.entered():
         outcomes = {q.id: _ask(call, q, list(corpus), known, k) for q in questions}
     failures = [outcome.failure for outcome in outcomes.values()]
     if failures and all(failures):

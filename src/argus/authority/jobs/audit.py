@@ -35,8 +35,8 @@ from argus.errors import InputError
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, require_some, texts_cut
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import Answerer
 from argus.settings import TOP_K
 
 

@@ -14,7 +14,7 @@ from argus.authority.relation import Authority
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Query, State
 from argus.jobs.workspace import Record
-from argus.retrievers.asking import Answerer, answers_of
+from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import Answers, note_of
 
 

@@ -37,8 +37,8 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures import wilson
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer, answers_of
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import RetrieverNote, note_of
 from argus.settings import TOP_K
 

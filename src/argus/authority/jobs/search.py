@@ -39,7 +39,7 @@ from argus.settings import TOP_K
 
 if TYPE_CHECKING:
     from argus.encoders import Encoder, EncoderConfig
-    from argus.retrievers.asking import Answerer
+    from argus.retrievers.opening import Answerer
 
 QUERY = "query"
 """Id of the one question, where a search wants one."""
@@ -92,7 +92,7 @@ def search_authority(
     if run is not None:
         scores, ranked_by = _of_run(query, authority, depth, run), str(run)
     elif retriever is not None:
-        from argus.retrievers.asking import Answerer
+        from argus.retrievers.opening import Answerer
 
         source_of_anchors = Answerer(retriever, None, asking, encoder)
         scores, ranked_by = _by_retriever(query, authority, depth, source_of_anchors)
@@ -233,7 +233,7 @@ def _by_retriever(
     query: str, authority: Authority, depth: int, source: Answerer
 ) -> tuple[Scores, str]:
     """Rank what a retriever brings back."""
-    from argus.retrievers.asking import all_opened
+    from argus.retrievers.opening import all_opened
 
     documents = [record.document for record in authority.records.values()]
     asking = source.asking or AskingConfig()

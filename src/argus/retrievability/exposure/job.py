@@ -46,8 +46,8 @@ from argus.retrievability.exposure.summary import (
     headline,
 )
 from argus.retrievability.exposure.vector_probes import search_probes
-from argus.retrievers.asking import Answerer
 from argus.retrievers.config import AskingConfig
+from argus.retrievers.opening import Answerer
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,7 +98,8 @@ def exposure(
     probe too is left out of its document for that probe. `config.by`: fields to slice shares by.
 
     retriever: what is asked in place of an encoder: a name (see `argus.retrievers.names`), or any
-    object or function that retrieves (see `argus.retrievers.shapes`); asking: how. `encoder` then
+    object or function that retrieves (see `argus.retrievers.python_retriever`); asking: how.
+    `encoder` then
     embeds the queries of a store. run: its answers to `export_probes`,
     made elsewhere. Sentences are then left in the documents: nothing can be taken out of an index
     that Argus did not build. A probe that the retriever fails on is failed, never a miss.

@@ -15,7 +15,7 @@ from argus.retrievability.exposure.parents import Parents, fold_findings
 from argus.retrievability.exposure.probes import summarise_probes
 from argus.retrievability.exposure.retriever_probes import probe_queries, rank_probes
 from argus.retrievability.exposure.summary import RetrieverFacts, SearchedFacts, SomeAnswersFacts
-from argus.retrievers.asking import Answerer, answers_of, require_known
+from argus.retrievers.opening import Answerer, answers_of, require_known
 from argus.retrievers.protocol import Answers, note_of
 
 

@@ -18,7 +18,7 @@ from argus.evaluation.parents import ParentFold
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ORIGINAL
 from argus.jobs.workspace import Record
-from argus.retrievers.asking import Answerer, answers_of
+from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import Answers
 from argus.scenarios.needs.findings import Need
 

@@ -20,9 +20,9 @@ from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, keep_input, require_some
 from argus.measures.slices import Slicing
 from argus.reports import write_report
-from argus.retrievers.asking import Answerer, require_known
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import input_path
+from argus.retrievers.opening import Answerer, require_known
 from argus.retrievers.protocol import note_of
 from argus.scenarios.document_types import type_slicings
 from argus.scenarios.needs.config import NeedsConfig

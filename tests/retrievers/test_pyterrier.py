@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from argus.errors import InputError
-from argus.retrievers.outward.opening import as_pyterrier
-from tests.retrievers.outward.conftest import QRELS, QUESTIONS
+from argus.retrievers.evaluators import as_pyterrier
+from tests.retrievers.conftest import QRELS, QUESTIONS
 
 pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed (extra: pyterrier)")
 pd = pytest.importorskip("pandas")

@@ -1,4 +1,4 @@
-"""A blend served out of a store: the ranking of the index's own exact blend."""
+"""A blend in a store, as `BlendedRetriever` and by its name: the index's own exact ranking."""
 
 from __future__ import annotations
 
@@ -9,11 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from argus.corpora import StoreCorpus
+from argus.data.types import Document, Query
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.blend import Blend
-from argus.indexes.retriever import IndexRetriever
-from argus.retrievers.blended.records import Bound, Numbers
-from argus.retrievers.blended.retriever import BlendedRetriever
+from argus.indexes.job import build_index
+from argus.indexes.retriever import IndexRetriever, open_retriever
+from argus.remedies.blend.job import blend_index
+from argus.remedies.writing.of_store import blend_store
+from argus.retrievers.blend_records import Bound, Numbers, open_records
+from argus.retrievers.blended import BlendedRetriever
+from argus.retrievers.config import AskingConfig
+from argus.retrievers.names import input_path
+from argus.retrievers.opening import opened
 from argus.stores.protocol import Records
 from tests.support.blended import (
     REMEDY,
@@ -21,11 +29,14 @@ from tests.support.blended import (
     blended_index,
     defined,
     numbered,
+    payload,
     queries,
     same_ranking,
+    texts,
 )
 from tests.support.blended_stores import LOCAL, in_memory, pgvector
 from tests.support.draws import examples
+from tests.support.stored_corpora import FILLS, opening
 
 QUERIES = queries()
 
@@ -137,15 +148,6 @@ def test_records_of_another_remedy_count_for_nothing(index):
         BlendedRetriever(name, encoder=index.encoder, remedy="blend-3")
 
 
-def test_the_blend_of_the_index_names_the_remedy(index):
-    other = [(i, np.roll(v, 1), f) for i, v, f in numbered(index, "blend-2")]
-    name = in_memory([*other, *numbered(index)])
-    with BlendedRetriever(name, index) as own:
-        run = own.search(QUERIES, 10)
-    for query, expected in index.search(QUERIES, 60).items():
-        same_ranking(run[query], expected, near=1e-4)
-
-
 def test_a_store_that_cannot_compare_all_says_so(index, tmp_path):
     name = LOCAL["chroma"](tmp_path / "store", numbered(index))
     with pytest.raises(InputError, match="cannot compare every vector") as error:
@@ -200,7 +202,7 @@ def test_opening_and_new_records_read_little(in_qdrant, index):
 def test_the_bound_is_above_all_that_was_not_seen(seed, cosine, n):
     rng = np.random.default_rng(seed)
     scale, penalty, shown = rng.random(30), rng.normal(size=30), rng.random(30) < 0.7
-    bound = Bound.of(Numbers({}, [], scale, penalty, {}), shown)
+    bound = Bound(Numbers(scale=scale, penalty=penalty), shown)
     seen = rng.choice(30, n, replace=False).tolist()
     others = shown & ~np.isin(np.arange(30), seen)
     if not others.any():
@@ -269,3 +271,88 @@ def test_other_bad_input_is_refused(in_qdrant, index):
         BlendedRetriever(in_qdrant, index, k=0)
     with BlendedRetriever(in_qdrant, index) as own, pytest.raises(InputError, match="twice"):
         own.search([QUERIES[0], QUERIES[0]], 3)
+
+
+@pytest.fixture
+def in_chroma(tmp_path, index):
+    return LOCAL["chroma"](tmp_path / "store", numbered(index))
+
+
+def test_a_blend_in_a_store_is_asked_by_its_name(in_chroma, index, tmp_path):
+    """Also of documents that are called otherwise; answers are cached apart from the store's."""
+    name = f"blended:{in_chroma}"
+    config, cache = AskingConfig(correction=index.index.path), tmp_path / "answers.sqlite"
+    others = [Document(f"/d{i:03}", f"text of d{i:03}") for i in range(60)]
+    for prefix, documents in (("", ()), ("/", others)):
+        with opened(
+            name, encoder=index.encoder, config=config, cache=cache, documents=documents
+        ) as source:
+            assert source.name.startswith("blended:") and source.fingerprint == "unit words"
+            answers = source.ask(QUERIES, 10)
+        assert not answers.failed and not answers.kept
+        for query in QUERIES:
+            expected = {f"{prefix}{id_}": s for id_, s in defined(index, query).items()}
+            same_ranking(answers.run[query.id], expected)
+    with opened(in_chroma, encoder=index.encoder, config=config, cache=cache) as source:
+        assert not source.ask(QUERIES, 10).kept
+    assert input_path(name) == tmp_path / "store"
+    config = AskingConfig(where=("tenant=1",))
+    with opened(name, encoder=index.encoder, config=config) as source:
+        run = source.search(QUERIES, 5)
+    assert all(payload(document)["tenant"] == 1 for hits in run.values() for document in hits)
+
+
+def test_too_few_records_are_a_warning(in_chroma, index, monkeypatch):
+    monkeypatch.setitem(open_records.__kwdefaults__, "most", 4)
+    with opened(f"blended:{in_chroma}", encoder=index.encoder) as source:
+        answers = source.ask([Query("q", "river bridge flood")], 10)
+    assert "gave too few records to be certain" in answers.warning
+
+
+@pytest.mark.parametrize(
+    ("name", "where", "problem"),
+    [
+        ("blended:nothing", (), "names no store"),
+        ("blended:", (), "names no store"),
+        ("blended:http:file.yaml", (), "names no store"),
+        ("blended:{store}", ("argus_kind=document",), "a filter of argus_kind"),
+    ],
+)
+def test_a_name_or_filter_of_no_blend_is_refused(name, where, problem, in_chroma, index):
+    config = AskingConfig(where=where)
+    with (
+        pytest.raises(InputError, match=problem),
+        opened(name.format(store=in_chroma), encoder=index.encoder, config=config),
+    ):
+        pass
+
+
+def test_a_written_blend_is_served_with_its_index_or_without(tmp_path):
+    encoder, text = UnitWords(), {i: ". ".join(parts) + "." for i, parts in texts(40).items()}
+    documents = [Document(*pair) for pair in text.items()]
+    vectors = encoder.encode_documents([document.content for document in documents])
+    spec = FILLS["chroma"](tmp_path / "store", documents, vectors)
+    build_index(StoreCorpus(spec, opening(spec)), out=tmp_path / "index", encoder=encoder)
+    blend_index(tmp_path / "index", encoder=encoder)
+    retriever, written = open_retriever(tmp_path / "index", encoder), []
+    for blend in (Blend(), Blend(weight=0.5)):
+        if written:  # with one blend only
+            with BlendedRetriever(f"{spec}_argus", retriever) as own:
+                assert written[0] in own.name and written[0] != retriever.recipe.remedies[0]
+                (query, *_) = QUERIES
+                hits = [one.search([query], 5)[query.id] for one in (own, retriever)]
+                assert list(hits[0]) == list(hits[1])
+            with BlendedRetriever(f"{spec}_argus", encoder=encoder) as own:
+                for page in own.invoke(query.text):
+                    assert page.page_content == text[page.id] and page.metadata["key"] == page.id
+                    assert "document" not in page.metadata
+
+            class Other(UnitWords):
+                fingerprint = "other words"
+
+            with pytest.raises(FingerprintMismatch):
+                BlendedRetriever(f"{spec}_argus", encoder=Other())
+        options = {"encoder": encoder, "opening": opening(spec), "blend": blend}
+        written.append(blend_store(spec, out=tmp_path / "out", **options).remedy)
+    with pytest.raises(InputError, match="records of 2 remedies"):
+        BlendedRetriever(f"{spec}_argus", retriever)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from argus.errors import InputError
-from argus.retrievers.outward.opening import as_mteb
-from argus.retrievers.shapes import call_of
-from tests.retrievers.outward.conftest import QRELS, QUESTIONS, TEXTS
+from argus.retrievers.evaluators import as_mteb
+from tests.retrievers.conftest import QRELS, QUESTIONS, TEXTS
 
 mteb = pytest.importorskip("mteb", reason="mteb is not installed (extra: mteb)")
 datasets = pytest.importorskip("datasets")
@@ -76,11 +74,6 @@ def test_a_maker_serves_tasks_of_any_corpus(repaired):
     assert evaluate(as_mteb(made), task())["ndcg_at_10"] > 0.5 and sizes == [len(TEXTS)]
 
 
-def test_the_index_of_another_corpus_is_refused(repaired):
-    with pytest.raises(InputError, match="holds beside it 3 documents"):
-        evaluate(as_mteb(repaired.retriever), task(texts={"tea": TEXTS["tea"]}))
-
-
 def test_candidates_of_a_reranking_task_alone_are_ranked(repaired):
     model, one = as_mteb(repaired.retriever), task()
     data = one.dataset["default"]["test"]
@@ -106,12 +99,6 @@ def test_candidates_may_be_named_by_numbers_as_documents_may():
     assert run == {"7": {"2": 1.0}}
 
 
-def test_a_query_id_that_is_given_twice_is_refused(repaired):
-    queries = [{"id": "1", "text": "hot leaves"}, {"id": "1", "text": "reggae"}]
-    with pytest.raises(InputError, match="1 query ids are given twice, such as '1'"):
-        as_mteb(repaired.retriever).search(queries, top_k=5)
-
-
 def test_instructions_of_queries_come_after_them(repaired):
     texts = []
 
@@ -125,8 +112,3 @@ def test_instructions_of_queries_come_after_them(repaired):
     data = task(instruction="No tea.").dataset["default"]["test"]
     as_mteb(Listening()).search(data["queries"], top_k=1)
     assert texts[0] == "hot leaves No tea."
-
-
-def test_argus_asks_it_as_it_asks_any_search_of_mteb(repaired):
-    call = call_of(as_mteb(repaired.retriever))
-    assert call.batched == "mteb" or call.query_name == "queries"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import warnings
 
 import numpy as np
@@ -13,9 +12,7 @@ import pytest
 from argus.data.types import Query
 from argus.errors import InputError
 from argus.indexes.retriever import IndexRetriever
-from argus.retrievers.blended.retriever import BlendedRetriever
-from argus.retrievers.config import AskingConfig
-from argus.retrievers.opening import opened
+from argus.retrievers.blended import BlendedRetriever
 from tests.support.blended import defined, numbered, queries, same_ranking
 from tests.support.blended_stores import in_memory
 
@@ -34,15 +31,6 @@ def of_all(query, k):
 
 def of_some(query, k):
     return shuffled(SOME)[:k]
-
-
-def test_an_object_that_raises_when_it_is_looked_at_is_refused(index, tmp_path):
-    file = tmp_path / "odd.py"
-    file.write_text(
-        "class Odd:\n    def __getattr__(self, name): raise KeyError(name)\nodd = Odd()\n"
-    )
-    with pytest.raises(InputError, match="raised KeyError when it was looked at"):
-        BlendedRetriever(f"{file}:odd", index)
 
 
 def test_all_documents_are_ranked_as_the_index_does(index):
@@ -66,14 +54,6 @@ def test_nothing_comes_back_that_the_retriever_did_not_return(index):
         assert next(iter(run[query.id])) in shown[:5]
     with BlendedRetriever(of_some, index, depth=4) as own:
         assert set(own.search(QUERIES[:1], 3)["q0"]) <= set(shuffled(SOME)[:4])
-
-
-def test_an_earlier_state_of_the_index_ranks_by_that(index):
-    before = IndexRetriever(index.index, index.encoder, "original")
-    with BlendedRetriever(of_all, before) as own:
-        run = own.search(QUERIES, 60)
-    for query in QUERIES:
-        same_ranking(run[query.id], defined(before, query))
 
 
 def test_unknown_documents_keep_their_order_and_are_told_once(index):
@@ -262,14 +242,6 @@ def test_a_source_of_any_shape_will_do(source, index):
     assert again == run and [page.metadata.get("id", page.id) for page in pages] == list(run["q0"])
 
 
-def test_an_index_is_a_source_too(index):
-    before = IndexRetriever(index.index, index.encoder, "original")
-    with BlendedRetriever(before, index) as own:
-        run = own.search(QUERIES, 10)
-    for query, expected in index.search(QUERIES, 60).items():
-        same_ranking(run[query], expected)
-
-
 def test_questions_from_several_threads_are_asked_in_turn(index):
     under_way = []
 
@@ -286,37 +258,6 @@ def test_questions_from_several_threads_are_asked_in_turn(index):
         answers = asyncio.run(all_at_once(own))
     for query, pages in zip(QUERIES * 5, answers, strict=True):
         assert [page.id for page in pages] == firsts(index, query, 3)
-
-
-FILE = """
-from argus import BlendedRetriever
-from argus.indexes.retriever import open_retriever
-from tests.support.blended import UnitWords
-
-def by_hand(query, k):
-    return [f"d{{i:03}}" for i in range(60)][:k]
-
-blended = BlendedRetriever(by_hand, open_retriever({path!r}, UnitWords()))
-"""
-
-
-def test_a_file_may_name_one_and_every_job_asks_it(index, tmp_path, argus):
-
-    from argus.data.types import Document
-
-    file = tmp_path / "search.py"
-    file.write_text(FILE.format(path=str(index.index.path)))
-    with opened(f"{file}:blended", config=AskingConfig()) as source:
-        assert source.search(QUERIES, 7) == index.search(QUERIES, 7)
-    corpus = [Document(v.doc_id, v.text, v.text.split()[0]) for v in index.index.snapshot().views
-              if v.kind == "original"]  # fmt: skip
-    rows = [json.dumps({"_id": d.id, "title": d.title, "text": d.text}) for d in corpus]
-    (tmp_path / "docs.jsonl").write_text("\n".join(rows))
-    named = f"{file}:blended"
-    ran = argus("exposure", "--corpus", "docs.jsonl", "--retriever", named, "--out", "out")
-    assert ran.code in (0, None), ran.err
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    assert summary["exposure"]["retriever"]["reasons"] == {}
 
 
 def test_bad_sources_are_refused(index, tmp_path):

@@ -1,21 +1,21 @@
 """The engines' own queries: the rankings of the index's exact blend.
 
 pgvector and the local mode of Qdrant's client run here. Elasticsearch and OpenSearch were never
-run: a server on the loopback checks the documented shapes, and reckons their scripts.
+run: a stand-in checks the documented shapes, and computes their scripts.
 """
 
 from __future__ import annotations
 
-import ast
 import json
-import urllib.request
+import re
 
 import numpy as np
 import pytest
 
 from argus.errors import InputError
 from argus.indexes.blend import Blend
-from argus.retrievers.blended.queries import ENGINES, engine_queries
+from argus.retrievers.config import ENGINES
+from argus.retrievers.engine_queries import engine_queries
 from tests.support.blended import REMEDY, blended_index, defined, numbered, queries, same_ranking
 from tests.support.blended_stores import in_memory, pgvector
 
@@ -81,33 +81,6 @@ def test_qdrant_ranks_as_the_index_does(blended):
             same_ranking(scores, defined(blended, query))
 
 
-class Script:
-    """Painless of one expression, reckoned in 64 bits for one record."""
-
-    def __init__(self, source):
-        self.tree = ast.parse(source, mode="eval").body
-
-    def score(self, params, record):
-        return self._value(self.tree, params, record)
-
-    def _value(self, node, params, record):
-        match node:
-            case ast.BinOp(left, ast.Add() | ast.Sub() | ast.Mult() as kind, right):
-                a, b = (self._value(side, params, record) for side in (left, right))
-                return {ast.Add: a + b, ast.Sub: a - b, ast.Mult: a * b}[type(kind)]
-            case ast.Call(ast.Name("cosineSimilarity"), [vector, field]):
-                a, b = (np.asarray(self._value(v, params, record), float) for v in (vector, field))
-                return float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
-            case ast.Attribute(ast.Name("params"), name):
-                return params[name]
-            case ast.Attribute(ast.Subscript(ast.Name("doc"), ast.Constant(name)), "value"):
-                assert name in ("argus_scale", "argus_penalty")
-                return record[name]
-            case ast.Subscript(ast.Name("doc"), ast.Constant("vector")) | ast.Constant("vector"):
-                return record["vector"]
-        raise AssertionError(ast.dump(node))
-
-
 class SearchEngine:
     """/INDEX/_search of Elasticsearch or OpenSearch, as far as the queries speak it."""
 
@@ -115,29 +88,27 @@ class SearchEngine:
         self.records = [f | {"_id": i, "vector": v} for i, v, f in records]
         self.engine = engine
 
-    def answer(self, body):
+    def scores(self, body):
+        """Return the best score of each parent; scripts are computed in 64 bits."""
         assert set(body) == {"size", "_source", "collapse", "query"}
         assert body["collapse"] == {"field": "argus_parent"} and body["_source"] == ["argus_parent"]
-        hits = sorted(self.scored(body["query"]), key=lambda hit: -hit[0])
-        best = {}
-        for score, record in hits:
-            best.setdefault(record["argus_parent"], (score, record))
-        rows = [
-            {"_id": r["_id"], "_score": s, "_source": {"argus_parent": r["argus_parent"]}}
-            for s, r in list(best.values())[: body["size"]]
-        ]
-        return {"hits": {"hits": rows}}
-
-    def scored(self, query):
-        ((kind, inner),) = query.items()
+        ((kind, inner),) = body["query"].items()
         assert kind == "script_score" and set(inner) == {"query", "script"}
-        script = inner["script"]
-        assert set(script) == {"source", "params"} and "shift" in script["params"]
-        code = Script(script["source"])
+        source, params = inner["script"]["source"], inner["script"]["params"]
+        (vector,) = (value for name, value in params.items() if name != "shift")
+        cosine, _, rest = source.partition(")" if self.engine == "elasticsearch" else "])")
+        assert cosine.startswith("cosineSimilarity(params.query_v") and "vector" in cosine
+        code = "cosine" + re.sub(r"doc\['(argus_\w+)'\]\.value", r"\1", rest)
+        best = {}
         for record in self.matched(inner["query"]):
-            score = np.float32(code.score(script["params"], record))
+            near = float(np.dot(vector, record["vector"]) / np.linalg.norm(vector))
+            names = {n: record[n] for n in ("argus_scale", "argus_penalty")} | {"cosine": near}
+            score = eval(code.replace("params.shift", str(params["shift"])), {}, names)
             assert score >= 0, "Lucene takes no score below zero"
-            yield float(score), record
+            parent = record["argus_parent"]
+            best[parent] = max(score, best.get(parent, 0.0))
+        ranked = sorted(best.items(), key=lambda pair: -pair[1])
+        return dict(ranked[: body["size"]])
 
     def matched(self, query):
         ((kind, inner),) = query.items()
@@ -161,30 +132,18 @@ class SearchEngine:
         return [record for record in self.records if record[field] == value]
 
 
-def posted(address, body):
-    data = json.dumps(body).encode()
-    request = urllib.request.Request(address, data, {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return json.load(answer)
-
-
 @pytest.mark.parametrize("engine", ["elasticsearch", "opensearch"])
-def test_a_search_engine_is_asked_for_the_same_ranking(engine, blended, server):
+def test_a_search_engine_is_asked_for_the_same_ranking(engine, blended):
     others = [(f"{i}-2", np.roll(v, 1), f) for i, v, f in numbered(blended, "blend-2")]
     running = SearchEngine([*numbered(blended), *others], engine)
-    server.reply = lambda path, parameters, body, headers: (200, running.answer(body))
     made = engine_queries(engine, "docs_argus", REMEDY, k=20, records=ALL)
-    assert any("never run against the product" in note for note in made.notes)
     for query in QUERIES[:3]:
         vector = corrected(blended, query)
         for engine_query in made.queries[:2]:
-            method, path = engine_query.request.split()
-            assert (method, path) == ("POST", "/docs_argus/_search")
-            answer = posted(server.address + path, filled(engine_query.body, query, vector))
-            rows = answer["hits"]["hits"]
-            assert len(rows) == 20
-            scores = {r["_source"]["argus_parent"]: r["_score"] - 2 for r in rows}
-            same_ranking(scores, defined(blended, query))
+            assert engine_query.request == "POST /docs_argus/_search"
+            scores = running.scores(filled(engine_query.body, query, vector))
+            assert len(scores) == 20
+            same_ranking({i: score - 2 for i, score in scores.items()}, defined(blended, query))
 
 
 def test_what_is_near_is_near_and_told_so(tmp_path):
@@ -195,9 +154,8 @@ def test_what_is_near_is_near_and_told_so(tmp_path):
     assert exact.holds.startswith("Equal") and "30 nearest" in near.holds
     assert fused.holds.startswith("Near")
     body = filled(near.body, QUERIES[0], corrected(retriever, QUERIES[0]))
-    rows = running.answer(body)["hits"]["hits"]
     expected = defined(retriever, QUERIES[0])
-    assert all(r["_score"] - 2 <= expected[r["_source"]["argus_parent"]] + 1e-6 for r in rows)
+    assert all(s - 2 <= expected[i] + 1e-6 for i, s in running.scores(body).items())
 
 
 def test_words_are_weighed_as_the_blend_says():

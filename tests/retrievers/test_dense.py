@@ -11,10 +11,10 @@ import pytest
 from argus.data.types import Document, Query
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.correction import FILE, QueryCorrection
-from argus.indexes.job import build_index, delete_documents
+from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
-from argus.retrievers.answering_index import parse_index
 from argus.retrievers.config import AskingConfig, check_store_settings
+from argus.retrievers.dense import parse_index
 from argus.retrievers.names import input_path
 from argus.retrievers.opening import opened
 from argus.retrievers.protocol import note_lines, note_of
@@ -84,8 +84,8 @@ def test_how_an_index_is_searched_stands_in_its_name(index):
     with opened(f"{index},hybrid=rrf,exact=yes,lambda=0.5", encoder=encoder) as source:
         fused = open_retriever(index, encoder, hybrid="rrf", exact=True, weight=0.5)
         assert source.search(QUERIES, 3) == fused.search(QUERIES, 3)
-    assert parse_index("index:a,b@original,exact=no").spec.as_of == "original"
-    assert str(parse_index("index:a,b,exact=no").spec) == "a,b"
+    assert parse_index("index:a,b@original,exact=no")[0].as_of == "original"
+    assert str(parse_index("index:a,b,exact=no")[0]) == "a,b"
     for way in ("exact=perhaps", "lambda=much", "depth=3"):
         with pytest.raises(InputError, match=way), opened(f"{index},{way}"):
             pass
@@ -113,17 +113,6 @@ def test_a_rejected_text_is_one_failed_query(index, store):
         assert set(answers.run) == {"q1", "q3"} and first(answers.run) == {"q1": "tea"}
 
 
-def test_answers_of_an_index_are_kept_until_it_changes(tmp_path):
-    folder, kept = word_index(tmp_path / "index"), tmp_path / "answers.sqlite"
-    counts = []
-    for step in range(3):
-        if step == 2:
-            delete_documents(folder, ["rain"])
-        with opened(str(folder), encoder=WordEncoder(), kept_in=kept) as source:
-            counts.append(source.ask(QUERIES[:2], 2).kept)
-    assert counts == [0, 2, 0]
-
-
 def test_a_store_is_asked_and_its_records_are_documents(store):
     with opened(store, documents=DOCUMENTS, encoder=WordEncoder()) as source:
         run = source.search(QUERIES, 2)
@@ -149,18 +138,12 @@ def test_numbers_that_meet_by_chance_are_no_ids(tmp_path):
             assert first(source.search(QUERIES, 2)) == {"q1": "1", "q2": "3"}
 
 
-def test_pages_are_read_until_one_tells(store, monkeypatch):
-    monkeypatch.setattr("argus.retrievers.answering_store.PAGE", 1)
-    with opened(store, documents=DOCUMENTS[2:], encoder=WordEncoder()) as source:
-        assert first(source.search(QUERIES[1:2], 1)) == {"q2": "ska"}
-
-
 def test_a_filter_shows_some_records(store, tmp_path):
     config = AskingConfig(where=("year=2001",))
     kept = tmp_path / "answers.sqlite"
     for asking, k in ((config, 1), (AskingConfig(), 2)):
         with opened(
-            store, documents=DOCUMENTS, encoder=WordEncoder(), config=asking, kept_in=kept
+            store, documents=DOCUMENTS, encoder=WordEncoder(), config=asking, cache=kept
         ) as source:
             answers = source.ask(QUERIES, 2)
         assert len(answers.run["q1"]) == k and answers.kept == 0
@@ -287,7 +270,7 @@ def test_answers_are_kept_by_correction(store, tmp_path):
     for name in (None, "one", "two", "one"):
         config = AskingConfig(correction=name and tmp_path / name / FILE)
         with opened(
-            store, documents=DOCUMENTS, encoder=WordEncoder(), config=config, kept_in=kept
+            store, documents=DOCUMENTS, encoder=WordEncoder(), config=config, cache=kept
         ) as source:
             counts.append(source.ask(QUERIES[:2], 2).kept)
     assert counts == [0, 0, 0, 2]
@@ -320,7 +303,7 @@ def test_answers_of_an_index_that_was_built_anew_are_asked_for_again(tmp_path):
     for documents in (DOCUMENTS, DOCUMENTS[:1], DOCUMENTS[:1]):
         build_index(documents, out=place, encoder=WordEncoder(), fresh=documents != DOCUMENTS)
         states.add(state_of_source(str(place)))
-        with opened(str(place), encoder=WordEncoder(), kept_in=kept) as source:
+        with opened(str(place), encoder=WordEncoder(), cache=kept) as source:
             answers, again = source.ask(QUERIES[:2], 4), source.ask(QUERIES[:2], 4)
         found.append((answers.kept, again.kept, len(answers.run["q1"])))
     assert found == [(0, 2, 4), (0, 2, 1), (0, 2, 1)]

@@ -1,8 +1,12 @@
-"""An endpoint of an engine that nobody has heard of, by YAML alone; and all it may do wrong."""
+"""Endpoints that YAML describes: an unknown engine, all it may do wrong, and the presets.
+
+The server checks the shapes that the engines document; none of the products themselves was run.
+"""
 
 from __future__ import annotations
 
-import threading
+import json
+import re
 from contextlib import closing
 
 import numpy as np
@@ -11,16 +15,17 @@ import pytest
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
 from argus.indexes.correction import FILE, QueryCorrection
+from argus.retrievers import http as module
 from argus.retrievers.config import AskingConfig
-from argus.retrievers.http import retriever as module
-from argus.retrievers.http.load import load_endpoint
-from argus.retrievers.http.retriever import HttpRetriever
+from argus.retrievers.http import HttpRetriever, load_endpoint, presets
 from argus.retrievers.opening import OpenRetriever, opened
 from argus.retrievers.session import AskingLoop
 from tests.retrievers.conftest import by_words
 from tests.support.retrievable import Picky
 
 QUERIES = [Query(f"q{i}", f"hot leaves {i}") for i in range(8)]
+
+
 SPEC = """
 url: {address}/find
 headers: {{X-Key: "${{ENGINE_KEY}}"}}
@@ -60,18 +65,6 @@ def test_an_unknown_engine_needs_no_python(engine):
     answers = ask(engine)
     assert not answers.failed and len(engine.requests) == len(QUERIES)
     assert answers.run["q0"] == {"tea": 2.0, "coffee": 1.0, "ska": 0.0}
-
-
-@pytest.mark.parametrize("at_once", [1, 16])
-def test_so_many_queries_are_under_way_at_once(engine, at_once):
-    engine.delay_s = 0.2
-    together, reply = threading.Barrier(at_once), engine.reply
-    engine.reply = lambda *request: (together.wait(60), reply(*request))[1]  # breaks with fewer
-    queries = [Query(f"q{i}", f"leaves {i}") for i in range(2 * at_once)]
-    config = AskingConfig(at_once=at_once, timeout_s=60)
-    with opened(engine.spec, config=config) as source:
-        assert not source.ask(queries, 3).failed
-    assert engine.most_under_way <= at_once
 
 
 def test_pages_are_followed_until_k(engine):
@@ -126,20 +119,9 @@ def test_what_is_no_answer_fails_the_query(engine, reply, reason):
         raise AssertionError(answers.failed["q3"])
 
 
-def test_variables_stand_in_parameters_and_body(engine):
-    text = engine.file.read_text().replace('n: "{k}"', 'n: "{k}", key: ["${ENGINE_KEY}"]')
-    engine.file.write_text(text + 'parameters: {token: "${ENGINE_KEY}"}\n')
-    assert not ask(engine).failed
-    _, parameters, body, _ = engine.requests[0]
-    assert parameters["token"] == "a-very-secret-key" and body["key"] == ["a-very-secret-key"]
-    engine.file.write_text(text.replace("ENGINE_KEY", "UNSET_KEY"))
-    with pytest.raises(InputError, match="UNSET_KEY is not set"):
-        ask(engine)
-
-
 def test_answers_of_another_address_or_key_are_asked_for(engine, tmp_path, monkeypatch):
     def kept(config=None):
-        with opened(engine.spec, config=config, kept_in=tmp_path / "answers.sqlite") as source:
+        with opened(engine.spec, config=config, cache=tmp_path / "answers.sqlite") as source:
             return source.ask(QUERIES[:2], 3).kept
 
     assert (kept(), kept(AskingConfig(at_once=3))) == (0, 2)
@@ -163,21 +145,6 @@ def test_no_reason_holds_a_key_or_part_of_it(engine, reply):
     engine.reply = lambda *_: reply
     reasons = ask(engine).failed.values()
     assert len(reasons) == len(QUERIES) and not any("a-very" in reason for reason in reasons)
-
-
-def test_a_key_in_the_description_is_not_repeated(engine):
-    text = engine.file.read_text().replace('"${ENGINE_KEY}"', "sk-in-the-file")
-    engine.file.write_text(text + "parameters: {api_key: Bearer other-key}\n")
-    engine.reply = lambda *_: (401, {"error": "wrong: sk-in-the-file, other-key"})
-    with pytest.raises(ArgusError) as refused:
-        ask(engine)
-    assert "HTTP 401" in str(refused.value)
-    assert "sk-in" not in str(refused.value) and "other-key" not in str(refused.value)
-
-
-def test_whole_numbers_are_ids(engine):
-    engine.reply = lambda *_: (200, {"found": [{"meta": {"doc": 7}}, {"meta": {"doc": "8"}}]})
-    assert list(ask(engine).run["q0"]) == ["7", "8"]
 
 
 @pytest.mark.parametrize("status", [400, 401])
@@ -317,31 +284,6 @@ def test_a_description_that_is_wrong_says_where(tmp_path, text, problem):
     assert "u:p" not in str(error.value)
 
 
-def test_a_query_that_no_address_holds_fails_alone(server, tmp_path):
-    file = tmp_path / "engine.yaml"
-    file.write_text(
-        f"url: {server.address}?q={{query}}\nmethod: GET\nanswer: {{results: 'hits[]', id: id}}\n"
-    )
-    server.reply = lambda *_: (200, {"hits": [{"id": "tea"}]})
-    queries = [Query("q1", "hot leaves " * 10_000), Query("q2", "hot leaves")]
-    with opened(f"http:{file}") as source:
-        answers = source.ask(queries, 1)
-    assert answers.run == {"q2": {"tea": 1.0}}
-    assert answers.failed == {"q1": "cannot be asked: URL too long"}
-
-
-def test_a_description_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(InputError, match="no such file"), opened(f"http:{tmp_path}/none.yaml"):
-        pass
-
-
-def test_a_description_is_a_file_of_a_size_that_a_person_wrote(tmp_path):
-    with (tmp_path / "h.yaml").open("wb") as file:
-        file.truncate(100_000_000_000)
-    with pytest.raises(InputError, match=r"h\.yaml: more than .* bytes"):
-        load_endpoint(tmp_path / "h.yaml")
-
-
 def test_a_text_without_a_vector_is_one_failed_query(server, tmp_path):
     file = tmp_path / "engine.yaml"
     file.write_text(
@@ -382,7 +324,122 @@ def test_a_vector_is_corrected_before_it_is_sent(server, tmp_path, minilm):
         pass
 
 
-def test_an_answer_packed_otherwise_than_accepted_is_not_unpacked(engine):
-    engine.reply = lambda *_: (200, {"found": []}, {"content-encoding": "zstd"})
-    with pytest.raises(ArgusError, match="DecodingError: an answer in zstd"):
-        ask(engine, AskingConfig(give_up_after=1))
+DIM = 384
+ASKED = [Query("q1", 'hot "leaves"'), Query("q2", "jamaica, {k} reggae")]
+
+
+def hits(query: str, k: int) -> list[dict]:
+    return [{"_id": id_, "_score": score} for id_, score in by_words(query, k)]
+
+
+def is_vector(value) -> bool:
+    return len(value) == DIM and all(isinstance(x, float) for x in value)
+
+
+def search_api(body, parameters, headers):
+    """Elasticsearch's and OpenSearch's /INDEX/_search, as far as the presets speak it."""
+    assert body["_source"] is False
+    words = []
+
+    def walk(value, key=""):
+        if key == "multi_match":
+            assert set(value) == {"query", "fields"} and isinstance(value["fields"], list)
+            words.append(value["query"])
+        elif key == "knn" and "query_vector" in value:  # Elasticsearch
+            assert set(value) == {"field", "query_vector", "k", "num_candidates"}
+            assert value["k"] <= value["num_candidates"] and is_vector(value["query_vector"])
+        elif key == "knn":  # OpenSearch: by field
+            ((field, inner),) = value.items()
+            assert (
+                field == "vector" and set(inner) == {"vector", "k"} and is_vector(inner["vector"])
+            )
+        elif key == "rrf":
+            assert body["size"] <= value["rank_window_size"]
+            walk(value["retrievers"])
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                walk(inner, name)
+        elif isinstance(value, list):
+            for inner in value:
+                walk(inner)
+
+    assert ("query" in body) + ("knn" in body) + ("retriever" in body) == 1
+    walk(body)
+    if "hybrid" in body.get("query", {}):
+        assert parameters["search_pipeline"] == "fuse"
+    return {"hits": {"hits": hits(words[0] if words else "jamaica,", body["size"])}}
+
+
+def vespa(body, parameters, headers):
+    assert re.fullmatch(r"select \* from docs where userQuery\(\)", body["yql"])
+    children = [
+        {"id": f"id:docs:docs::{id_}", "relevance": score, "fields": {"doc_id": id_}}
+        for id_, score in by_words(body["query"], body["hits"])
+    ]
+    return {"root": {"children": children}}
+
+
+def typesense(body, parameters, headers):
+    assert body is None and headers["x-typesense-api-key"] == "secret-key"
+    assert parameters["query_by"] == "title,text"
+    found = by_words(parameters["q"], int(parameters["per_page"]))
+    return {"hits": [{"document": {"id": id_}, "text_match": int(s)} for id_, s in found]}
+
+
+def weaviate(body, parameters, headers):
+    match = re.fullmatch(
+        r'\{ Get \{ Docs\(hybrid: \{ query: (".*"), alpha: 0\.5 \}, limit: (\d+)\) '
+        r"\{ doc_id _additional \{ id score \} \} \} \}",
+        body["query"],
+    )
+    found = by_words(json.loads(match[1]), int(match[2]))
+    return {
+        "data": {"Get": {"Docs": [
+            {"doc_id": id_, "_additional": {"id": "uuid", "score": str(s)}} for id_, s in found
+        ]}}
+    }  # fmt: skip
+
+
+def vector_store(body, parameters, headers):
+    assert headers["authorization"] == "Bearer secret-key" and body["rewrite_query"] is False
+    assert set(body) == {"query", "max_num_results", "rewrite_query"}
+    found = by_words(body["query"], body["max_num_results"])
+    return {"data": [{"file_id": id_, "score": s, "attributes": {}} for id_, s in found]}
+
+
+INDEX = "index: docs"
+
+
+ENGINES = {
+    "elasticsearch-bm25": ("/docs/_search", INDEX, search_api),
+    "elasticsearch-knn": ("/docs/_search", INDEX, search_api),
+    "elasticsearch-hybrid": ("/docs/_search", INDEX, search_api),
+    "opensearch-bm25": ("/docs/_search", INDEX, search_api),
+    "opensearch-knn": ("/docs/_search", INDEX, search_api),
+    "opensearch-hybrid": ("/docs/_search", f"{INDEX}, pipeline: fuse", search_api),
+    "vespa": ("/search/", "schema: docs", vespa),
+    "typesense": ("/collections/docs/documents/search", "collection: docs", typesense),
+    "weaviate": ("/v1/graphql", "class: Docs", weaviate),
+    "openai-vector-store": ("/vector_stores/vs_1/search", "store: vs_1", vector_store),
+}
+
+
+@pytest.mark.parametrize("preset", presets())
+def test_a_preset_speaks_as_its_engine_documents(preset, server, tmp_path, monkeypatch, documents):
+    path, words, engine = ENGINES[preset]
+    monkeypatch.setenv("TYPESENSE_API_KEY", "secret-key")
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+
+    def reply(at, parameters, body, headers):
+        assert at == path
+        return 200, engine(body, parameters, headers)
+
+    server.reply = reply
+    file = tmp_path / "engine.yaml"
+    file.write_text(f"preset: {preset}\nset: {{address: '{server.address}', {words}}}\n")
+    with opened(f"http:{file}", documents=documents) as source:
+        answers = source.ask(ASKED, 2)
+    assert not answers.failed
+    firsts = [next(iter(answers.run[q.id])) for q in ASKED]
+    assert firsts == (["ska", "ska"] if preset.endswith("-knn") else ["coffee", "ska"])
+    assert all(len(scores) == 2 for scores in answers.run.values())

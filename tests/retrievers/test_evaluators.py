@@ -12,8 +12,13 @@ from argus.data.types import Document, Query
 from argus.errors import InputError
 from argus.extras import MissingPackage
 from argus.indexes.retriever import open_retriever
-from argus.retrievers.outward.opening import as_beir, as_mteb, as_pyterrier
-from argus.retrievers.outward.source import Backend, falling
+from argus.retrievers.evaluators import (
+    Backend,
+    as_beir,
+    as_mteb,
+    as_pyterrier,
+    strictly_decreasing_float32,
+)
 from tests.support.retrievable import DOCUMENTS, word_index
 from tests.support.word_encoder import WordEncoder
 
@@ -30,15 +35,9 @@ def retriever(index):
     return open_retriever(index, WordEncoder())
 
 
-def test_ranking_is_the_indexs_own(retriever):
-    run = Backend(retriever).run(QUERIES, 2)
-    own = retriever.search(QUERIES, 2)
-    assert {q: list(scores) for q, scores in run.items()} == {q: ranking(own[q]) for q in own}
-
-
 def test_scores_fall_in_32_bits():
     scores = {"b": 1.0, "a": 1.0, "c": 1.0 - 1e-12, "d": 0.5}
-    lower = falling(scores)
+    lower = strictly_decreasing_float32(scores)
     assert list(lower) == ["a", "b", "c", "d"] and lower["d"] == 0.5
     values = [np.float32(score) for score in lower.values()]
     assert values == sorted(set(values), reverse=True)
@@ -54,7 +53,7 @@ def test_scores_fall_in_32_bits():
     ],
 )
 def test_scores_that_32_bits_do_not_hold_fall_too(scores):
-    lower = falling(scores)
+    lower = strictly_decreasing_float32(scores)
     values = [np.float32(score) for score in lower.values()]
     assert list(lower) == ranking(scores) and np.isfinite(values).all()
     assert values == sorted(set(values), reverse=True)
@@ -74,13 +73,15 @@ def test_a_score_that_ranks_nowhere_is_refused(score):
 
 def test_an_index_has_to_be_of_the_corpus(retriever):
     backend = Backend(retriever)
-    backend.take(DOCUMENTS)
-    backend.take([*DOCUMENTS, Document("empty", " ")])  # an index leaves out what has no text
+    backend.bind_corpus(DOCUMENTS)
+    backend.bind_corpus(
+        [*DOCUMENTS, Document("empty", " ")]
+    )  # an index leaves out what has no text
     with pytest.raises(InputError, match="lacks 1 documents, such as 'more'") as error:
-        backend.take([*DOCUMENTS, Document("more", "another text")])
+        backend.bind_corpus([*DOCUMENTS, Document("more", "another text")])
     assert error.value.where == retriever.index.path
     with pytest.raises(InputError, match="holds beside it"):
-        backend.take(DOCUMENTS[:1])
+        backend.bind_corpus(DOCUMENTS[:1])
 
 
 def test_a_function_makes_a_retriever_of_each_corpus(retriever):
@@ -93,7 +94,7 @@ def test_a_function_makes_a_retriever_of_each_corpus(retriever):
     backend = Backend(made)
     with pytest.raises(InputError, match="no corpus yet"):
         backend.run(QUERIES, 1)
-    backend.take(DOCUMENTS)
+    backend.bind_corpus(DOCUMENTS)
     assert corpora == [[document.id for document in DOCUMENTS]] and backend.run(QUERIES, 1)["q1"]
 
 
@@ -115,8 +116,7 @@ def test_what_is_no_source_is_refused(source):
     ("adapter", "package"), [(as_beir, "beir"), (as_mteb, "mteb"), (as_pyterrier, "pyterrier")]
 )
 def test_a_missing_package_names_its_extra(adapter, package, retriever, monkeypatch):
-    own = f"argus.retrievers.outward.{package}"
-    for name in [n for n in sys.modules if n.startswith(f"{package}.") or n == own]:
+    for name in [n for n in sys.modules if n.startswith(f"{package}.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingPackage, match=f"argus-retrieval\\[{package}\\]"):

@@ -1,0 +1,377 @@
+"""Rank documents by the records of a blend in a vector store.
+
+Each document has a record of its own vector and one per sentence, whose vector is the unit of
+λ·document + (1-λ)·sentence. A document scores the maximum of `cosine · scale - penalty` over its
+records.
+
+The store ranks records by cosine alone. A record that it did not return has no higher cosine than
+the last one returned, which bounds its score. Once k documents score above that bound they are
+certain, given what the store returned. Until then the search asks for twice as many records.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.types import FloatArray
+from argus.encoders import Encoder, EncoderConfig, loaded_encoder
+from argus.encoders.protocol import unit_rows
+from argus.errors import FingerprintMismatch, InputError
+from argus.progress import progress
+from argus.stores.protocol import Entries, Filter, Hits, Payload, Records, Store, WritableStore
+from argus.stores.records import (
+    ENCODER,
+    FIELDS,
+    PARENT,
+    PENALTY,
+    REMEDY,
+    SCALE,
+    matches,
+    values_of,
+    whole_rows,
+)
+
+PAGE = 1000
+"""Records in one reading of a store."""
+PER_DOCUMENT = 3
+"""Records asked for at first, per document wanted."""
+MAX_RECORDS = 4096
+"""Records per query; every store returns as many at once."""
+ROUNDING = 1e-6
+"""Difference that scores of one vector may have, as stores compute in float32."""
+REREAD_S = 30.0
+"""Seconds between readings of all records on account of unknown ones."""
+PROBES, PROBE_RESULTS, NOISE = 4, 16, 0.5
+"""Searches that tell how a store scores, results of each, and noise in their queries."""
+TOLERANCE = 0.02
+"""Difference of a score from a cosine, as quantised vectors have it."""
+Scores = dict[str, float]
+Doubles = npt.NDArray[np.float64]
+Cosines = Callable[[Doubles], Doubles]
+
+CONVERSIONS: tuple[Cosines, ...] = (
+    lambda scores: scores,
+    lambda scores: 1 + scores,
+    lambda scores: 1 + scores / 2,
+    lambda scores: 1 - scores * scores / 2,
+)
+"""Cosines from cosines, and from the negative cosine distance, squared L2 and plain L2."""
+
+
+@dataclass
+class Numbers:
+    """The numbers of one remedy's records, read once, in the store's order."""
+
+    row: dict[str, int] = field(default_factory=dict)
+    """Record to row."""
+    document: list[str] = field(default_factory=list)
+    """(n,), the document of each record."""
+    scale: Doubles = field(default_factory=lambda: np.empty(0))
+    penalty: Doubles = field(default_factory=lambda: np.empty(0))
+    fields: dict[str, Payload] = field(default_factory=dict)
+    """The user's own fields of each document."""
+    encoder: str | None = None
+    """Fingerprint of the encoder of their vectors; None if no record says it."""
+
+
+class Bound:
+    """Bounds the scores of records that were not returned.
+
+    numbers: of all records. shown: (n,), whether a filter shows the record. Rows are sorted once,
+    so that a bound costs no pass over them.
+    """
+
+    def __init__(self, numbers: Numbers, shown: npt.NDArray[np.bool_]) -> None:
+        rows = np.flatnonzero(shown)
+        self.numbers = numbers
+        self.by_scale = rows[np.argsort(-numbers.scale[rows], kind="stable")]  # largest first
+        self.by_penalty = rows[np.argsort(numbers.penalty[rows], kind="stable")]  # smallest first
+
+    def beyond(self, cosine: float, seen: frozenset[int]) -> float:
+        """Return the highest score of records outside `seen`, -inf if there are none.
+
+        cosine: no record outside has a higher one.
+        """
+        cheapest = next((row for row in self.by_penalty if row not in seen), None)
+        if cheapest is None:
+            return -np.inf
+        order = self.by_scale if cosine > 0 else self.by_scale[::-1]
+        extreme = next(row for row in order if row not in seen)
+        return float(cosine * self.numbers.scale[extreme] - self.numbers.penalty[cheapest])
+
+
+class BlendRecords:
+    """The records of one remedy in a store; made by `open_records`.
+
+    where: the user's filter. exact: True lets the store compare every vector, False never; None
+    only where the result is otherwise open.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        remedy: str,
+        numbers: Numbers,
+        where: Filter,
+        id_fields: Sequence[str] = (PARENT,),
+        exact: bool | None = None,
+        most: int = MAX_RECORDS,
+    ) -> None:
+        self.store, self.remedy, self.where, self.id_fields = store, remedy, where, id_fields
+        self.exact, self.most = exact, most
+        self.uncertain = 0  # queries whose first k were not certain after `most` records
+        self._matching = {REMEDY: remedy, **where}
+        self._reread = -np.inf  # when unknown records caused the last reading
+        self._count(numbers)
+        pages = store.iterate(PAGE)
+        page = next(page for page in pages if any(id_ in numbers.row for id_ in page.ids))
+        self._cosines = cosines_of(store, page)
+
+    def _count(self, numbers: Numbers) -> None:
+        self.numbers = numbers
+        shown = {
+            document
+            for document, fields in numbers.fields.items()
+            if not self.where or matches(fields, self.where)
+        }
+        is_shown = np.array([document in shown for document in numbers.document], bool)
+        self._bound, self.total = Bound(numbers, is_shown), int(is_shown.sum())
+
+    @property
+    def warning(self) -> str | None:
+        """A doubt about the searches so far."""
+        if not self.uncertain:
+            return None
+        return (
+            f"{self.uncertain:,} queries may lack a document among the first: "
+            f"{self.store.name} gave too few records to be certain"
+        )
+
+    def loaded_encoder(self, encoder: Encoder | EncoderConfig | str) -> Encoder:
+        """Return the encoder, in the precision of the vectors if its name has none.
+
+        Raises FingerprintMismatch if another encoder made them.
+        """
+        stored = self.numbers.encoder
+        loaded = loaded_encoder(encoder, stored=stored)
+        if stored not in (None, loaded.fingerprint):
+            raise FingerprintMismatch(
+                Path(self.store.name), stored=str(stored), given=loaded.fingerprint
+            )
+        return loaded
+
+    def refresh(self) -> None:
+        """Read the numbers again, after another run of the remedy or changes of documents."""
+        self._count(read_numbers(self.store, self.remedy, self.id_fields)[1])
+
+    def search(self, vectors: FloatArray, k: int) -> list[Scores]:
+        """Return the k best documents of each of (n, dim) queries, best first, ties by id."""
+        exact = self.exact is True and self.store.can_search_exactly
+        answers, left = self._until_certain(vectors, k, exact=exact)
+        if left and self.exact is None and self.store.can_search_exactly:
+            again, still = self._until_certain(vectors[left], k, exact=True)
+            for query, answer in zip(left, again, strict=True):
+                answers[query] = answer
+            left = still
+        self.uncertain += len(left) if self.exact is not False else 0
+        return answers
+
+    def _until_certain(
+        self, vectors: FloatArray, k: int, *, exact: bool
+    ) -> tuple[list[Scores], list[int]]:
+        """Return the answers, and the queries that are open after all that the store returns.
+
+        A query that is open after `most` records is counted: another search returns no more.
+        """
+        answers: list[Scores] = [{} for _ in vectors]
+        pending = list(range(len(vectors)))
+        left: list[int] = []
+        limit = PER_DOCUMENT * k + 1
+        while pending and self.total:
+            limit = min(limit, self.total, self.most)
+            hits = self._hits(vectors[pending], limit, exact=exact)
+            again: list[int] = []
+            for query, records in zip(pending, hits, strict=True):
+                answers[query], is_certain = self._fold(records, k)
+                if is_certain or (exact and len(records) < limit):  # those are all there are
+                    continue
+                if len(records) < limit:
+                    left.append(query)
+                elif limit < min(self.most, self.total):
+                    again.append(query)
+                else:
+                    self.uncertain += self.exact is not False
+            pending, limit = again, 2 * limit
+        return answers, left
+
+    def _hits(self, vectors: FloatArray, limit: int, *, exact: bool) -> list[Hits]:
+        """Search. If unknown records come back, read all numbers, once in REREAD_S seconds."""
+        answers = self.store.search(vectors, limit, matching=self._matching, exact=exact)
+        row = self.numbers.row
+        is_new = any(id_ not in row for hits in answers for id_, _ in hits)
+        if is_new and time.monotonic() - self._reread > REREAD_S:
+            self.refresh()
+            self._reread = time.monotonic()
+        return answers
+
+    def _fold(self, hits: Hits, k: int) -> tuple[Scores, bool]:
+        """Return the k best documents of some records, and whether no other record changes them."""
+        numbers = self.numbers
+        cosines = self._cosines(np.array([score for _, score in hits], np.float64))
+        lowest = float(cosines[-1]) if len(hits) else np.inf
+        at = [i for i, (id_, _) in enumerate(hits) if id_ in numbers.row]  # others are too new
+        rows = [numbers.row[hits[i][0]] for i in at]
+        best: Scores = {}
+        scores = cosines[at] * numbers.scale[rows] - numbers.penalty[rows]
+        for row, score in zip(rows, scores.tolist(), strict=True):
+            document = numbers.document[row]
+            best[document] = max(score, best.get(document, -np.inf))
+        order = sorted(best, key=lambda document: (-best[document], document))[:k]
+        bound = self._bound.beyond(lowest, frozenset(rows)) if len(hits) else np.inf
+        kth = best[order[-1]] if len(order) == k else -np.inf
+        is_certain = bound + ROUNDING < kth or bound == -np.inf
+        return {document: best[document] for document in order}, is_certain
+
+
+def check_filter(where: Mapping[str, Any]) -> None:
+    """Raise InputError for a filter of fields that the remedy wrote itself."""
+    if ours := set(FIELDS).intersection(where):
+        raise InputError(
+            f"a filter of {', '.join(sorted(ours))}",
+            expected="fields of your own documents",
+            fix="Leave it out; remedy= names the remedy.",
+            where="where",
+        )
+
+
+def open_records(
+    store: Store,
+    remedy: str | None,
+    where: Filter | None = None,
+    *,
+    own: str | None = None,
+    id_fields: Sequence[str] = (PARENT,),
+    exact: bool | None = None,
+    most: int = MAX_RECORDS,
+) -> BlendRecords:
+    """Read the records of a remedy.
+
+    remedy: None takes `own` if there are records of it, otherwise the only one there is. A remedy
+    has another id in a store than in an index, since it hashes fields and vectors as well.
+    id_fields: where the id of a record's document is: the first that the record has. most: records
+    per query. Raises InputError if there are no such records, for several remedies without a name,
+    and for a store whose scores are no cosines.
+    """
+    remedy, numbers = read_numbers(store, remedy, id_fields, own)
+    return BlendRecords(store, remedy, numbers, where or {}, id_fields, exact, most)
+
+
+def read_numbers(
+    store: Store, remedy: str | None, id_fields: Sequence[str], own: str | None = None
+) -> tuple[str, Numbers]:
+    """Return the remedy and the numbers of its records; arguments as for `open_records`."""
+    entries: Iterable[Entries] = ()
+    if not isinstance(store, WritableStore):
+        entries = ((page.ids, page.payloads) for page in store.iterate(PAGE))
+    elif store.columns is None or REMEDY in store.columns:  # without vectors, of the remedy alone
+        entries = store.payloads(PAGE, None if remedy is None else {REMEDY: remedy})
+    found: dict[str, Numbers] = {}
+    factors: dict[str, list[tuple[float, float]]] = {}
+    with progress("reading the records of the blend", None) as advance:
+        for ids, payloads in entries:
+            for id_, payload in zip(ids, payloads, strict=True):
+                of = payload.get(REMEDY)
+                if not isinstance(of, str) or remedy not in (None, of):
+                    continue
+                numbers = found.setdefault(of, Numbers())
+                values = (value for name in id_fields for value in values_of(payload, name))
+                document = next(values, None)
+                if document is None:
+                    raise _broken_record(store, id_, id_fields[0], payload)
+                scale, penalty = (_number(store, id_, payload, name) for name in (SCALE, PENALTY))
+                factors.setdefault(of, []).append((scale, penalty))
+                numbers.encoder = numbers.encoder or payload.get(ENCODER)
+                numbers.row[id_] = len(numbers.document)
+                numbers.document.append(str(document))
+                if str(document) not in numbers.fields:
+                    numbers.fields[str(document)] = {
+                        name: value for name, value in payload.items() if name not in FIELDS
+                    }
+            advance(len(ids))
+    name = own if own in found else next(iter(found), None)
+    if len(found) > 1 and name != own:
+        raise InputError(
+            f"records of {len(found)} remedies",
+            expected=f"one of {', '.join(sorted(found))}",
+            fix="Name it with remedy=.",
+            where=store.name,
+        )
+    if name is None:
+        raise InputError(
+            f"no record of {remedy}" if remedy else "no record of a blend",
+            expected="the collection into which a blend was written, such as NAME_argus",
+            fix="Name that collection, or write the blend into the store first.",
+            where=store.name,
+        )
+    numbers = found[name]
+    numbers.scale, numbers.penalty = np.array(factors[name], np.float64).T
+    return name, numbers
+
+
+def _number(store: Store, id_: str, payload: Payload, name: str) -> float:
+    value: Any = payload.get(name)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise _broken_record(store, id_, name, payload) from None
+
+
+def _broken_record(store: Store, id_: str, name: str, payload: Payload) -> InputError:
+    return InputError(
+        f"record {id_!r} has {payload.get(name)!r} as {name}",
+        expected="records of a blend, as Argus wrote them",
+        fix="Roll the remedy back in the store, and write it again.",
+        where=store.name,
+    )
+
+
+def cosines_of(store: Store, page: Records) -> Cosines:
+    """Return the conversion of a store's scores to cosines, told by searches near known vectors.
+
+    page: some of its records. Raises InputError if no known conversion fits.
+    """
+    rows, _ = whole_rows(page, range(len(page.ids)))
+    pairs: list[tuple[float, float]] = []  # score and cosine
+    if rows:
+        rng = np.random.default_rng(0)
+        some = rng.choice(rows, PROBES)
+        noise = unit_rows(rng.normal(size=(PROBES, page.vectors.shape[1])).astype(np.float32))
+        queries: FloatArray = unit_rows(unit_rows(page.vectors[some]) + np.float32(NOISE) * noise)
+        vectors = {page.ids[row]: unit_rows(page.vectors[row : row + 1])[0] for row in rows}
+        for query, hits in zip(queries, store.search(queries, PROBE_RESULTS), strict=True):
+            pairs += [
+                (score, float(vectors[id_].astype(float) @ query.astype(float)))
+                for id_, score in hits
+                if id_ in vectors
+            ]
+    why = "no record is found near its own vector"
+    if pairs:
+        scores, cosines = np.array(pairs, np.float64).T
+        errors = [float(np.abs(convert(scores) - cosines).max()) for convert in CONVERSIONS]
+        best = int(np.argmin(errors))
+        if errors[best] <= TOLERANCE:
+            return CONVERSIONS[best]
+        why = f"scores are {errors[best]:.3f} off a cosine, whatever they are"
+    raise InputError(
+        f"does not score by cosine: {why}",
+        expected="unit vectors that are ranked by cosine, dot product or L2",
+        fix="Write the records into a collection that ranks by cosine.",
+        where=store.name,
+    )

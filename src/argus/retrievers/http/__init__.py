@@ -1,1 +1,0 @@
-"""Retrievers behind an HTTP endpoint, described by data: a new engine needs no Python."""

@@ -1,1 +1,0 @@
-"""A retriever of Argus, such as a repaired index, in the classes that other evaluators take."""
