@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from argus.corpora.opening import read_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Qrels, Query, Run
 from argus.data.writing import write_jsonl

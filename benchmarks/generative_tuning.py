@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.data.writing import write_jsonl

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Qrels, Query, Run
 from argus.generative.decode import Seq2Seq

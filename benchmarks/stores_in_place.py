@@ -15,7 +15,7 @@ from typing import Any
 
 from argus.corpora import StoreCorpus
 from argus.corpora.opening import read_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.runs import ranking
 from argus.data.types import Document, FloatArray

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from argus.corpora.opening import read_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.provenance import peak_memory_bytes
 from argus.data.types import FloatArray, View
 from argus.encoders import EmbeddingStore, EncoderConfig, documents, embed, load_encoder, queries

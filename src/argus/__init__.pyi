@@ -156,17 +156,9 @@ from .authority.wrappers import (
 from .corpora import (
     StoreCorpus as StoreCorpus,
 )
-from .data.frames import (
-    Frame as Frame,
-)
-from .data.field_paths import (
-    FieldPath as FieldPath,
-)
-from .data.dpr import (
-    DprKey as DprKey,
-    DprPassage as DprPassage,
-    DprResult as DprResult,
-)
+from .data.rows import Frame as Frame
+from .data.fields import FieldPath as FieldPath
+from .data.topics import DprKey as DprKey, DprPassage as DprPassage, DprResult as DprResult
 from .data.fields import (
     FieldNames as FieldNames,
 )

@@ -22,10 +22,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.data.corpus import read_queries
-from argus.data.fields import By
+from argus.data.documents import read_queries
+from argus.data.fields import By, PayloadField, Value
 from argus.data.folders import ArtifactFolder
-from argus.data.payload import PayloadField, Value
 from argus.data.provenance import content_hash
 from argus.data.tables import read_records
 from argus.data.types import Document, FloatArray, IntArray, Query

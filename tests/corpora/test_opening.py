@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from argus.corpora.opening import open_corpus, read_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.topics import read_topics
 from argus.data.types import Document, Query, Topic
 from argus.errors import InputError

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.data.dpr import (
+from argus.data.topics import (
     DprKey,
     DprPassage,
     DprResult,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from argus.data.excluded import read_excluded, spare, without_excluded
+from argus.data.runs import read_excluded, spare, without_excluded
 from argus.errors import InputError, Location
 
 

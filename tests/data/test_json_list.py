@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 import tempfile
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -51,7 +49,7 @@ def written(values: list, indent: int | None, escape: bool) -> tuple[bytes, list
     return text.encode(), ends
 
 
-@settings(deadline=None, max_examples=examples(25))
+@settings(deadline=None, max_examples=examples(10))
 @given(st.lists(VALUES, max_size=4), st.sampled_from([None, 0, 2]), st.booleans(), BLOCKS)
 def test_what_is_whole_before_a_cut_is_as_json_reads_it(values, indent, escape, block):
     content, ends = written(values, indent, escape)
@@ -66,7 +64,7 @@ def test_what_is_whole_before_a_cut_is_as_json_reads_it(values, indent, escape, 
             assert content[item.begin : end] == item.content
 
 
-@settings(deadline=None, max_examples=examples(15))
+@settings(deadline=None, max_examples=examples(8))
 @given(st.lists(RECORDS, min_size=1, max_size=4), st.sampled_from(["\n", "\r\n", "\n\n"]), BLOCKS)
 def test_lines_are_given_as_far_as_they_are_whole(values, end, block):
     lines = [json.dumps(value).encode() for value in values]
@@ -82,67 +80,33 @@ def test_lines_are_given_as_far_as_they_are_whole(values, end, block):
             assert content[item.begin :].startswith(item.content)
 
 
-@settings(deadline=None, max_examples=examples(20))
-@given(st.lists(RECORDS, min_size=1, max_size=5), st.booleans(), BLOCKS)
-def test_gzipped_lists_are_read_as_plain_ones_up_to_a_cut(values, in_two, block):
+@pytest.mark.parametrize("in_two", [False, True])
+@pytest.mark.parametrize("block", [1, 7, 1 << 20])
+def test_a_gzipped_list_is_read_as_a_plain_one_up_to_a_cut(in_two, block):
+    values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(400)]
     text = json.dumps(values).encode()
-    parts = [text[:5], text[5:]] if in_two else [text]
-    packed = b"".join(map(gzip.compress, parts))
-    plain = read(text, block=block)
-    assert read(packed, block=block) == plain
-    assert read(packed + b"\0" * 7, block=block) == plain
-    for lost in range(1, 9):  # of the check sum at the end: every item is there
+    packed = b"".join(map(gzip.compress, [text[:500], text[500:]] if in_two else [text]))
+    plain = read(text)
+    assert len(plain[0]) == 400
+    assert read(packed, block=block) == read(packed + b"\0" * 7, block=block) == plain
+    for lost in (1, 8):  # of the check sum at the end: every item is there
         items, broken = read(packed[:-lost], block=block)
         assert items == plain[0]
-        assert broken is not None
-        assert broken.startswith("the gzip data are cut off before item")
+        assert broken is not None and broken.startswith("the gzip data are cut off before item")
 
 
-def test_a_gzipped_file_cut_off_gives_what_can_be_unpacked():
-    values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(2000)]
-    packed = gzip.compress(json.dumps(values).encode())
-    items, broken = read(packed[: len(packed) // 2], block=1000)
-    assert 500 < len(items) < 1500
+def test_damaged_gzip_gives_the_items_before_the_damage():
+    values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(20_000)]
+    whole = gzip.compress(json.dumps(values).encode())
+    items, broken = read(whole[: len(whole) // 2])
     assert [json.loads(item.content) for item in items] == values[: len(items)]
-    assert broken is not None
-    assert f"the gzip data are cut off inside item [{len(items)}], which begins at" in broken
-
-
-def test_a_damaged_gzipped_file_gives_what_precedes_the_damage():
-    values = [{"number": i, "text": f"{i * i:x}" * 20} for i in range(2000)]
-    packed = bytearray(gzip.compress(json.dumps(values).encode()))
-    packed[-8] ^= 1  # the check sum
-    items, broken = read(bytes(packed))
+    assert len(items) > 5_000
+    assert broken is not None and "the gzip data are cut off inside item [" in broken
+    items, broken = read(whole[:-8] + bytes([whole[-8] ^ 1]) + whole[-7:])  # the check sum
     assert [json.loads(item.content) for item in items] == values
-    assert broken is not None
-    assert "the gzip data are damaged" in broken
-    packed[len(packed) // 2] ^= 0xFF
-    items, broken = read(bytes(packed))
-    assert len(items) > 500
-    assert broken is not None
-
-
-def test_text_after_a_gzip_member_is_damage():
+    assert broken is not None and "the gzip data are damaged" in broken
     items, broken = read(gzip.compress(b'[{"a": 1}]') + b"more")
-    assert len(items) == 1
-    assert broken is not None
-    assert "the gzip data are damaged" in broken
-
-
-def test_a_long_gzipped_item_is_read_in_linear_time(tmp_path):
-    # Stored, as noise is: gzip gives it 64 KiB at a time, so that its parts are many.
-    def seconds(megabytes: int) -> float:
-        text = random.Random(megabytes).randbytes(megabytes * 500_000).hex().encode()
-        path = tmp_path / f"{megabytes}.json.gz"
-        path.write_bytes(gzip.compress(b'["' + text + b'"]', compresslevel=0))
-        begin = time.process_time()
-        (item,) = JsonList(path)
-        taken = time.process_time() - begin
-        assert item.content == b'"' + text + b'"'
-        return taken
-
-    seconds(1)  # compiles
-    assert min(seconds(60), seconds(60)) < 40 * max(seconds(6), 0.01)  # quadratic, it is 100
+    assert len(items) == 1 and broken is not None and "the gzip data are damaged" in broken
 
 
 @pytest.mark.parametrize(
@@ -150,63 +114,48 @@ def test_a_long_gzipped_item_is_read_in_linear_time(tmp_path):
     [
         ('[{"a": 1}', 1, "the file ends before item [1] or the end of the list"),
         ('[{"a": 1}, {"b"', 1, "the file ends inside item [1], which begins at byte 11"),
-        ('[{"a": 1} {"b"}]', 1, "before item [1], at byte 10, '{\"b\"}]' stands where a comma or "
-         "the end of the list should be"),
         ("[{},]", 1, "before item [1], at byte 4, ']' stands where an item should be"),
         ("[,{}]", 0, "before item [0], at byte 1, ',{}]' stands where an item should be"),
-        ("[{}, oops, {}]", 1, "before item [1], at byte 5, 'oops, {}]' stands where an item"),
-        ("[{}}]", 1, "before item [1], at byte 3, '}]' stands where a comma or the end"),
+        ("[{}}]", 1, "after the end of the list, at byte 4, there is more: ']'"),
         ("[{}] [{}]", 1, "after the end of the list, at byte 5, there is more: '[{}]'"),
         ("[", 0, "the file ends before item [0]"),
         ('{"a": 1}\n{"b', 1, "the file ends inside item [1], which begins at byte 9"),
         ('{"a": ', 0, "the file ends inside item [0], which begins at byte 0"),
+        ('[{"a": 1}, {"b: 2}, ' + '{"c": 3}, ' * 1000 + "]", 1,
+         "item [1], which begins at byte 11, does not end within 1,000 bytes: a quotation"),
+        ('{"a": 1}\n{"b' + "x" * 5000, 1, "item [1], which begins at byte 9, does not end"),
     ],
 )  # fmt: skip
 def test_a_break_is_named_with_its_item_and_byte(content, n, broken):
-    items, problem = read(content.encode())
+    items, problem = read(content.encode(), block=100, longest=1000)
     assert len(items) == n
-    assert problem is not None
-    assert problem.startswith(broken)
+    assert problem is not None and problem.startswith(broken)
 
 
-def test_a_missing_quotation_mark_ends_reading_not_memory():
-    content = '[{"a": 1}, {"b: 2}, ' + '{"c": 3}, ' * 1000 + "]"
-    items, broken = read(content.encode(), block=100, longest=1000)
-    assert len(items) == 1
-    assert broken == (
-        "item [1], which begins at byte 11, does not end within 1,000 bytes: "
-        "a quotation mark or bracket is missing"
-    )
-    items, broken = read(b'{"a": 1}\n{"b' + b"x" * 5000, block=100, longest=1000)
-    assert len(items) == 1
-    assert broken is not None
-    assert "item [1], which begins at byte 9, does not end" in broken
+def test_an_item_is_not_checked():
+    items, broken = read(b'[{"a": 1} {"b"}, oops, {}]')
+    assert [item.content for item in items] == [b'{"a": 1} {"b"}', b"oops", b"{}"]
+    assert broken is None
+    items, broken = read(b'{"a": 1}\nbroken {\n\n{"b": 2}\n')
+    assert [(item.begin, item.content) for item in items] == [
+        (0, b'{"a": 1}'), (9, b"broken {"), (19, b'{"b": 2}')
+    ]  # fmt: skip
+    assert broken is None
 
 
 @pytest.mark.parametrize("content", ['[{"a": 1}]', '{"a": 1}\n{"b": 2}\n'])
-def test_a_byte_order_mark_and_white_space_are_passed_over(content):
-    assert read(b"\xef\xbb\xbf" + content.encode()) == (
-        [type(i)(i.number, i.begin + 3 * (content[0] == "[" or i.number > 0), i.content)
-         for i in read(content.encode())[0]],
-        None,
-    )  # fmt: skip
-    assert len(read(b" \n\t" + content.encode() + b" \n ")[0]) == content.count("{")
-
-
-def test_lines_that_are_no_json_are_given_as_they_are():
-    items, broken = read(b'{"a": 1}\nbroken {\n\n{"b": 2}\n')
-    assert [item.content for item in items] == [b'{"a": 1}', b"broken {", b'{"b": 2}']
-    assert [item.begin for item in items] == [0, 9, 19]
-    assert broken is None
+def test_a_byte_order_mark_and_white_space_are_skipped(content):
+    contents = [item.content for item in read(content.encode())[0]]
+    for around in (b"\xef\xbb\xbf%b", b" \n\t%b \n "):
+        items, broken = read(around % content.encode())
+        assert ([item.content for item in items], broken) == (contents, None)
 
 
 def test_a_list_is_read_again_from_its_beginning(tmp_path):
     path = tmp_path / "r.json"
     path.write_text("[1, 22, [3]")
     items = JsonList(path)
-    assert items.size == 11
     assert list(items) == list(items)
-    assert items.position == 11
     assert items.broken is not None
 
 
@@ -218,7 +167,7 @@ def test_a_list_is_read_again_from_its_beginning(tmp_path):
         (b'{\n  "a": 1\n}\n', "a JSON object over several lines"),
         (b"query Q0 doc 1 2.5 tag\n", "begins with 'query Q0 doc 1 2.5 tag'"),
         (b'"text"', "begins with '\"text\"'"),
-        (b"\x1f\x8bnothing", "the gzip data are damaged"),
+        (b"\x1f\x8bnothing", "the gzip data are"),
         (gzip.compress(b"", mtime=0), "nothing in it"),
         (gzip.compress(b"text", mtime=0), "begins with 'text'"),
     ],
@@ -229,11 +178,6 @@ def test_a_file_that_is_no_list_is_refused_at_once(tmp_path, content, got):
     with pytest.raises(InputError) as raised:
         JsonList(path)
     assert raised.value.got.startswith(got)
-    assert "a JSON list" in raised.value.expected
-
-
-def test_a_missing_file_and_a_folder_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file; expected a JSON list"):
-        JsonList(tmp_path / "none.json")
-    with pytest.raises(InputError, match="is a folder"):
-        JsonList(tmp_path)
+    for other in (tmp_path, tmp_path / "none"):
+        with pytest.raises(InputError, match="expected a JSON list"):
+            JsonList(other)

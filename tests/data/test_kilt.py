@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from argus.data.dpr import DprKey, DprPassage, DprResult
-from argus.data.kilt import read_kilt_topics, write_kilt
+from argus.data.topics import DprKey, DprPassage, DprResult, read_kilt_topics, write_kilt
 from argus.data.types import Query, Topic
 from argus.errors import InputError
 

@@ -9,8 +9,8 @@ import pytest
 
 from argus.corpora.stored import record_document
 from argus.data import Document, FieldNames
-from argus.data.corpus import documents_in
-from argus.data.payload import parent_ids, payload_values
+from argus.data.documents import documents_in
+from argus.data.fields import parent_ids, payload_values
 from argus.errors import InputError
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from argus.corpora.opening import read_corpus
 from argus.data import Document, FieldNames, read_queries
-from argus.data.corpus import check_columns
+from argus.data.documents import check_columns
 from argus.errors import InputError, Location
 
 CHUNKS = [

@@ -8,15 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.rows import (
-    Row,
-    file_format,
-    id_value,
-    pick_field,
-    read_ids,
-    read_rows,
-    text_value,
-)
+from argus.data.rows import Row, file_format, id_value, pick_field, read_rows, text_value
+from argus.data.text_files import read_ids
 from argus.errors import InputError
 
 TWO = [{"_id": "a", "text": "one"}, {"_id": "b", "text": "zwölf"}]
@@ -252,7 +245,7 @@ def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_a_line_without_an_end_is_refused_before_it_is_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("argus.data.rows.LONGEST", 100)
+    monkeypatch.setattr("argus.data.text_files.MAX_LINE", 100)
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' + b" " * 10_000))
     assert "line 2: a line of more than 100 bytes" in error_of(tmp_path / "a.jsonl.gz")
 

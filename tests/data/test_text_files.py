@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from argus.data.text_files import MOST_BYTES, read_text
+from argus.data.text_files import MAX_BYTES, read_text
 from argus.errors import InputError
 
 
@@ -35,7 +35,7 @@ def test_what_is_no_file_is_told_at_once(tmp_path):
 def test_a_file_that_nobody_wrote_is_not_held(tmp_path):
     with (tmp_path / "sparse").open("wb") as file:
         file.truncate(100_000_000_000)
-    assert f"sparse: more than {MOST_BYTES:,} bytes" in error_of(tmp_path / "sparse")
+    assert f"sparse: more than {MAX_BYTES:,} bytes" in error_of(tmp_path / "sparse")
 
 
 def test_bytes_of_another_encoding_name_their_line(tmp_path):

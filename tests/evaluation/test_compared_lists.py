@@ -7,7 +7,7 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from argus.data.beir import write_beir
+from argus.data.documents import write_beir
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError

@@ -8,7 +8,7 @@ import pytest
 
 from argus.corpora import StoreCorpus
 from argus.corpora.opening import read_corpus
-from argus.data.beir import write_beir
+from argus.data.documents import write_beir
 from argus.data.runs import ranking, write_run
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError

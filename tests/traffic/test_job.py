@@ -12,7 +12,7 @@ import pytest
 
 import argus
 from argus.corpora.opening import read_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.types import Document, Query, Run
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex

@@ -9,7 +9,7 @@ from itertools import groupby
 import pytest
 
 import argus
-from argus.data.normal_forms import JOINER, MOST, stream_safe
+from argus.data.texts import JOINER, MAX_MARKS, stream_safe
 from argus.traffic.exchange import Exchange
 from argus.traffic.redaction import normal
 
@@ -28,9 +28,9 @@ def longest_run(text: str) -> int:
      "\u0344" * 900, "\U0001e944" * 900],
 )  # fmt: skip
 def test_marks_are_not_sorted_past_all_others(marks):
-    assert longest_run(f"a{marks}b") > 2 * MOST
-    assert longest_run(stream_safe(f"a{marks}b")) <= 2 * MOST  # one may be made of two
-    assert longest_run(normal(f"a{marks}b")) <= 2 * MOST
+    assert longest_run(f"a{marks}b") > 2 * MAX_MARKS
+    assert longest_run(stream_safe(f"a{marks}b")) <= 2 * MAX_MARKS  # one may be made of two
+    assert longest_run(normal(f"a{marks}b")) <= 2 * MAX_MARKS
     assert stream_safe(f"a{marks}b").replace(JOINER, "") == f"a{marks}b"
 
 
@@ -38,7 +38,7 @@ def test_a_question_of_a_log_takes_little_time_to_normalise(tmp_path):
     row = {"query": "a" + ACUTE * 40_000 + CEDILLA * 40_000}
     (tmp_path / "log.jsonl").write_text(json.dumps(row))
     (one,) = argus.read_traffic(tmp_path / "log.jsonl")
-    assert isinstance(one, Exchange) and longest_run(one.query) == MOST
+    assert isinstance(one, Exchange) and longest_run(one.query) == MAX_MARKS
 
 
 def test_every_mark_of_unicode_counts():

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import argus
-from argus.data.beir import as_rows
+from argus.data.documents import as_rows
 from argus.data.types import Query
 from argus.data.writing import write_jsonl
 from argus.service.app import create_app

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import argus
-from argus.data.beir import as_rows
+from argus.data.documents import as_rows
 from argus.data.writing import write_jsonl
 from argus.encoders import DEFAULT_MODEL
 from argus.indexes.job import build_index

@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 
 from argus.data import Document
-from argus.data.containment import holders
+from argus.data.texts import holders
 from argus.indexes import known_item_search
 from argus.retrievability.sentences import hold_out, split_sentences
 

@@ -1,7 +1,7 @@
 import pytest
 
 import argus
-from argus.data.beir import as_rows
+from argus.data.documents import as_rows
 from argus.data.writing import write_jsonl
 from tests.support.words import ByWords, corpus
 

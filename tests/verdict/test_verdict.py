@@ -85,7 +85,7 @@ def test_superseded_documents_are_counted_by_those_that_answer_in_place_of_other
         Document("new", "The speed limit is thirty.", "Limit", {"type": "law", "bill": "b1"}),
         *corpus(),
     ]
-    from argus.data.beir import as_rows
+    from argus.data.documents import as_rows
     from argus.data.writing import write_jsonl
 
     write_jsonl(tmp_path / "records.jsonl", as_rows(rows))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from argus.authority.links import Link, chain_to
 from argus.authority.places import Place
 from argus.authority.relation import Authority
-from argus.data.arguments import listed
+from argus.data.documents import listed
 
 
 @dataclass(frozen=True, slots=True)

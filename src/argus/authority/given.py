@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import TypeVar
 
-from argus.data.arguments import is_count
+from argus.data.documents import is_count
 from argus.errors import InputError
 
 Kind = TypeVar("Kind")

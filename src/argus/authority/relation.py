@@ -19,7 +19,7 @@ from argus.authority.rules import Edge, Order, Rule
 from argus.authority.scopes import ScopeIndex
 from argus.authority.ties import all_ties, has_ties, tie_edges
 from argus.authority.times import FOREVER, Moment, parse_moment
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.errors import InputError
 
 Time = Moment | str | date | None

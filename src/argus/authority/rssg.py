@@ -15,7 +15,7 @@ from argus.authority.links import Link
 from argus.authority.records import Record
 from argus.authority.relation import Authority
 from argus.authority.rules import Rule
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.errors import InputError
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.data.frames import Frame
+from argus.data.rows import Frame
 from argus.data.types import Document
 from argus.errors import InputError, unnamed
 from argus.stores.spec import StoreConfig, is_store, parse_store

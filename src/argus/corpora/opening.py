@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from argus.corpora import Corpus, StoreCorpus, named, parse_template
-from argus.data.corpus import (
+from argus.data.documents import (
     CORPUS_STEMS,
     check_columns,
     check_limit,
@@ -23,10 +23,9 @@ from argus.data.corpus import (
     whole_documents,
 )
 from argus.data.fields import FieldNames
-from argus.data.frames import Frame
 from argus.data.kb_file import kb_file
 from argus.data.provenance import AsRead
-from argus.data.rows import FORMATS
+from argus.data.rows import FORMATS, Frame
 from argus.data.text_files import no_file
 from argus.data.types import Document
 from argus.errors import InputError
@@ -158,7 +157,7 @@ def read_corpus(
     """Read documents, in order: of a knowledge base its paragraphs, of a store its records.
 
     Fields other than id, title and text become metadata. Raises InputError as `open_corpus`,
-    `argus.data.corpus.documents_in` and `StoredCorpus.documents` do.
+    `argus.data.documents.documents_in` and `StoredCorpus.documents` do.
     """
     return open_corpus(corpus, limit=limit).documents(fields or FieldNames())
 

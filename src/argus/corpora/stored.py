@@ -26,11 +26,7 @@ import numpy.typing as npt
 from typing_extensions import TypedDict
 
 from argus.corpora import StoreCorpus, parse_template
-from argus.data.corpus import (
-    TEXT_FIELDS,
-    TITLE_FIELDS,
-    whole_documents,
-)
+from argus.data.documents import TEXT_FIELDS, TITLE_FIELDS, whole_documents
 from argus.data.fields import FieldNames
 from argus.data.folders import StoredVectorsFacts
 from argus.data.provenance import InputFile, content_hash

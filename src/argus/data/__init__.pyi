@@ -1,9 +1,6 @@
 from .fields import FieldNames as FieldNames
 from .folders import ArtifactFolder as ArtifactFolder
-from .beir import write_beir as write_beir
-from .corpus import (
-    read_queries as read_queries,
-)
+from .documents import read_queries as read_queries, write_beir as write_beir
 from .provenance import content_hash as content_hash, file_hash as file_hash
 from .qrels import read_qrels as read_qrels
 from .types import (

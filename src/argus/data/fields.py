@@ -1,12 +1,31 @@
-"""Which columns of a corpus, and of judgements, hold what."""
+"""Name fields: the columns of corpora and judgements, paths into objects, values of a payload.
+
+A path such as `affected[].package.name` leads into an object. `[]` stands behind each list. A field
+whose name is the whole path, dots and all, comes first.
+"""
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
 from typing import Annotated
 
+from argus.data.rows import field_names
+from argus.data.types import Document, RecordFields
+from argus.errors import InputError, Location
 from argus.settings import Doc, Option
 
+At = Callable[[str], Location]  # makes the location of a field
+Value = str | int | float  # of a field of a payload, as it can be counted
+PAYLOAD = "metadata"  # this object is opened when a corpus is read: a path may begin with it
+OF_PROGRAM = RecordFields("id", "title")  # of a document that no record was read for
+MAX_NAMES = 20  # fields that an error lists
+_STEP = re.compile(r"([^.\[\]{}\s](?:[^.\[\]{}]*[^.\[\]{}\s])?)(\[\])?")
 _PANEL = "Input"
 CoerceIds = Annotated[bool, Doc("Read ids that are whole numbers as text."), Option(panel=_PANEL)]
 
@@ -79,3 +98,248 @@ class QrelsFields:
 @dataclass(frozen=True, slots=True)
 class QrelsName:
     """In a setting's type: it names a file of judgements, whose columns can be named beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPath:
+    """A path to values in an object. steps: names, each with whether its value is a list."""
+
+    text: str
+    steps: tuple[tuple[str, bool], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> FieldPath:
+        """Read a path. Raises ValueError, with the faulty step, for a text that is none."""
+        steps = []
+        for part in text.split("."):
+            match = _STEP.fullmatch(part)
+            if match is None:
+                raise ValueError(f"{text!r} is no path: {part!r} is not a name, or a name and []")
+            steps.append((match[1], match[2] is not None))
+        return cls(text, tuple(steps))
+
+    @classmethod
+    @lru_cache(1024)
+    def named(cls, text: str, option: str) -> FieldPath:
+        """Read the path that an option names. Raises InputError for a text that is none."""
+        try:
+            return cls.parse(text)
+        except ValueError as error:
+            raise InputError(
+                str(error),
+                expected="a field, or a path such as metadata.year or shown[].ref",
+                fix="Put [] behind each list on the way.",
+                where=option,
+            ) from error
+
+    def look(self, values: Mapping[str, object]) -> object:
+        """Return the value of a foreign record at this path, a list for a path with `[]`.
+
+        None for no value, and where the record has another shape.
+        """
+        if self.text in values or not self.is_in(values):
+            return values.get(self.text)
+        items: list[object] = [values]
+        for name, many in self.steps:
+            inner = [item.get(name) for item in items if isinstance(item, dict)]
+            items = [x for value in inner if value is not None for x in _flat(value, many)]
+        return items if any(many for _, many in self.steps) else items[0]
+
+    def find(self, values: Mapping[str, object], at: At) -> list[object]:
+        """Return the values at this path, in order, without null and missing ones.
+
+        One value where a list is expected counts as a list of one. at: makes the location of a
+        field. Raises InputError for a list, or a plain value, where an object is expected.
+        """
+        if self.text in values:
+            return [] if values[self.text] is None else [values[self.text]]
+        items: list[object] = [values]
+        before = ""
+        for name, many in self.steps:
+            other = next((item for item in items if not isinstance(item, dict)), None)
+            if other is not None:
+                is_list = isinstance(other, list)
+                raise InputError(
+                    "a list" if is_list else repr(other),
+                    expected=f"an object with {name!r}",
+                    fix=f"Write the path as '{before}[].{name}'." if is_list else "Check the path.",
+                    where=at(before),
+                )
+            inner = [item.get(name) for item in items if isinstance(item, dict)]
+            flat = (x for value in inner for x in _flat(value, many))
+            items = [value for value in flat if value is not None]
+            before += f"{'.' * bool(before)}{name}{'[]' * many}"
+        return items
+
+    def is_in(self, values: Mapping[str, object]) -> bool:
+        """Return whether there is a value at this path, be it an empty list; null is none."""
+        if self.text in values:
+            return values[self.text] is not None
+        items: list[object] = [values]
+        for name, many in self.steps:
+            inner = [item.get(name) for item in items if isinstance(item, dict)]
+            there = [value for value in inner if value is not None]
+            if items and not there:
+                return False
+            items = [x for value in there for x in _flat(value, many)]
+        return True
+
+
+def _flat(value: object, many: bool) -> list[object]:
+    return value if many and isinstance(value, list) else [value]
+
+
+@dataclass(frozen=True, slots=True)
+class PayloadField:
+    """A field of documents, and the option that named it. inner: the path within `metadata`."""
+
+    name: str
+    option: str
+    path: FieldPath
+    inner: FieldPath | None = None
+
+    @classmethod
+    def parse(cls, name: str, option: str) -> PayloadField:
+        """Read a name, or a path such as `metadata.source` or `authors[].name`.
+
+        Raises InputError for a text that is no path.
+        """
+        try:
+            path = FieldPath.parse(name)
+        except ValueError as error:
+            raise InputError(
+                str(error),
+                expected="a field, or a path such as metadata.source",
+                fix="Correct it.",
+                where=option,
+            ) from error
+        inner = name.removeprefix(f"{PAYLOAD}.")
+        return cls(name, option, path, None if inner == name else FieldPath.parse(inner))
+
+    def values(self, document: Document) -> list[Value]:
+        """Return the values of a document: none, one, or those of a list.
+
+        The fields that were read as id and title are the document's own. Empty text, null and NaN
+        are no values. True and false are texts. Raises InputError for a field that holds objects,
+        and for a path into a value that is no object.
+        """
+        payload, path = self._place(document)
+        if not _is_there(path, payload):
+            fields = document.fields or OF_PROGRAM
+            if self.name == fields.id:
+                return [document.id]
+            is_title = self.name in (fields.title, OF_PROGRAM.title)
+            return [document.title] if is_title and document.title else []
+        try:
+            found = path.find(payload, lambda field: Location(Path("corpus"), field=field))
+        except InputError as error:
+            raise InputError(
+                f"{path.text!r} of document {document.id!r} leads into {error.got}",
+                expected=error.expected,
+                fix=error.fix,
+                where=self.option,
+            ) from error
+        flat = (one for value in found for one in (value if isinstance(value, list) else [value]))
+        return [plain for one in flat if (plain := self._plain(one, document, path)) is not None]
+
+    def is_in(self, document: Document) -> bool:
+        """Return whether the document has the field, be it empty."""
+        payload, path = self._place(document)
+        return _is_there(path, payload)
+
+    def _place(self, document: Document) -> tuple[Mapping[str, object], FieldPath]:
+        """Return the object of the field, and its path there.
+
+        A path into `metadata` never leads to a column beside that object.
+        """
+        payload, fields = document.metadata, document.fields
+        if self.inner is None or self.path.text in payload or PAYLOAD in payload:
+            return payload, self.path
+        first = self.inner.steps[0][0]
+        if (beside := f"{PAYLOAD}.{first}") in payload:  # it shares its name with a column
+            return {first: payload[beside]}, self.inner
+        if fields is None:
+            return payload, self.inner
+        names = fields.inner & {first, self.inner.text}
+        return {name: payload[name] for name in names if name in payload}, self.inner
+
+    def absent(self, documents: Iterable[Document]) -> InputError:
+        """Return the error for a field that no document has, with the names of their fields."""
+        seen: dict[str, None] = {}
+        for document in documents:
+            seen |= dict.fromkeys(field_names(document.metadata))
+        names = _listed(list(seen)) if seen else "; it has no others"
+        return InputError(
+            f"no document has a field {self.name!r}",
+            expected=f"a field of the corpus{names}",
+            fix="Correct the name; inside an object it is a path with dots.",
+            where=self.option,
+        )
+
+    def _plain(self, value: object, document: Document, path: FieldPath) -> Value | None:
+        """Return a value that can be counted; None for an empty one."""
+        if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+            return None
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, Mapping | list):
+            inside = field_names({path.text: value})
+            raise InputError(
+                f"{path.text!r} of document {document.id!r} is no single value",
+                expected=f"a field of texts, numbers or dates{_listed(inside)}",
+                fix="Name a field inside it.",
+                where=self.option,
+            )
+        if isinstance(value, date):
+            return value.isoformat()
+        return value if isinstance(value, str | int | float) else str(value)
+
+
+def payload_values(documents: Sequence[Document], name: str, option: str) -> list[list[Value]]:
+    """Return the values of a field in each document, as `PayloadField.values` does.
+
+    Raises InputError, naming `option`, for a text that is no path, a field that no document has,
+    and one that holds objects.
+    """
+    field = PayloadField.parse(name, option)
+    values = [field.values(document) for document in documents]
+    if documents and not any(values) and not any(map(field.is_in, documents)):
+        raise field.absent(documents)
+    return values
+
+
+def parent_ids(documents: Sequence[Document], field: str) -> list[str]:
+    """Return the id of the document of each chunk; a chunk without one is its own parent.
+
+    Whole numbers are read as text. Raises InputError as `payload_values` does, and for a chunk of
+    several documents.
+    """
+    option = "--parent-field"
+    parents = []
+    for document, values in zip(documents, payload_values(documents, field, option), strict=True):
+        if len(values) > 1 or (values and isinstance(values[0], float) and values[0] % 1):
+            raise InputError(
+                f"chunk {document.id!r} has the values {', '.join(map(repr, values))}",
+                expected="the id of one document",
+                fix="Name the field that holds the id of the document a chunk is of.",
+                where=option,
+            )
+        first = values[0] if values else document.id
+        parents.append(str(int(first)) if isinstance(first, float) else str(first))
+    return parents
+
+
+def read_parents(documents: Sequence[Document], field: str | None) -> dict[str, str]:
+    """Return id of chunk to id of document, as `parent_ids`; without a field, nothing."""
+    if field is None:
+        return {}
+    return dict(zip((d.id for d in documents), parent_ids(documents, field), strict=True))
+
+
+def _is_there(path: FieldPath, payload: Mapping[str, object]) -> bool:
+    return path.text in payload or path.is_in(payload)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = ", ..." if len(names) > MAX_NAMES else ""
+    return f" ({', '.join(names[:MAX_NAMES])}{more})"

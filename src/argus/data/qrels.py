@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
@@ -18,12 +18,11 @@ from argus.data.rows import (
     field_value,
     id_value,
     pick_field,
-    read_columns,
-    read_lines,
     read_rows,
+    whole_number,
 )
+from argus.data.text_files import read_columns, read_lines
 from argus.data.types import Qrels
-from argus.data.whole_numbers import whole_number
 from argus.errors import InputError, Location
 
 COLUMNS = ("query id", "iteration", "document id", "grade")
@@ -34,14 +33,12 @@ DOCUMENT_FIELDS = (
 )  # fmt: skip
 GRADE_FIELDS = ("score", "rel", "relevance", "label", "grade", "judgment", "judgement")
 ITERATION_FIELDS = ("iteration", "iter", "Q0", "q0")
-HIGHEST = 1_000_000
-"""Of grades, and the lowest below zero: gains are summed in numbers that hold little more."""
-Judgement = tuple[str, str, int, Location]
+MAX_GRADE = 1_000_000  # and the lowest below zero: sums of gains hold little more
 
 
 @dataclass(frozen=True, slots=True)
 class QrelsFile(PathLike[str]):
-    """A file of judgements with its columns, wherever its path alone may stand."""
+    """A file of judgements with the names of its columns. It can stand for its path."""
 
     path: Path
     columns: QrelsFields
@@ -55,10 +52,15 @@ class QrelsFile(PathLike[str]):
 
 
 def read_judgements(source: Path | str | QrelsFile | Qrels) -> Qrels:
-    """Return judgements: of a file as `read_qrels` does, of a program checked alike."""
+    """Return the judgements of a file, as `read_qrels` does, or of a program, with equal checks."""
     if isinstance(source, QrelsFile):
         return read_qrels(source.path, source.columns)
-    return read_qrels(Path(source)) if isinstance(source, str | Path) else whole_grades(source)
+    if isinstance(source, str | Path):
+        return read_qrels(Path(source))
+    return {
+        query: {doc: _grade(raw, f"qrels[{query!r}][{doc!r}]") for doc, raw in grades.items()}
+        for query, grades in source.items()
+    }
 
 
 def read_qrels(
@@ -67,16 +69,19 @@ def read_qrels(
     """Read judgements, gzipped or not. coerce_ids: whole numbers in a table are ids, too.
 
     A TSV, CSV, JSONL or Parquet file has the columns that are named, or query-id, corpus-id and
-    score, or other usual names of these (QUERY_FIELDS, DOCUMENT_FIELDS, GRADE_FIELDS); every grade
+    score, or other usual names of these (QUERY_FIELDS, DOCUMENT_FIELDS, GRADE_FIELDS). Every grade
     is 1 where there is no column beyond query, document and iteration. A file of any other ending,
     and a .tsv without such a header, is a TREC file unless a column is named: `query 0 document
-    grade`, split at white space; the second column is not read. Raises InputError naming file, line
+    grade`, split at white space. The second column is ignored. Raises InputError naming file, line
     and field for a missing or empty file, missing columns, columns of which none or several may
     hold the grade, a grade that is no whole number, and a document that a query is given twice with
     different grades.
     """
+    columns = columns or QrelsFields()
+    is_table = columns != QrelsFields() or not _is_trec(path)
+    rows = _read_table(path, columns, coerce_ids) if is_table else _read_trec(path)
     qrels: Qrels = {}
-    for query, doc, grade, where in _judgements(path, columns or QrelsFields(), coerce_ids):
+    for query, doc, grade, where in rows:
         earlier = qrels.setdefault(query, {}).setdefault(doc, grade)
         if earlier != grade:
             raise InputError(
@@ -95,13 +100,8 @@ def read_qrels(
     return qrels
 
 
-def _judgements(path: Path, columns: QrelsFields, coerce_ids: bool) -> Iterator[Judgement]:
-    is_table = columns != QrelsFields() or not _is_trec(path)
-    return _table(path, columns, coerce_ids) if is_table else _trec(path)
-
-
 def _is_trec(path: Path) -> bool:
-    """Whether a file that is there holds four columns without a header, by ending or content."""
+    """Return whether a file holds four columns without a header, by its ending or its content."""
     endings = [s.lower() for s in path.suffixes if s.lower() != ".gz"][-1:]
     if not path.is_file() or (endings != [".tsv"] and set(endings) & {*FORMATS, ARROW}):
         return False
@@ -111,13 +111,15 @@ def _is_trec(path: Path) -> bool:
     return len(fields) == len(COLUMNS) and fields[-1].removeprefix("-").isdecimal()
 
 
-def _trec(path: Path) -> Iterator[Judgement]:
+def _read_trec(path: Path) -> Iterator[tuple[str, str, int, Location]]:
     fix = "Mend the line; a table with a header must be named .tsv or .csv."
     for where, (query, _, doc, raw) in read_columns(path, COLUMNS, fix=fix):
         yield query, doc, _grade(raw, replace(where, field="grade")), where
 
 
-def _table(path: Path, columns: QrelsFields, coerce: bool) -> Iterator[Judgement]:
+def _read_table(
+    path: Path, columns: QrelsFields, coerce: bool
+) -> Iterator[tuple[str, str, int, Location]]:
     graded: bool | None = None
     for row in read_rows(path):
         query, doc = (
@@ -144,7 +146,7 @@ def _table(path: Path, columns: QrelsFields, coerce: bool) -> Iterator[Judgement
 def _grade_field(row: Row, query: str, doc: str, named: str | None) -> str | None:
     """Return the column of the grade; None where every row is a relevant document.
 
-    named: the column that has to be there. Raises InputError for other columns, of which one may
+    named: the column that must be there. Raises InputError for other columns, of which one may
     hold the grade: rows with grade 0 must not count as relevant.
     """
     if named:
@@ -163,28 +165,18 @@ def _grade_field(row: Row, query: str, doc: str, named: str | None) -> str | Non
     )
 
 
-def whole_grades(qrels: Mapping[str, Mapping[str, Any]]) -> Qrels:
-    """Return judgements that come from no file. Raises InputError for a grade as a file's would."""
-    return {
-        query: {doc: _grade(raw, f"qrels[{query!r}][{doc!r}]") for doc, raw in grades.items()}
-        for query, grades in qrels.items()
-    }
-
-
 def grade_of(raw: Any) -> int:
-    """Return the grade that a foreign value is. Raises TypeError, ValueError, OverflowError."""
-    grade = whole_number(raw.strip()) if isinstance(raw, str) else _whole(raw)
-    if grade is None or abs(grade) > HIGHEST:
+    """Return a foreign value as a grade. Raises TypeError, ValueError, OverflowError."""
+    if isinstance(raw, str):
+        grade = whole_number(raw.strip())
+    elif isinstance(raw, bool) or not isinstance(raw, Real | Decimal):
+        raise TypeError(raw)  # bytes and truth values, though Python counts them
+    else:
+        whole = int(raw)  # type: ignore[arg-type]  # every Real has __trunc__
+        grade = whole if whole == raw else None
+    if grade is None or abs(grade) > MAX_GRADE:
         raise ValueError(raw)
     return grade
-
-
-def _whole(raw: Any) -> int | None:
-    """Return a number that is whole; bytes and truth values are none, though Python counts them."""
-    if isinstance(raw, bool) or not isinstance(raw, (Real, Decimal)):
-        raise TypeError(raw)
-    whole = int(raw)  # type: ignore[arg-type]  # every Real has __trunc__
-    return whole if whole == raw else None
 
 
 def _grade(raw: Any, where: Location | str) -> int:
@@ -194,6 +186,6 @@ def _grade(raw: Any, where: Location | str) -> int:
         raise InputError(
             f"{raw!r}",
             expected="a whole number (relevance grade)",
-            fix=f"Write 0, 1, 2, ..., at most {HIGHEST:,}.",
+            fix=f"Write 0, 1, 2, ..., at most {MAX_GRADE:,}.",
             where=where,
         ) from error

@@ -1,34 +1,36 @@
-"""Rows out of JSONL, CSV, TSV and Parquet files, each knowing the line it came from."""
+"""Read rows out of JSONL, CSV, TSV, Parquet, Arrow and data frames, each with its line.
+
+Fields of a row are named by columns, or by dotted paths into objects. Ids are strings, always.
+"""
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import io
 import json
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Protocol, runtime_checkable
 
-from argus.data.field_paths import At
-from argus.data.text_files import check_file, not_utf8
+from argus.data.reading import reading
+from argus.data.text_files import check_file, read_lines
 from argus.errors import InputError, Location
 
 FORMATS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet")
-ARROW = ".arrow"
-"""Of the streams that `datasets` saves; they are read, and not looked for as a corpus."""
+ARROW = ".arrow"  # streams of `datasets`: they are read, and never looked for as a corpus
+FRAME = Path("DataFrame")  # the place of a data frame in an error
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 csv.field_size_limit(1 << 30)  # documents are longer than the csv module's default of 128 KiB
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a file and where it stands."""
+    """One record of a file and its line. The values may be any that JSON or Parquet can hold."""
 
-    values: Mapping[str, Any]  # of a foreign file: anything that JSON or Parquet can hold
+    values: Mapping[str, Any]
     file: Path
     line: int
 
@@ -37,8 +39,21 @@ class Row:
         return Location(self.file, self.line, field)
 
 
+@runtime_checkable
+class Frame(Protocol):
+    """A table with named columns: a pandas or polars DataFrame, or an Arrow table."""
+
+    @property
+    def columns(self) -> Any:
+        """Its columns, or their names."""
+
+    @property
+    def shape(self) -> Any:
+        """Rows and columns."""
+
+
 def file_format(path: Path) -> str:
-    """Return the format suffix of `path`, looking through a final `.gz`."""
+    """Return the format suffix of `path`, without a final `.gz`. Raises InputError for others."""
     suffixes = [s.lower() for s in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
@@ -66,119 +81,43 @@ def read_rows(path: Path) -> Iterator[Row]:
         return
     suffix = file_format(path)
     if suffix == ".parquet":
-        yield from _parquet_rows(path)
+        from argus.data.tables import read_rows_of
+
+        yield from (Row(values, path, number) for number, values in read_rows_of(path))
     elif suffix in (".csv", ".tsv"):
         yield from _delimited_rows(path, "\t" if suffix == ".tsv" else ",")
     else:
         yield from read_json_lines(path)
 
 
-_Opener = Callable[[Path, Literal["rb"]], io.BufferedIOBase]
-_PACKINGS: dict[str, tuple[_Opener, str, tuple[type[Exception], ...]]] = {
-    ".gz": (gzip.open, "gzip", (EOFError, zlib.error, gzip.BadGzipFile)),
-    ".bz2": (bz2.open, "bzip2", (EOFError, OSError, ValueError)),
-}
-"""How text files are opened by their ending, and what damage raises."""
-LONGEST = 1 << 28
-"""Bytes of a line: it is held in memory as a whole, and a little .gz may hold a long one."""
-
-
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield `(line number, text)` of a UTF-8 file, plain, .gz or .bz2.
-
-    Raises InputError, which names the line, for what is not UTF-8 or longer than LONGEST, and for
-    damaged compression.
-    """
-    opener, packing, damage = _PACKINGS.get(path.suffix.lower(), (open, "", ()))
-    number = 0
-    with opener(path, "rb") as raw:
-        while True:
-            number += 1
-            try:
-                line = raw.readline(LONGEST + 1)
-                if not line:
-                    return
-                if len(line) > LONGEST:
-                    raise InputError(
-                        f"a line of more than {LONGEST:,} bytes",
-                        expected="shorter lines",
-                        fix="Break it up; of a document, give its parts.",
-                        where=Location(path, number),
-                    )
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                raise not_utf8(error, Location(path, number), packed=bool(packing)) from error
-            except damage as error:
-                raise InputError(
-                    f"the {packing} data are damaged or cut off ({error})",
-                    expected=f"a whole {packing} file",
-                    fix="Make or fetch the file again; if it is not compressed, drop the "
-                    f"{path.suffix}.",
-                    where=Location(path, number),
-                ) from error
-            yield number, text
-
-
-def read_ids(path: Path, expected: str = "a file with one id per line") -> list[tuple[int, str]]:
-    """Return `(line number, id)` of a file with an id on each line; empty lines are passed over.
-
-    An id keeps all that it holds, spaces and other separators too: a line feed alone ends it.
-    """
-    check_file(path, expected)
-    ids = ((number, line.rstrip("\r\n")) for number, line in read_lines(path))
-    return [(number, id_) for number, id_ in ids if id_]
-
-
-def read_columns(
-    path: Path, columns: Sequence[str], *, fix: str
-) -> Iterator[tuple[Location, list[str]]]:
-    """Yield where each line stands and its columns (TREC files).
-
-    Split at white space; empty lines are passed over. Raises InputError with `fix` for another
-    number of columns.
-    """
-    for number, line in read_lines(path):
-        fields = line.split()
-        where = Location(path, number)
-        if fields and len(fields) != len(columns):
-            raise InputError(
-                f"{len(fields)} columns",
-                expected=f"{len(columns)}, split at white space: {', '.join(columns)}",
-                fix=fix,
-                where=where,
-            )
-        if fields:
-            yield where, fields
-
-
 def read_json_lines(path: Path) -> Iterator[Row]:
-    """Yield the rows of JSON lines, whatever the file is called.
+    """Yield the rows of JSON lines, whatever the name of the file.
 
-    Raises InputError, with the line, for what is no JSON object.
+    Raises InputError, with the line, for a line that is no JSON object.
     """
     for number, line in read_lines(path):
         if not line.strip():
             continue
+        where = Location(path, number)
+        start = line.strip()
+        excerpt = io.StringIO(start).read(60) + ("..." if len(start) > 60 else "")
         try:
             values = json.loads(line)
         except (ValueError, RecursionError) as error:
-            problem = (
-                f"at column {error.colno} ({error.msg})"
-                if isinstance(error, json.JSONDecodeError)
-                else f"({error})"
-            )
+            is_json = isinstance(error, json.JSONDecodeError)
+            place = f"at column {error.colno} ({error.msg})" if is_json else f"({error})"
             raise InputError(
-                f"broken JSON {problem}: {_excerpt(line)}",
+                f"broken JSON {place}: {excerpt}",
                 expected="one JSON object per line",
                 fix="Mend or remove the line.",
-                where=Location(path, number),
+                where=where,
             ) from error
         if not isinstance(values, dict):
             raise InputError(
-                f"a JSON {type(values).__name__}: {_excerpt(line)}",
+                f"a JSON {type(values).__name__}: {excerpt}",
                 expected="a JSON object per line",
                 fix="Write each record as {...} on its own line.",
-                where=Location(path, number),
+                where=where,
             )
         yield Row(values, path, number)
 
@@ -192,7 +131,7 @@ def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
     )
     header: list[str] | None = None
     while True:
-        first_line = reader.line_num + 1
+        where = Location(path, line := reader.line_num + 1)
         try:
             fields = next(reader, None)
         except csv.Error as error:
@@ -200,68 +139,78 @@ def _delimited_rows(path: Path, delimiter: str) -> Iterator[Row]:
                 f"cannot be split into fields ({error})",
                 expected="quotes that are closed and no stray carriage return",
                 fix="Close the quote, or remove the character.",
-                where=Location(path, first_line),
+                where=where,
             ) from error
         if fields is None:
             return
         if header is None:
-            header = _header(fields, path)
+            header = fields
+            if twice := next((name for name in header if header.count(name) > 1), None):
+                raise InputError(
+                    f"two columns are called {twice!r}",
+                    expected="one column per name",
+                    fix="Rename one of them.",
+                    where=Location(path, 1),
+                )
+        elif fields and len(fields) != len(header):
+            raise InputError(
+                f"{len(fields)} fields",
+                expected=f"{len(header)} as in the header ({', '.join(header)})",
+                fix="Quote fields that contain the delimiter, or mend the line.",
+                where=where,
+            )
         elif fields:
-            yield Row(_zipped(header, fields, Location(path, first_line)), path, first_line)
-
-
-def _header(names: list[str], path: Path) -> list[str]:
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise InputError(
-            f"two columns are called {twice!r}",
-            expected="one column per name",
-            fix="Rename one of them.",
-            where=Location(path, 1),
-        )
-    return names
-
-
-def _zipped(header: list[str], fields: list[str], where: Location) -> dict[str, str]:
-    if len(fields) != len(header):
-        raise InputError(
-            f"{len(fields)} fields",
-            expected=f"{len(header)} as in the header ({', '.join(header)})",
-            fix="Quote fields that contain the delimiter, or mend the line.",
-            where=where,
-        )
-    return dict(zip(header, fields, strict=True))
-
-
-def _parquet_rows(path: Path) -> Iterator[Row]:
-    from argus.data.tables import read_rows_of
-
-    for number, values in read_rows_of(path):
-        yield Row(values, path, number)
+            yield Row(dict(zip(header, fields, strict=True)), path, line)
 
 
 def _arrow_rows(path: Path) -> Iterator[Row]:
     import pyarrow as pa
 
+    expected, fix = "a stream, as `datasets` saves it", "Save it again, as Parquet if need be."
     number = 0
-    try:
-        with pa.memory_map(str(path)) as source:
-            for batch in pa.ipc.open_stream(source):
-                batch.validate(full=True)  # else a damaged offset ends the process
-                for values in batch.to_pylist():
-                    number += 1
-                    yield Row(values, path, number)
-    except (pa.ArrowException, OSError, ValueError, ArithmeticError, MemoryError) as error:
+    with (
+        reading(path, "cannot be read as Arrow", expected=expected, fix=fix),
+        pa.memory_map(str(path)) as source,
+    ):
+        for batch in pa.ipc.open_stream(source):
+            batch.validate(full=True)  # else a damaged offset ends the process
+            for values in batch.to_pylist():
+                number += 1
+                yield Row(values, path, number)
+
+
+def frame_rows(frame: Frame) -> Iterator[Row]:
+    """Yield the rows of a data frame, numbered from 1. A missing value makes no field.
+
+    Raises InputError for a table that gives no rows.
+    """
+    records: Iterable[Mapping[Any, Any]]
+    if (
+        rows := next((n for n in ("to_pylist", "to_dicts") if hasattr(frame, n)), None)
+    ) is not None:
+        records = getattr(frame, rows)()  # of Arrow, of polars
+    elif hasattr(frame, "to_dict"):
+        records = frame.to_dict(orient="records")
+    else:
         raise InputError(
-            f"cannot be read as Arrow ({str(error)[:300]})",
-            expected="a stream, as `datasets` saves it",
-            fix="Save it again, as Parquet if need be.",
-            where=path,
-        ) from error
+            f"a {type(frame).__name__} with columns, but without rows that can be read",
+            expected="a pandas or polars DataFrame, or an Arrow table",
+            fix="Convert it with to_pandas().",
+            where="corpus",
+        )
+    for number, values in enumerate(records, start=1):
+        yield Row({str(k): v for k, v in values.items() if not _is_missing(v)}, FRAME, number)
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a cell is empty: None, NaN, or the pandas values for a missing one."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
 
 
 def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None = None) -> str:
-    """Return the first of `names` that the row has; InputError names what is there instead.
+    """Return the first of `names` that the row has. Raises InputError with the fields it has.
 
     names: columns, or dotted paths. option: of the command line, which names another column.
     """
@@ -277,23 +226,32 @@ def pick_field(row: Row, names: Sequence[str], *, what: str, option: str | None 
 
 
 def has_field(row: Row, name: str) -> bool:
-    """Return whether the row has a column of that name, or a field where a dotted path leads."""
-    return name in row.values or _inside(row, name) is not None
+    """Return whether the row has a column of that name, or a field at a dotted path."""
+    return name in row.values or _object_at(row, name) is not None
 
 
 def field_value(row: Row, name: str) -> Any:
-    """Return what a column holds, or what stands where a dotted path leads; None for nothing.
+    """Return the value of a column, or at a dotted path; None without one.
 
     A column whose name is the whole path, dots and all, comes first.
     """
     if name in row.values:
         return row.values[name]
-    there = _inside(row, name)
-    return None if there is None else there[0][there[1]]
+    inside = _object_at(row, name)
+    return None if inside is None else inside[name.rpartition(".")[2]]
+
+
+def _object_at(row: Row, path: str) -> dict[str, Any] | None:
+    """Return the object in which the last step of a dotted path is a field."""
+    *outer, last = path.split(".")
+    value: Any = row.values if outer else None
+    for name in outer:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, dict) and last in value else None
 
 
 def field_names(values: Mapping[str, Any]) -> list[str]:
-    """Return the names of all fields; those of objects inside, alone or in a list, by their paths.
+    """Return the names of all fields; of objects, alone or in a list, the paths into them.
 
     A name that has dots itself stands as it is.
     """
@@ -304,15 +262,6 @@ def field_names(values: Mapping[str, Any]) -> list[str]:
         inside = field_names(first) if isinstance(first, dict) else ()
         names += [f"{name}{'[]' if many else ''}.{inner}" for inner in inside] or [name]
     return names
-
-
-def _inside(row: Row, path: str) -> tuple[Mapping[str, Any], str] | None:
-    """Return the object in which the last step of a dotted path is a field, and that step."""
-    *outer, last = path.split(".")
-    value: Any = row.values if outer else None
-    for name in outer:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    return (value, last) if isinstance(value, dict) and last in value else None
 
 
 def text_value(row: Row, field: str) -> str:
@@ -340,23 +289,20 @@ def id_value(row: Row, field: str, *, coerce: bool = False) -> str:
         return str(value)
     if isinstance(value, str) and value:
         return whole_characters(value, row.at, field)
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    fix = f'Write it as text: "{value}".' if is_number else "Give the record an id."
+    if is_number and isinstance(value, int):
+        fix = f'Write "{value}" in quotes, or pass --coerce-ids to read whole numbers as text.'
     raise InputError(
         f"{value!r} is {'a number' if is_number else 'no id'}",
         expected="a non-empty string",
-        fix=(
-            f'Write "{value}" in quotes, or pass --coerce-ids to read whole numbers as text.'
-            if isinstance(value, int) and is_number
-            else f'Write it as text: "{value}".'
-            if is_number
-            else "Give the record an id."
-        ),
+        fix=fix,
         where=row.at(field),
     )
 
 
-def whole_characters(text: str, at: At, field: str) -> str:
-    """Return the text; InputError where it holds half a character, which nothing can write."""
+def whole_characters(text: str, at: Callable[[str], Location], field: str) -> str:
+    """Return the text. Raises InputError for half a character, which nothing can write."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -369,6 +315,9 @@ def whole_characters(text: str, at: At, field: str) -> str:
     return text
 
 
-def _excerpt(line: str, width: int = 60) -> str:
-    line = line.strip()
-    return io.StringIO(line).read(width) + ("..." if len(line) > width else "")
+def whole_number(text: str) -> int | None:
+    """Return the number that at most 18 ASCII digits with an optional sign write; else None.
+
+    `int` reads more: other digits, underscores, numbers too long to count with.
+    """
+    return int(text) if _WHOLE.fullmatch(text) else None

@@ -1,36 +1,43 @@
-"""Read and write runs: TREC run files (six columns) and JSON, gzipped or not."""
+"""Read, write and cut runs: TREC run files (six columns) and JSON, gzipped or not.
+
+A run may have to leave out documents of a query before it is scored (BRIGHT): the question's own
+post lies in the corpus, and finding it is no success. Retrieve `spare` more results than k, then
+k are left by `without_excluded`.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from argus.data.rows import read_columns, read_lines, whole_characters
-from argus.data.text_files import no_file
+from argus.data.documents import QUERY_ID_FIELDS
+from argus.data.rows import Row, id_value, pick_field, read_rows, whole_characters
+from argus.data.text_files import no_file, read_columns, read_lines
 from argus.data.types import Run
 from argus.data.writing import replacing
 from argus.errors import InputError, Location
 
-RUN_FILE = "run file"
-"""In place of an encoder's fingerprint, where a run is all that is known of a system."""
+RUN_FILE = "run file"  # in place of an encoder's fingerprint, where a run is all that is known
 COLUMNS = ("query id", "Q0", "document id", "rank", "score", "tag")
+Excluded = Mapping[str, frozenset[str]]  # documents that the results of a query must not hold
+EXCLUDED_FIELD = "excluded_ids"
+EXCLUDES_NOTHING = "N/A"  # BRIGHT's word for a query that excludes no document
 
 
 def read_run(path: Path) -> Run:
     """Read a run: `.json` holds {query: {document: score}} or {query: [document, best first]}.
 
-    Anything else is a TREC run.
-    A TREC line is `query Q0 document rank score tag`, split at white space. Scores decide, as in
-    trec_eval; the rank column is not read. Raises InputError naming file, line and field for a
-    missing or empty file, another number of columns, a score that is no finite number, and a
-    document that a query is given twice.
+    Any other file is a TREC run: `query Q0 document rank score tag`, split at white space. Scores
+    decide, as in trec_eval. The rank column is ignored. Raises InputError naming file, line and
+    field for a missing or empty file, another number of columns, a score that is no finite number,
+    and a document that a query is given twice.
     """
     if not path.is_file():
         raise InputError(
@@ -40,7 +47,13 @@ def read_run(path: Path) -> Run:
             where=path,
         )
     suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
-    run = _read_json(path) if suffixes[-1:] == [".json"] else _read_trec(path)
+    if suffixes[-1:] == [".json"]:
+        run = _read_json(path)
+    else:
+        run = {}
+        fix = "Write one result per line; ids hold no white space."
+        for where, (query, _, doc, _, raw, _) in read_columns(path, COLUMNS, fix=fix):
+            _put(run, query, doc, _score(raw, replace(where, field="score")), where)
     if not any(run.values()):
         raise InputError(
             "no result in it",
@@ -48,6 +61,63 @@ def read_run(path: Path) -> Run:
             fix="Check that this is the right file and that writing it did not break off.",
             where=path,
         )
+    return run
+
+
+class _Pairs(list[tuple[str, object]]):
+    """A JSON object as its pairs: a name may stand twice."""
+
+
+def _read_json(path: Path) -> Run:
+    text = "".join(line for _, line in read_lines(path))
+    try:
+        content = json.loads(text, object_pairs_hook=_Pairs)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"broken JSON ({error})",
+            expected="{query: {document: score}}",
+            fix="Mend the file; a TREC run must not be named .json.",
+            where=path,
+        ) from error
+
+    def at(field: str) -> Location:
+        return Location(path, field=field)
+
+    def pairs(value: object, what: str) -> _Pairs:
+        if isinstance(value, _Pairs):
+            return value
+        raise InputError(
+            f"{type(value).__name__} instead of an object",
+            expected="{query: {document: score}}",
+            fix="Write one object per query, document id to score.",
+            where=at(what),
+        )
+
+    run: Run = {}
+    for query, documents in pairs(content, "the file"):
+        whole_characters(query, at, query)
+        if query in run:
+            raise InputError(
+                f"query {query!r} is given twice",
+                expected="one object per query",
+                fix="Remove one of the two.",
+                where=at(query),
+            )
+        run[query] = {}
+        if isinstance(documents, list) and not isinstance(documents, _Pairs):
+            for doc in documents:
+                if not isinstance(doc, str) or not doc:
+                    raise InputError(
+                        f"{doc!r} in a list of documents",
+                        expected="ids as strings, best first",
+                        fix="Write the ids alone, or {document: score}.",
+                        where=at(query),
+                    )
+            documents = _Pairs(zip(documents, range(len(documents), 0, -1), strict=True))
+        for doc, raw in pairs(documents, query):
+            field = f"{query}.{doc}"
+            whole_characters(doc, at, field)
+            _put(run, query, doc, _score(raw, at(field)), at(field))
     return run
 
 
@@ -65,23 +135,17 @@ def write_run(path: Path, run: Run, *, tag: str = "argus") -> None:
                 fix="Write the run as JSON, or rename the id.",
                 where=path,
             )
-    lines = (
-        f"{query} Q0 {doc} {rank} {float(run[query][doc])!r} {tag}\n"
-        for query in run
-        for rank, doc in enumerate(ranking(run[query]), start=1)
-    )
-    with replacing(path) as temporary:
-        is_packed = path.suffix.lower() == ".gz"
-        with (
-            gzip.open(temporary, "wt", encoding="utf-8")
-            if is_packed
-            else temporary.open("w", encoding="utf-8")
-        ) as file:
-            file.writelines(lines)
+    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    with replacing(path) as temporary, opened(temporary, "wt", encoding="utf-8") as file:
+        file.writelines(
+            f"{query} Q0 {doc} {rank} {float(run[query][doc])!r} {tag}\n"
+            for query in run
+            for rank, doc in enumerate(ranking(run[query]), start=1)
+        )
 
 
 def finite_scores(run: Mapping[str, Mapping[str, Any]], name: str) -> Run:
-    """Return a run that comes from no file. Raises InputError for a score that ranks nowhere."""
+    """Return the run of a program. Raises InputError for a score that is no finite number."""
     return {
         query: {doc: _score(raw, f"{name}[{query!r}][{doc!r}]") for doc, raw in scores.items()}
         for query, scores in run.items()
@@ -104,78 +168,56 @@ def cut(run: Run, depth: int) -> Run:
     return {query: {d: s[d] for d in ranking(s)[:depth]} for query, s in run.items()}
 
 
-def _read_trec(path: Path) -> Run:
-    run: Run = {}
-    fix = "Write one result per line; ids hold no white space."
-    for where, (query, _, doc, _, raw, _) in read_columns(path, COLUMNS, fix=fix):
-        _put(run, query, doc, _score(raw, replace(where, field="score")), where)
-    return run
+def read_excluded(path: Path) -> dict[str, frozenset[str]]:
+    """Read the documents that each query excludes: rows with an id and `excluded_ids`, a list.
+
+    The examples of BRIGHT are such a file. Queries that exclude nothing are left out. Raises
+    InputError naming file, line and field for a missing column, ids that are no text, and a query
+    that stands twice.
+    """
+    excluded: dict[str, frozenset[str]] = {}
+    for row in read_rows(path):
+        pick_field(row, [EXCLUDED_FIELD], what="list of excluded documents")
+        query = id_value(row, pick_field(row, QUERY_ID_FIELDS, what="query id"))
+        if query in excluded:
+            raise InputError(
+                f"query {query!r} stands twice",
+                expected="one row per query",
+                fix="Write all that it excludes into one row.",
+                where=row.at(),
+            )
+        excluded[query] = frozenset(read_id_list(row, EXCLUDED_FIELD)) - {EXCLUDES_NOTHING}
+    return {query: ids for query, ids in excluded.items() if ids}
 
 
-def _read_json(path: Path) -> Run:
-    text = "".join(line for _, line in read_lines(path))
-    try:
-        content = json.loads(text, object_pairs_hook=_Pairs)
-    except (ValueError, RecursionError) as error:
+def read_id_list(row: Row, field: str) -> tuple[str, ...]:
+    """Return the document ids of a field, each once: a list of texts, or nothing."""
+    values = row.values.get(field)
+    if values is None:
+        return ()
+    if not isinstance(values, list) or not all(isinstance(v, str) and v for v in values):
         raise InputError(
-            f"broken JSON ({error})",
-            expected="{query: {document: score}}",
-            fix="Mend the file; a TREC run must not be named .json.",
-            where=path,
-        ) from error
-
-    def at(field: str) -> Location:
-        return Location(path, field=field)
-
-    run: Run = {}
-    for query, documents in _pairs(content, path, "the file"):
-        whole_characters(query, at, query)
-        if query in run:
-            raise InputError(
-                f"query {query!r} is given twice",
-                expected="one object per query",
-                fix="Remove one of the two.",
-                where=at(query),
-            )
-        run[query] = {}
-        if isinstance(documents, list) and not isinstance(documents, _Pairs):
-            documents = _scored(documents, path, query)
-        for doc, raw in _pairs(documents, path, query):
-            field = f"{query}.{doc}"
-            whole_characters(doc, at, field)
-            where = at(field)
-            _put(run, query, doc, _score(raw, where), where)
-    return run
+            f"{values!r:.60}",
+            expected="a list of document ids, as text",
+            fix="Write each id in quotes.",
+            where=row.at(field),
+        )
+    return tuple(dict.fromkeys(whole_characters(value, row.at, field) for value in values))
 
 
-class _Pairs(list[tuple[str, object]]):
-    """A JSON object as its pairs, so that a name that stands twice is seen."""
+def without_excluded(run: Run, excluded: Excluded, depth: int | None = None) -> Run:
+    """Return the run without excluded documents, cut to `depth` results per query if given."""
+    rest = {
+        query: {doc: score for doc, score in scores.items() if doc not in own}
+        for query, scores in run.items()
+        for own in [excluded.get(query, ())]
+    }
+    return rest if depth is None else cut(rest, depth)
 
 
-def _scored(documents: list[object], path: Path, query: str) -> _Pairs:
-    """Return a list of ids, best first, as pairs with falling scores."""
-    pairs = _Pairs()
-    for place, doc in enumerate(documents):
-        if not isinstance(doc, str) or not doc:
-            raise InputError(
-                f"{doc!r} in a list of documents",
-                expected="ids as strings, best first",
-                fix="Write the ids alone, or {document: score}.",
-                where=Location(path, field=query),
-            )
-        pairs.append((doc, len(documents) - place))
-    return pairs
-
-
-def _pairs(value: object, path: Path, what: str) -> Sequence[tuple[str, object]]:
-    if isinstance(value, _Pairs):
-        return value
-    raise InputError(
-        f"{type(value).__name__} instead of an object",
-        expected="{query: {document: score}}",
-        fix="Write one object per query, document id to score.",
-        where=Location(path, field=what),
-    )
+def spare(excluded: Excluded) -> int:
+    """Return the largest number of documents that a query excludes: retrieve so many more."""
+    return max(map(len, excluded.values()), default=0)
 
 
 def _score(raw: object, where: Location | str) -> float:

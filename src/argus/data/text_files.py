@@ -1,42 +1,68 @@
-"""Text files that a person wrote, such as settings: read as a whole, and bounded."""
+"""Read UTF-8 text files: settings as a whole, data line by line, packed or not."""
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import gzip
 import io
 import tomllib
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from argus.errors import InputError, Location
 
-MOST_BYTES = 16 << 20
-"""Of a file that a person wrote: it is held in memory as a whole."""
+MAX_BYTES = 16 << 20  # of a file that a person wrote: it is held in memory as a whole
+MAX_LINE = 1 << 28  # bytes, since a little .gz may hold a long line
+_PIPE = "is a pipe or a device"
+# Encodings by the bytes that their files begin with. Those of UTF-16 begin those of UTF-32.
 _MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-"""Encodings by the bytes that their files begin with; those of UTF-16 begin those of UTF-32."""
+_Opener = Callable[[Path, Literal["rb"]], io.BufferedIOBase]
+# Opener, name and errors of damage of packed files, by their ending.
+_PACKINGS: dict[str, tuple[_Opener, str, tuple[type[Exception], ...]]] = {
+    ".gz": (gzip.open, "gzip", (EOFError, zlib.error, gzip.BadGzipFile)),
+    ".bz2": (bz2.open, "bzip2", (EOFError, OSError, ValueError)),
+}
+
+
+def no_file(path: Path) -> str:
+    """Return the words for a path without a file: a folder, a pipe or nothing."""
+    if path.is_dir():
+        return "is a folder"
+    return _PIPE if path.exists() else "no such file"
+
+
+def check_file(path: Path, expected: str, fix: str = "Check the path.") -> None:
+    """Raise InputError unless a path leads to a file. A pipe would be waited for."""
+    if not path.is_file():
+        got = no_file(path)
+        fix = "Save what it gives to a file first, and name that." if got == _PIPE else fix
+        raise InputError(got, expected=expected, fix=fix, where=path)
 
 
 def read_text(path: Path, expected: str, fix: str = "Check the path.") -> str:
     """Return the text of a UTF-8 file, without a byte order mark, its line ends as line feeds.
 
-    expected, fix: for messages. Raises InputError for what is no file (a pipe would be waited
-    for), cannot be read, is larger than MOST_BYTES, or is not UTF-8.
+    expected, fix: for messages. Raises InputError for a path without a file, a file that cannot be
+    read, more than MAX_BYTES, and text that is not UTF-8.
     """
     try:
         check_file(path, expected, fix)
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except OSError as error:
+        got = f"cannot be read ({error.strerror})"
+        raise InputError(got, expected=expected, fix=fix, where=path) from error
+    if len(content) > MAX_BYTES:
         raise InputError(
-            f"cannot be read ({error.strerror})", expected=expected, fix=fix, where=path
-        ) from error
-    if len(content) > MOST_BYTES:
-        raise InputError(
-            f"more than {MOST_BYTES:,} bytes",
+            f"more than {MAX_BYTES:,} bytes",
             expected=f"{expected}, which a person wrote",
             fix="Check that this is the right file.",
             where=path,
@@ -48,56 +74,96 @@ def read_text(path: Path, expected: str, fix: str = "Check the path.") -> str:
 
 
 def read_toml(path: Path) -> dict[str, object]:
-    """Return what a TOML file says; InputError where it is absent or broken, too."""
+    """Return the content of a TOML file. Raises InputError as `read_text`, and for broken TOML."""
     text = read_text(path, "a TOML file")
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"broken TOML ({error})", expected="TOML", fix="Mend the file.", where=path
-        ) from error
+        got = f"broken TOML ({error})"
+        raise InputError(got, expected="TOML", fix="Mend the file.", where=path) from error
 
 
-def check_file(path: Path, expected: str, fix: str = "Check the path.") -> None:
-    """Raise InputError unless a path leads to a file."""
-    if not path.is_file():
-        got = no_file(path)
-        raise InputError(
-            got,
-            expected=expected,
-            fix="Save what it gives to a file first, and name that." if got == _STREAM else fix,
-            where=path,
-        )
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield `(line number, text)` of a UTF-8 file, plain, .gz or .bz2.
+
+    Raises InputError, which names the line, for text that is not UTF-8, a line longer than
+    MAX_LINE, and damaged compression.
+    """
+    opener, packing, damage = _PACKINGS.get(path.suffix.lower(), (open, "", ()))
+    number = 0
+    with opener(path, "rb") as raw:
+        while True:
+            number += 1
+            where = Location(path, number)
+            try:
+                line = raw.readline(MAX_LINE + 1)
+                if len(line) <= MAX_LINE:
+                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise not_utf8(error, where, packed=bool(packing)) from error
+            except damage as error:
+                raise InputError(
+                    f"the {packing} data are damaged or cut off ({error})",
+                    expected=f"a whole {packing} file",
+                    fix="Make or fetch the file again; if it is not compressed, drop the "
+                    f"{path.suffix}.",
+                    where=where,
+                ) from error
+            if not line:
+                return
+            if len(line) > MAX_LINE:
+                raise InputError(
+                    f"a line of more than {MAX_LINE:,} bytes",
+                    expected="shorter lines",
+                    fix="Break it up; of a document, give its parts.",
+                    where=where,
+                )
+            yield number, text
 
 
-_STREAM = "is a pipe or a device"
+def read_ids(path: Path, expected: str = "a file with one id per line") -> list[tuple[int, str]]:
+    """Return `(line number, id)` of each line that is not empty.
+
+    An id may hold spaces and other separators: a line feed alone ends it.
+    """
+    check_file(path, expected)
+    ids = ((number, line.rstrip("\r\n")) for number, line in read_lines(path))
+    return [(number, id_) for number, id_ in ids if id_]
 
 
-def no_file(path: Path) -> str:
-    """Return what is there in place of a file."""
-    if path.is_dir():
-        return "is a folder"
-    return _STREAM if path.exists() else "no such file"
+def read_columns(
+    path: Path, columns: Sequence[str], *, fix: str
+) -> Iterator[tuple[Location, list[str]]]:
+    """Yield the place of each line and its columns, split at white space (TREC files).
+
+    Empty lines are skipped. Raises InputError with `fix` for another number of columns.
+    """
+    for number, line in read_lines(path):
+        fields, where = line.split(), Location(path, number)
+        if fields and len(fields) != len(columns):
+            expected = f"{len(columns)}, split at white space: {', '.join(columns)}"
+            raise InputError(f"{len(fields)} columns", expected=expected, fix=fix, where=where)
+        if fields:
+            yield where, fields
 
 
 def not_utf8(error: UnicodeDecodeError, where: Location, *, packed: bool = False) -> InputError:
-    """Return an error about bytes that are not UTF-8.
+    """Return the error for bytes that are not UTF-8.
 
     where: of the line that the bytes begin with. packed: they came out of a compressed file.
     """
     content, line = error.object, where.line or 1
     before = content[: error.start]
-    begins = (name for mark, name in _MARKS.items() if line == 1 and content.startswith(mark))
-    encoding = next(begins, None)
+    marks = _MARKS if line == 1 else {}
+    encoding = next((name for mark, name in marks.items() if content.startswith(mark)), None)
     is_it = f"; the file begins as {encoding} does" if encoding else ""
-    name, suffix = where.file.name, where.file.suffix
     position = len(before) - before.rfind(b"\n")
-    convert = f"iconv -f {encoding or 'LATIN1'} -t UTF-8"
+    convert, file = f"iconv -f {encoding or 'LATIN1'} -t UTF-8", where.file
     return InputError(
         f"byte {content[error.start]:#04x} at position {position} is not UTF-8{is_it}",
         expected="a UTF-8 file",
         fix=f"Decompress and convert it ({convert})."
         if packed
-        else f"Convert it: {convert} {name} > fixed{suffix}",
-        where=Location(where.file, line + before.count(b"\n")),
+        else f"Convert it: {convert} {file.name} > fixed{file.suffix}",
+        where=Location(file, line + before.count(b"\n")),
     )

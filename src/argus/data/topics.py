@@ -1,29 +1,78 @@
-"""Questions with their answers, out of any file that holds such: DPR, dpr_qas, KILT, BEIR."""
+"""Read questions with their answers, and write the passages found: DPR, dpr_qas, KILT, BEIR.
+
+DPR JSON, as SEAL and MINDER write it, is one list of `{question, answers, ctxs: [{title, text,
+score, passage_id, keys}]}`, where keys are `[[n-gram, occurrences in the corpus, weight], ...]`.
+KILT JSONL has a line per question: `{id, input, output: [{provenance: [{title, text, score,
+passage_id, meta}]}]}`. Its passages read `title @@ body`, their n-grams are in `meta.keys`, and
+there is no `wikipedia_id`, which KILT's own scorer reads: passages need not be pages.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from argus.data.corpus import check_limit, find_file, read_queries
-from argus.data.dpr import looks_like_qas, read_dpr_topics, read_qas
-from argus.data.kilt import read_kilt_topics
-from argus.data.rows import Row, file_format, read_rows
-from argus.data.text_files import no_file
-from argus.data.types import Topic
-from argus.errors import InputError
+from argus.data.documents import check_limit, find_file, read_queries
+from argus.data.reading import parse_json
+from argus.data.rows import Row, file_format, id_value, read_rows, text_value
+from argus.data.text_files import no_file, read_lines
+from argus.data.types import Query, Topic
+from argus.data.writing import replacing, write_jsonl
+from argus.errors import InputError, Location
+
+INDENT = 4  # of the published DPR files
+TITLE_END = " @@ "
+TOPIC_ID_FIELDS = ("id", "_id", "query_id", "qid")
+_TOPIC = '[{"question": "...", "answers": ["..."]}, ...]'
+_QAS = "question<TAB>['answer', ...]"
 
 
 class TopicFormat(StrEnum):
-    """How a file of questions is read."""
+    """The format of a file of questions."""
 
     AUTO = "auto"
     DPR = "dpr"
     QAS = "dpr_qas"
     KILT = "kilt"
     QUERIES = "queries"
+
+
+@dataclass(frozen=True, slots=True)
+class DprKey:
+    """An n-gram that raises the score of a passage.
+
+    text: decoded, special tokens shown. count: occurrences in the corpus. weight: its part of the
+    score of that passage.
+    """
+
+    text: str
+    count: int
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class DprPassage:
+    """A passage that was found; keys is None in files that were written without them."""
+
+    passage_id: str
+    title: str
+    text: str
+    score: float
+    keys: tuple[DprKey, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DprResult:
+    """One question and the passages that were found for it, best first."""
+
+    topic: Topic
+    passages: tuple[DprPassage, ...]
 
 
 def read_topics(
@@ -36,22 +85,25 @@ def read_topics(
     """Read questions in file order.
 
     AUTO: `.json` is DPR; a file whose first line is `question<TAB>[...` is dpr_qas; JSONL with
-    `input` is KILT; else what `read_queries` reads, a BEIR folder too. Raises InputError as those
-    do, for an id that comes twice, and where there is no question.
+    `input` is KILT; any other file, or a BEIR folder, is read by `read_queries`. Raises InputError
+    as those do, for an id that comes twice, and where there is no question.
     """
     check_limit(limit)
     file = topics_file(path)
-    topic_format = _guess(file) if kind is TopicFormat.AUTO else kind
-    topics = list(islice(_read(file, topic_format, coerce_ids, limit), limit))
-    if not topics:
-        raise InputError(
-            "no question in it",
-            expected="at least one question",
-            fix="Check that this is the right file and that writing it did not break off.",
-            where=file,
-        )
-    ids: set[str] = set()
-    for topic in topics:
+    kind = _guess(file) if kind is TopicFormat.AUTO else kind
+    topics: Iterable[Topic]
+    if kind is TopicFormat.DPR:
+        topics = read_dpr_topics(file, coerce_ids=coerce_ids)
+    elif kind is TopicFormat.QAS:
+        topics = read_qas(file)
+    elif kind is TopicFormat.KILT:
+        topics = read_kilt_topics(file, coerce_ids=coerce_ids)
+    else:
+        queries = read_queries(file, coerce_ids=coerce_ids, limit=limit)
+        rows = zip(queries, read_rows(file), strict=False)
+        topics = (Topic(query, _answers(row, may_be_one=True)) for query, row in rows)
+    ids: dict[str, Topic] = {}
+    for topic in islice(topics, limit):
         if topic.query.id in ids:
             raise InputError(
                 f"two questions have the id {topic.query.id!r}",
@@ -59,12 +111,19 @@ def read_topics(
                 fix="Rename one of the two; give all questions of a DPR file an id, or none.",
                 where=file,
             )
-        ids.add(topic.query.id)
-    return topics
+        ids[topic.query.id] = topic
+    if not ids:
+        raise InputError(
+            "no question in it",
+            expected="at least one question",
+            fix="Check that this is the right file and that writing it did not break off.",
+            where=file,
+        )
+    return list(ids.values())
 
 
 def topics_file(path: Path) -> Path:
-    """Return the file that `path`, a file or a BEIR folder, stands for."""
+    """Return the file of questions: `path` itself, or `queries.*` in a BEIR folder."""
     file = path if path.is_file() else find_file(path, ["queries"])
     if file is None:
         raise InputError(
@@ -89,30 +148,246 @@ def _guess(file: Path) -> TopicFormat:
     return TopicFormat.QUERIES
 
 
-def _read(file: Path, kind: TopicFormat, coerce_ids: bool, limit: int | None) -> Iterator[Topic]:
-    if kind is TopicFormat.DPR:
-        return read_dpr_topics(file, coerce_ids=coerce_ids)
-    if kind is TopicFormat.QAS:
-        return read_qas(file)
-    if kind is TopicFormat.KILT:
-        return read_kilt_topics(file, coerce_ids=coerce_ids)
-    queries = read_queries(file, coerce_ids=coerce_ids, limit=limit)
-    return (
-        Topic(query, _answers(row)) for query, row in zip(queries, read_rows(file), strict=False)
-    )
+def read_qas(path: Path) -> Iterator[Topic]:
+    """Yield the questions of a `dpr_qas` file: question, tab, Python list of answers per line.
+
+    Ids are line numbers from 0. Raises InputError naming the line.
+    """
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        where = Location(path, number)
+        question, tab, answers = line.rstrip("\r\n").partition("\t")
+        if not tab or not question.strip():
+            raise InputError(
+                f"{_short(line.strip())} without " + ("a question" if tab else "a tab"),
+                expected=_QAS,
+                fix="Write question and answers on one line, a tab between.",
+                where=where,
+            )
+        if answers.startswith('"') and answers.endswith('"'):  # csv quotes a list with quotes in it
+            answers = answers[1:-1].replace('""', '"')
+        try:
+            value = ast.literal_eval(answers.strip())
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
+            raise InputError(
+                f"{_short(answers)} is no Python list",
+                expected=_QAS,
+                fix="Quote each answer and close the list; backslashes are doubled.",
+                where=where,
+            ) from error
+        if not isinstance(value, list | tuple) or not all(isinstance(a, str) for a in value):
+            raise InputError(
+                f"{_short(answers)} is no list of strings",
+                expected=_QAS,
+                fix="Quote each answer, numbers too.",
+                where=where,
+            )
+        yield Topic(Query(str(number - 1), question), tuple(value))
 
 
-def _answers(row: Row) -> tuple[str, ...]:
-    """Return the `answers` of a row of queries, a list or one text; none where it has none."""
-    value = row.values.get("answers")
-    answers = [value] if isinstance(value, str) and value else value
-    if not answers:
-        return ()
+def looks_like_qas(path: Path) -> bool:
+    """Return whether the first line is a question, a tab and the beginning of a list."""
+    _, line = next(iter(read_lines(path)), (0, ""))
+    _, tab, rest = line.partition("\t")
+    return bool(tab) and rest.lstrip(' "')[:1] in {"[", "("}
+
+
+def read_kilt_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]:
+    """Yield the questions of a KILT JSONL file. Raises InputError naming file, line and field."""
+    for row in read_rows(path):
+        yield topic_of(row, coerce_ids=coerce_ids)
+
+
+def topic_of(row: Row, *, coerce_ids: bool = False) -> Topic:
+    """Return the question of a row of KILT, with the different answers in `output`."""
+    missing = next((name for name in ("input", "id") if name not in row.values), None)
+    if missing is not None:
+        raise InputError(
+            f"no {missing!r} among {', '.join(map(repr, row.values))}",
+            expected='{"id": "...", "input": "...", "output": [{"answer": "..."}]}',
+            fix="Mend or remove the line.",
+            where=row.at(),
+        )
+    output = row.values.get("output") or []
+    if not isinstance(output, list) or not all(isinstance(one, dict) for one in output):
+        raise InputError(
+            f"{output!r:.60}",
+            expected='a list of objects, [{"answer": "..."}, ...]',
+            fix="Leave the field out where no answer is known.",
+            where=row.at("output"),
+        )
+    answers = (one.get("answer") for one in output)
+    query = Query(id_value(row, "id", coerce=coerce_ids), text_value(row, "input"))
+    return Topic(query, tuple(dict.fromkeys(a for a in answers if isinstance(a, str) and a)))
+
+
+def read_dpr_topics(path: Path, *, coerce_ids: bool = False) -> Iterator[Topic]:
+    """Yield the questions of a DPR JSON file.
+
+    `answers` may be missing; the id is that of the record, else its position from 0. Raises
+    InputError naming the record for a file that is no such list and fields of another type.
+    """
+    for _, topic in _dpr_records(path, coerce_ids=coerce_ids):
+        yield topic
+
+
+def read_dpr(path: Path, *, coerce_ids: bool = False) -> Iterator[DprResult]:
+    """Yield the questions of a file of results with their passages, in file order.
+
+    Title and text may be missing, as keys may. Raises InputError as `read_dpr_topics`, and naming
+    the passage for one without id or score, and for keys that are no `[text, count, weight]`.
+    """
+    for row, topic in _dpr_records(path, coerce_ids=coerce_ids):
+        contexts = row.values.get("ctxs")
+        if not isinstance(contexts, list):
+            raise InputError(
+                _short(contexts),
+                expected="ctxs: a list of the passages that were found",
+                fix="Check that these are results, not questions alone.",
+                where=row.at("ctxs"),
+            )
+        passages = []
+        for position, context in enumerate(contexts):
+            fields = context if isinstance(context, dict) else {}
+            try:
+                id_, given = fields["passage_id"], fields.get("keys")
+                if isinstance(id_, bool) or not isinstance(id_, str | int):
+                    raise TypeError("passage_id is neither text nor a whole number")
+                keys = None
+                if given is not None:
+                    keys = tuple(DprKey(str(t), int(n), float(w)) for t, n, w in given)
+                title, text = str(fields.get("title") or ""), str(fields.get("text") or "")
+                passages.append(DprPassage(str(id_), title, text, float(fields["score"]), keys))
+            except (KeyError, TypeError, ValueError, OverflowError) as error:
+                raise InputError(
+                    f"{_short(context)} ({type(error).__name__}: {error})",
+                    expected="passage_id, score, and keys of [n-gram, count, weight]",
+                    fix="Write the file again; keys may be left out.",
+                    where=row.at(f"ctxs[{position}]"),
+                ) from error
+        yield DprResult(topic, tuple(passages))
+
+
+class _Item(Row):
+    """A record of a JSON list. Its line is its place in the list, from 1."""
+
+    __slots__ = ()
+
+    def at(self, field: str | None = None) -> Location:
+        return Location(self.file, None, f"[{self.line - 1}]" + (f".{field}" if field else ""))
+
+
+def _dpr_records(path: Path, *, coerce_ids: bool) -> Iterator[tuple[Row, Topic]]:
+    """Yield the items of a DPR list, with the question, its answers and all other fields."""
+    try:
+        content = parse_json("".join(line for _, line in read_lines(path)))
+    except ValueError as error:
+        raise InputError(
+            f"broken JSON ({error})",
+            expected=_TOPIC,
+            fix="Mend the file; questions with one JSON object per line must be named .jsonl.",
+            where=path,
+        ) from error
+    if not isinstance(content, list):
+        raise InputError(
+            f"a JSON {type(content).__name__}",
+            expected=f"a list, {_TOPIC}",
+            fix="Check that this is a file of questions.",
+            where=path,
+        )
+    for position, values in enumerate(content):
+        row = _Item(values, path, position + 1)
+        if not isinstance(values, dict) or not isinstance(values.get("question"), str):
+            raise InputError(
+                f"item {position + 1} is {_short(values)}",
+                expected=f"a question in each: {_TOPIC}",
+                fix="Mend or remove the item.",
+                where=row.at(),
+            )
+        id_field = next((name for name in TOPIC_ID_FIELDS if values.get(name) is not None), None)
+        id_ = id_value(row, id_field, coerce=coerce_ids) if id_field else str(position)
+        own = {"question", "answers", "ctxs", id_field}
+        rest = {name: value for name, value in values.items() if name not in own}
+        yield row, Topic(Query(id_, text_value(row, "question")), _answers(row), rest)
+
+
+def _answers(row: Row, *, may_be_one: bool = False) -> tuple[str, ...]:
+    """Return the `answers` of a row, a list of texts; none where it has none."""
+    answers = row.values.get("answers", [])
+    if may_be_one:
+        answers = [answers] if isinstance(answers, str) and answers else answers or []
     if not isinstance(answers, list) or not all(isinstance(answer, str) for answer in answers):
         raise InputError(
-            f"{str(value)[:60]!r}",
+            _short(answers),
             expected="a list of strings",
             fix="Quote each answer; leave the field out where none is known.",
             where=row.at("answers"),
         )
     return tuple(answers)
+
+
+def write_dpr(path: Path, results: Iterable[DprResult], *, indent: int | None = INDENT) -> Path:
+    """Write results as they come, the file whole or not at all; return the path.
+
+    indent: spaces per level, or None for one line per question. Holds one result in memory.
+    """
+    margin = " " * (indent or 0)
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.write("[")
+        for number, result in enumerate(results):
+            text = json.dumps(as_item(result), ensure_ascii=False, allow_nan=False, indent=indent)
+            # Line breaks within texts are escaped: these are the ones of the layout.
+            file.write("," * bool(number) + f"\n{margin}" + text.replace("\n", f"\n{margin}"))
+        file.write("\n]\n")
+    return path
+
+
+def as_item(result: DprResult) -> dict[str, object]:
+    """Return a result as an object of a DPR file: the topic's own fields, then ctxs."""
+    topic = result.topic
+    own = {"id": topic.query.id, "question": topic.query.text, "answers": list(topic.answers)}
+    rest = {name: value for name, value in topic.given.items() if name not in {*own, "ctxs"}}
+    contexts = [
+        {
+            "title": passage.title,
+            "text": passage.text,
+            "score": passage.score,
+            "passage_id": passage.passage_id,
+            "keys": _keys(passage),
+        }
+        for passage in result.passages
+    ]
+    return {**own, **rest, "ctxs": contexts}
+
+
+def write_kilt(path: Path, results: Iterable[DprResult]) -> Path:
+    """Write one line per question as they come, the file whole or not at all; return the path."""
+    write_jsonl(path, map(as_line, results))
+    return path
+
+
+def as_line(result: DprResult) -> dict[str, object]:
+    """Return a result as an object of a line of KILT."""
+    query = result.topic.query
+    provenance = [
+        {
+            "title": passage.title,
+            "text": f"{passage.title}{TITLE_END}{passage.text}",
+            "score": passage.score,
+            "passage_id": passage.passage_id,
+            "meta": {"keys": _keys(passage)},
+        }
+        for passage in result.passages
+    ]
+    return {"id": query.id, "input": query.text, "output": [{"provenance": provenance}]}
+
+
+def _keys(passage: DprPassage) -> list[list[Any]] | None:
+    """Return the keys as lists of text, count and weight."""
+    return None if passage.keys is None else [[k.text, k.count, k.weight] for k in passage.keys]
+
+
+def _short(value: object, width: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= width else text[:width] + "..."

@@ -30,11 +30,11 @@ else:
         return globals()[name]
 
 
+# `query_id -> doc_id -> score`; higher is better, ties break by doc_id.
 Run = dict[str, dict[str, float]]
-"""`query_id -> doc_id -> score`; higher is better, ties break by doc_id."""
 
+# `query_id -> doc_id -> relevance grade`; 0 is judged non-relevant.
 Qrels = dict[str, dict[str, int]]
-"""`query_id -> doc_id -> relevance grade`; 0 is judged non-relevant."""
 
 
 class State(StrEnum):
@@ -45,6 +45,8 @@ class State(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
+# How many of what was to be measured are in each state, and why those that have no value. total:
+# items that were to be measured. reasons: why the others have no value, to how many.
 StateCounts = TypedDict(
     "StateCounts",
     {
@@ -55,11 +57,6 @@ StateCounts = TypedDict(
         "reasons": dict[str, int],
     },
 )
-"""How many of what was to be measured are in each state, and why those that have no value.
-
-total: items that were to be measured.
-reasons: why the others have no value, to how many.
-"""
 
 
 def count_states(states: Mapping[str, int], reasons: Mapping[str, int]) -> StateCounts:

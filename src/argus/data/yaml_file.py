@@ -1,9 +1,9 @@
-"""Files in YAML that a person writes, read into pydantic models: each error names line and place.
+"""Read YAML files that a person writes into pydantic models: errors name line and place.
 
-Read are mappings with text keys, lists, text, whole numbers, decimals, true, false and null.
-Refused is whatever YAML reads otherwise than it looks: a key given twice (the last would win),
+Allowed are mappings with text keys, lists, text, whole numbers, decimals, true, false and null.
+Refused are values that YAML reads otherwise than they look: a key given twice (the last would win),
 `NO`, `on` and `yes` (booleans), 010 and 12:30 (numbers), 2024-03-01 where text is expected, tags,
-anchors. A model derives from `Strict`; `read_spec` reads a text into one.
+anchors. A model derives from `Strict`. `read_spec` reads a text into one.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from argus.errors import InputError, Location
 S = TypeVar("S", bound="Strict")
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 Place = tuple[str | int, ...]  # keys and positions that lead to a value
+TAG = "tag:yaml.org,2002:"
 KINDS = {
     "bool": "a boolean",
     "int": "a whole number",
@@ -30,11 +31,17 @@ KINDS = {
     "null": "nothing",
     "timestamp": "a date",
 }
-TAG = "tag:yaml.org,2002:"
+EXPECTED = {  # in the words of errors, by pydantic's types of errors
+    "string_type": "text",
+    "dict_type": "a mapping, key: value",
+    "list_type": "a list",
+    "bool_type": "true or false",
+    "float_type": "a number",
+}
 
 
 class Mark(NamedTuple):
-    """Where a value stands, how it is spelled, and what YAML takes it for ("" for text)."""
+    """Where a value stands, its spelling, and its kind to YAML ("" for text)."""
 
     line: int
     raw: str = ""
@@ -52,12 +59,12 @@ def dotted(place: Place) -> str:
 def read_yaml(file: Path, text: str) -> tuple[Value, dict[Place, Mark]]:
     """Return the value of a YAML text and the mark of each place in it.
 
-    file: for messages. Raises InputError with file, line and place for what is no YAML, or is not
-    of the subset.
+    file: for messages. Raises InputError with file, line and place for text that is no YAML, or
+    outside of the subset.
     """
+    reader = _Reader(file)
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
-        reader = _Reader(file)
         return (None if node is None else reader.value(node, ())), reader.marks
     except (yaml.YAMLError, RecursionError, ValueError, OverflowError) as error:
         raise _broken(error, text, file) from error
@@ -83,7 +90,14 @@ class _Reader:
             return str(node.value)
         if isinstance(node, yaml.ScalarNode) and kind in KINDS:
             self.marks[place] = Mark(node.start_mark.line + 1, node.value, KINDS[kind])
-            return self.scalar(node.value, kind, place)
+            try:
+                return _scalar(node.value, kind)
+            except ValueError:
+                got, fix = (
+                    f"{node.value[:40]} is {KINDS[kind]} to YAML",
+                    f'Quote it: "{node.value[:40]}".',
+                )
+                raise self.refuse(got, "a value that is what it looks like", place, fix) from None
         raise self.refuse(f"tag {node.tag!r}", "plain values without tags", place)
 
     def mapping(self, node: yaml.MappingNode, place: Place) -> dict[str, Value]:
@@ -96,41 +110,35 @@ class _Reader:
                 kind = KINDS.get(key.tag.removeprefix(TAG), "no text")
                 fix = f'Quote it: "{raw}".'
                 raise self.refuse(f"key {raw} is {kind} to YAML", "text as key", place, fix)
+            here = (*place, key.value)
             if key.value in values:
-                first = self.marks[*place, key.value].line
-                self.marks[*place, key.value] = Mark(line)
-                raise self.refuse(
-                    f"key {key.value!r} is given twice, first on line {first}", "each key once",
-                    (*place, key.value),
-                    "Remove or rename one of the two: YAML would silently keep the last.",
-                )  # fmt: skip
-            values[key.value] = self.value(inner, (*place, key.value), line)
+                got = f"key {key.value!r} is given twice, first on line {self.marks[here].line}"
+                fix = "Remove or rename one of the two: YAML would silently keep the last."
+                self.marks[here] = Mark(line)
+                raise self.refuse(got, "each key once", here, fix)
+            values[key.value] = self.value(inner, here, line)
         return values
-
-    def scalar(self, raw: str, kind: str, place: Place) -> Value:
-        if kind == "timestamp":
-            return raw  # its mark says that it was not quoted
-        if kind == "null":
-            return None
-        if kind == "bool" and raw.lower() in ("true", "false"):
-            return raw.lower() == "true"
-        if kind == "int" and re.fullmatch(r"-?(0|[1-9]\d{0,300})", raw):
-            return int(raw)
-        try:
-            if kind == "float":
-                return float(raw.replace(".inf", "inf").replace(".nan", "nan"))
-        except ValueError:  # 1:30.5
-            pass
-        got = f"{raw[:40]} is {KINDS[kind]} to YAML"
-        raise self.refuse(
-            got, "a value that is what it looks like", place, f'Quote it: "{raw[:40]}".'
-        )
 
     def refuse(
         self, got: str, expected: str, place: Place, fix: str = "Write it out."
     ) -> InputError:
         where = Location(self.file, self.marks[place].line, dotted(place) or None)
         return InputError(got, expected=expected, fix=fix, where=where)
+
+
+def _scalar(raw: str, kind: str) -> Value:
+    """Return a scalar that is not text. Raises ValueError for a spelling that looks otherwise."""
+    if kind == "timestamp":
+        return raw  # its mark says that it was not quoted
+    if kind == "null":
+        return None
+    if kind == "bool" and raw.lower() in ("true", "false"):
+        return raw.lower() == "true"
+    if kind == "int" and re.fullmatch(r"-?(0|[1-9]\d{0,300})", raw):
+        return int(raw)
+    if kind == "float":
+        return float(raw.replace(".inf", "inf").replace(".nan", "nan"))
+    raise ValueError(raw)
 
 
 def _broken(error: Exception, text: str, file: Path) -> InputError:
@@ -146,19 +154,19 @@ def _broken(error: Exception, text: str, file: Path) -> InputError:
 
 
 def problem(got: str, expected: str, fix: str, key: str | None = None) -> PydanticCustomError:
-    """Return what a validator raises: the parts of an InputError; key: of a mapping, if any."""
+    """Return the error of a validator: the parts of an InputError. key: of a mapping, if any."""
     context = {"got": got, "expected": expected, "fix": fix, "key": key}
     return PydanticCustomError("spec", "{got}", context)
 
 
 def nearest(name: str, known: list[str], otherwise: str = "Remove it, or rename it.") -> str:
-    """Return how to mend a name that is not known; otherwise: where none is like it."""
+    """Return the way to mend an unknown name. otherwise: where no known one is like it."""
     close = difflib.get_close_matches(name, known, n=1)
     return f"Did you mean {close[0]!r}?" if close else otherwise
 
 
 class Strict(BaseModel):
-    """A mapping of known keys; what is missing or unknown is told with its nearest known name."""
+    """A mapping of known keys. An error names a missing key, or the nearest to an unknown one."""
 
     model_config = ConfigDict(
         strict=True, frozen=True, extra="forbid", populate_by_name=False, hide_input_in_errors=True
@@ -171,7 +179,7 @@ class Strict(BaseModel):
         fields = {field.alias or name: field for name, field in cls.model_fields.items()}
         known = list(fields)
         if not isinstance(data, dict):
-            kind = "nothing" if data is None else f"{kind_of(data)}"
+            kind = "nothing" if data is None else kind_of(data)
             raise problem(kind, f"a {cls.WHAT} with {', '.join(known)}", "Write it as key: value.")
         for key in data:
             if key not in fields:
@@ -190,13 +198,13 @@ class Strict(BaseModel):
 
 
 def kind_of(value: object) -> str:
-    """Return what a value of a file is called in a message."""
+    """Return the word for a value of a file in a message."""
     names = {str: "text", list: "a list", dict: "a mapping", bool: "a boolean"}
     return names.get(type(value), "a number")
 
 
 def listed(value: object) -> object:
-    """Take one for a list of one, and no empty list."""
+    """Return one value as a list of one. Refuse an empty list."""
     if isinstance(value, list):
         if not value:
             raise problem("an empty list", "at least one entry", "Add one, or leave the key out.")
@@ -205,7 +213,7 @@ def listed(value: object) -> object:
 
 
 def text_of(value: object) -> str:
-    """Return a text that says something; for validators."""
+    """Return a text that is not blank; for validators."""
     if not isinstance(value, str):
         raise problem(kind_of(value), "text", "Quote it.")
     if not value.strip():
@@ -230,19 +238,15 @@ class YamlFile:
         return Location(self.file, mark.line if mark else None, dotted(place) or None)
 
     def error(self, place: Place, got: str, expected: str, fix: str) -> InputError:
-        """Return an error about a place; says to quote what YAML took for something else."""
+        """Return an error about a place. It says to quote text that is something else to YAML."""
         mark = self.marks.get(self.known(place))
         if mark and mark.kind and expected.startswith("text"):
             got = f"{mark.raw or 'nothing'} is {mark.kind} to YAML"
             fix = f'Quote it: "{mark.raw}".' if mark.raw else "Write it, or remove the key."
         return InputError(got, expected=expected, fix=fix, where=self.at(place))
 
-    def unquoted_date(self) -> Place | None:
-        """Return where a date stands without quotes: nothing in a spec is one."""
-        return next((p for p, mark in self.marks.items() if mark.kind == "a date"), None)
-
     def known(self, place: Place) -> Place:
-        """Leave out what shorthands add: a single value is checked as a list of one."""
+        """Return a place without the steps of shorthands, such as one value as a list of one."""
         marked: Place = ()
         for step in place:
             if (*marked, step) in self.marks:
@@ -253,9 +257,9 @@ class YamlFile:
 def read_spec(
     kind: type[S], text: str, file: Path, under: Callable[[Value], Value] | None = None
 ) -> tuple[S, YamlFile]:
-    """Return what a YAML text says, and where in the file it says so; for `YamlFile.error`.
+    """Return the model of a YAML text, and the file with its places, for `YamlFile.error`.
 
-    under: returns what is checked in place of the text's own value, such as that over defaults.
+    under: returns the value to check in place of the text's own, such as that over defaults.
     Raises InputError with file, line and dotted place for whatever is wrong, with the nearest known
     name for a typo.
     """
@@ -263,31 +267,22 @@ def read_spec(
     where = YamlFile(file, marks)
     if content is None:
         needed = ", ".join(n for n, field in kind.model_fields.items() if field.is_required())
-        raise where.error(
-            (), "an empty file", f"a {kind.WHAT} with {needed}", f"Write its {needed}."
-        )
-    date = where.unquoted_date()
-    if date is not None:
+        expected = f"a {kind.WHAT} with {needed}"
+        raise where.error((), "an empty file", expected, f"Write its {needed}.")
+    date = next((place for place, mark in marks.items() if mark.kind == KINDS["timestamp"]), None)
+    if date is not None:  # no value of a spec is a date
         raise where.error(date, "", "text", "")
     try:
         return kind.model_validate(under(content) if under else content), where
     except ValidationError as error:
-        raise _invalid(error, where) from error
-
-
-def _invalid(error: ValidationError, where: YamlFile) -> InputError:
-    first = error.errors()[0]
-    place = where.known(tuple(first["loc"]))
-    context = first.get("ctx", {})
-    if "got" in context:
-        key = context["key"]
-        inner = (*place, key) if key and (*place, key) in where.marks else place
-        return where.error(inner, context["got"], context["expected"], context["fix"])
-    expected = {
-        "string_type": "text",
-        "dict_type": "a mapping, key: value",
-        "list_type": "a list",
-        "bool_type": "true or false",
-        "float_type": "a number",
-    }.get(first["type"], first["msg"])
-    return where.error(place, "something else", expected, "Mend it.")
+        first = error.errors()[0]
+        place = where.known(tuple(first["loc"]))
+        context = first.get("ctx", {})
+        if "got" in context:
+            inner = (*place, context["key"]) if context["key"] else place
+            inner = inner if inner in marks else place
+            wrong = where.error(inner, context["got"], context["expected"], context["fix"])
+        else:
+            expected = EXPECTED.get(first["type"], first["msg"])
+            wrong = where.error(place, "something else", expected, "Mend it.")
+        raise wrong from error

@@ -15,7 +15,7 @@ from argus.authority.records import Record as Dated
 from argus.authority.relation import Authority
 from argus.authority.rules import Edge
 from argus.corpora.opening import read_corpus
-from argus.data.beir import as_rows
+from argus.data.documents import as_rows
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.reading import read_record
 from argus.data.types import Document, Qrels, Query, Run

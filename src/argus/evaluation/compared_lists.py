@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import open_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.qrels import read_judgements

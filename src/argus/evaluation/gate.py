@@ -29,8 +29,8 @@ from annotated_types import MinLen
 from typing_extensions import TypedDict
 
 from argus.data.folders import SUMMARY, ArtifactFolder, check_one_run
-from argus.data.markdown import code_in_cell, in_cell
 from argus.data.reading import read_record
+from argus.data.texts import code_in_cell, in_cell
 from argus.errors import InputError
 from argus.evaluation.history import (
     NotComparable,

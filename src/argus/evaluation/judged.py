@@ -10,10 +10,10 @@ from pathlib import Path
 
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin, open_corpus
-from argus.data.corpus import read_queries
-from argus.data.excluded import Excluded, read_excluded, spare, without_excluded
+from argus.data.documents import read_queries
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_judgements
+from argus.data.runs import Excluded, read_excluded, spare, without_excluded
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.evaluation.parents import ParentFold, fold_system

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from argus.corpora.opening import read_corpus
-from argus.data.payload import parent_ids
+from argus.data.fields import parent_ids
 from argus.data.types import Document, Qrels, Run
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
@@ -140,7 +140,7 @@ class Slicer:
         """Slice a corpus by fields; return None without fields.
 
         fold: a document is in the slices of all of its chunks. Raises InputError without a corpus,
-        and as `argus.data.payload.payload_values` does.
+        and as `argus.data.fields.payload_values` does.
         """
         if not fields:
             return None

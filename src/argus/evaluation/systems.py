@@ -10,8 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
-from argus.data.excluded import Excluded
-from argus.data.runs import RUN_FILE, cut
+from argus.data.runs import RUN_FILE, Excluded, cut
 from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError

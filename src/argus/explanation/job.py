@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from argus.authority.edges import read_authority
 from argus.authority.relation import Authority
 from argus.corpora.opening import open_corpus, read_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.types import Document, FloatArray, IntArray, Query, State
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError

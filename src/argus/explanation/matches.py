@@ -12,8 +12,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from argus.data.dpr import read_dpr
 from argus.data.text_files import no_file
+from argus.data.topics import read_dpr
 from argus.data.types import Document, IntArray
 from argus.encoders.rows import Rows, SparseRows, TokenRows
 from argus.errors import InputError

@@ -16,7 +16,7 @@ from argus.authority.edges import read_authority
 from argus.authority.relation import Authority
 from argus.corpora import NamedCorpus, named
 from argus.corpora.opening import read_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
 from argus.data.types import Document, FloatArray, Query

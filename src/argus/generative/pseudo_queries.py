@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.data.about import EXPANSIONS, file_in, rows_by_document
+from argus.data.documents import EXPANSIONS, file_in, rows_by_document
 from argus.data.rows import Row, pick_field, whole_characters
 from argus.data.types import Document
 from argus.errors import InputError

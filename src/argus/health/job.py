@@ -22,9 +22,8 @@ from typing_extensions import TypedDict
 from argus.cores import available_cores
 from argus.corpora import StoreCorpus, named
 from argus.corpora.opening import open_corpus
-from argus.data.corpus import read_queries
-from argus.data.fields import FieldNames
-from argus.data.payload import parent_ids
+from argus.data.documents import read_queries
+from argus.data.fields import FieldNames, parent_ids
 from argus.data.qrels import read_judgements
 from argus.data.types import Document, Query
 from argus.encoders.config import DEFAULT_MODEL, EncoderConfig, as_config

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
 from argus.corpora.stored import StoredCorpus
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.storage import bytes_in

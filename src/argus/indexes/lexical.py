@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.provenance import content_hash
 from argus.data.reading import UNREADABLE, damage
 from argus.data.tables import read_table, write_table

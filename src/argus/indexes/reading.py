@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.types import FloatArray, View
 from argus.encoders.store import EMBEDDINGS, store_of, stored_fingerprint
 from argus.errors import FingerprintMismatch, InputError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.arguments import check_unique, listed
+from argus.data.documents import check_unique, listed
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.keys import check_pair

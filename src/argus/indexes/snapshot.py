@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from argus.data.arguments import is_count, listed
+from argus.data.documents import is_count, listed
 from argus.data.types import FloatArray, IntArray, View
 from argus.encoders.scoring import reach_of
 from argus.errors import InputError

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.types import FloatArray, View
 from argus.data.writing import replaced
 from argus.encoders.config import COSINE

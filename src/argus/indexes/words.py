@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
-from argus.data.normal_forms import stream_safe
+from argus.data.texts import stream_safe
 from argus.errors import InputError
 
 WORD = re.compile(r"[^\W_]+")

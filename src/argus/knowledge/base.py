@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from argus.data.corpus import check_limit
+from argus.data.documents import check_limit
 from argus.data.types import Document
 from argus.knowledge.relations import RelationGraph
 

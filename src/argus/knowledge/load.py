@@ -9,12 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from argus.corpora.opening import CorpusSource, Origin, corpus_file
-from argus.data.corpus import (
-    ID_FIELDS,
-    TEXT_FIELDS,
-    TITLE_FIELDS,
-    find_file,
-)
+from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS, find_file
 from argus.data.kb import ALL, MENTION, SOURCES, KnowledgeFolder
 from argus.data.kb_file import kb_file
 from argus.data.rows import id_value, pick_field, read_rows, text_value

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence, Set
 
-from argus.data.normal_forms import stream_safe
+from argus.data.texts import stream_safe
 from argus.data.types import Document
 from argus.errors import InputError
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.rows import Row, file_format, id_value, read_lines, read_rows
+from argus.data.rows import Row, file_format, id_value, read_rows
+from argus.data.text_files import read_lines
 from argus.data.types import IntArray
 from argus.errors import InputError, Location
 from argus.knowledge.edge_columns import OBJECT_FIELDS, SUBJECT_FIELDS, read_edge_columns

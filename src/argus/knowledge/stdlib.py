@@ -22,7 +22,7 @@ from typing import TypeVar
 import numpy as np
 from typing_extensions import TypedDict
 
-from argus.data.beir import write_beir
+from argus.data.documents import write_beir
 from argus.data.reading import read_record
 from argus.data.types import Document, Qrels, Query
 from argus.data.writing import write_jsonl

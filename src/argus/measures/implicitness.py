@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
-from argus.data.normal_forms import stream_safe
+from argus.data.texts import stream_safe
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UNSPACED = re.compile(

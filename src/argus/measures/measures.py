@@ -11,9 +11,9 @@ from functools import cache
 from subprocess import SubprocessError
 from typing import TYPE_CHECKING, Any
 
-from argus.data.qrels import HIGHEST
+from argus.data.qrels import MAX_GRADE
 from argus.data.runs import ranking
-from argus.data.syntax import syntax_tree
+from argus.data.texts import syntax_tree
 from argus.data.types import Qrels, Run
 from argus.errors import InputError
 
@@ -67,7 +67,7 @@ def _known(name: str) -> Measure:
 
 def _is_whole(value: object, least: int = 0) -> bool:
     """Return whether it is a whole number that a grade can be."""
-    return type(value) is int and least <= value <= HIGHEST
+    return type(value) is int and least <= value <= MAX_GRADE
 
 
 def _parsed(text: str) -> Measure:

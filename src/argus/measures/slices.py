@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 from typing_extensions import TypedDict
 
-from argus.data.payload import Value, payload_values
+from argus.data.fields import Value, payload_values
 from argus.data.types import Document
 from argus.measures.intervals import wilson
 

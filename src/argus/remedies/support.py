@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from argus.data.normal_forms import stream_safe
+from argus.data.texts import stream_safe
 from argus.remedies.demonyms import PLACES
 from argus.remedies.wording import HAN, SOUTHEAST, marks, word_set
 

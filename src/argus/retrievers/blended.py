@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from argus.data.arguments import check_unique
+from argus.data.documents import check_unique
 from argus.data.types import Document, Query, RecordFields, Run
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError

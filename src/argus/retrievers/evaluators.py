@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from argus.data.arguments import check_unique, text_in
+from argus.data.documents import check_unique, text_in
 from argus.data.provenance import absorb
 from argus.data.runs import finite_scores, ranking
 from argus.data.types import Document, Query, Run

@@ -26,7 +26,7 @@ from pydantic import Field, PlainValidator, field_validator
 
 from argus import http_retry
 from argus.data import yaml_file
-from argus.data.field_paths import FieldPath
+from argus.data.fields import FieldPath
 from argus.data.provenance import content_hash
 from argus.data.text_files import read_text
 from argus.data.types import Query, Run

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from argus.data.field_paths import FieldPath
+from argus.data.fields import FieldPath
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.runs import finite_scores, read_run

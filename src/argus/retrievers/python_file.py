@@ -18,8 +18,8 @@ from pathlib import Path
 from types import ModuleType
 
 from argus.data.provenance import content_hash
-from argus.data.syntax import syntax_tree
 from argus.data.text_files import no_file
+from argus.data.texts import syntax_tree
 from argus.errors import ArgusError, InputError
 from argus.retrievers.session import first_line
 

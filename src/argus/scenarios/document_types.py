@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from argus.data.payload import PayloadField
+from argus.data.fields import PayloadField
 from argus.data.types import Document
 from argus.measures.slices import Slicing, slicing, slicings
 

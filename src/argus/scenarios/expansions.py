@@ -24,7 +24,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from argus.data.about import EXPANSIONS, file_in, rows_by_document
+from argus.data.documents import EXPANSIONS, file_in, rows_by_document
 from argus.data.types import Document
 from argus.data.writing import write_jsonl
 from argus.errors import InputError

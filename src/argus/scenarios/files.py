@@ -14,7 +14,7 @@ from typing import NotRequired
 from pydantic import ValidationError
 from typing_extensions import TypedDict
 
-from argus.data.about import file_in, rows_by_document
+from argus.data.documents import file_in, rows_by_document
 from argus.data.rows import Row
 from argus.data.writing import write_jsonl
 from argus.errors import InputError

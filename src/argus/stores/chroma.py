@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.stores.client import (
     Client,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from argus.data.corpus import ID_FIELDS
+from argus.data.documents import ID_FIELDS
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
 from argus.stores.protocol import Entries, Filter, Metric, Records, sibling_name

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from argus.data.arguments import listed
-from argus.data.rows import read_lines
+from argus.data.documents import listed
+from argus.data.text_files import read_lines
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
 from argus.stores.client import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.client import (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.stores.client import (
     Client,

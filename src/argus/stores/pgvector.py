@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.stores.client import (
     Client,

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
 from argus.stores.client import (

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from argus.data.arguments import listed
+from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import ArgusError
 from argus.stores.client import (

@@ -10,9 +10,9 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from argus.data.file_names import cut, plain
 from argus.data.provenance import content_hash
 from argus.data.reading import parse_json, read_own, read_record
+from argus.data.texts import cut_name, plain_name
 from argus.data.writing import write_whole
 from argus.errors import InputError
 
@@ -55,7 +55,7 @@ class Cell:
     def file(self) -> str:
         """The name of its file: its own names, as far as a file may be called so, and a hash."""
         names = (self.retriever, self.remedy, self.task)
-        text = cut("--".join(plain(name)[:40] for name in names))
+        text = cut_name("--".join(plain_name(name)[:40] for name in names))
         return f"{text}-{content_hash(*names, size=4).hex()}.json"
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from argus.data.file_names import cut, plain
 from argus.data.provenance import content_hash
+from argus.data.texts import cut_name, plain_name
 from argus.encoders.config import EncoderConfig
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Seed, check_settings
@@ -86,7 +86,7 @@ class SuiteRetriever:
     def folder(self) -> str:
         """Its name, as far as a folder may be called so, and a hash of what answers depend on."""
         digest = content_hash(self.name, repr(self.identity("")), size=4).hex()
-        return f"{cut(plain(self.name)[:60])}-{digest}"
+        return f"{cut_name(plain_name(self.name)[:60])}-{digest}"
 
     def with_instruction(self, instruction: str, task: str) -> SuiteRetriever:
         """Return it with a task's instruction where its query prompt has a place for one.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from argus.data.markdown import in_cell
+from argus.data.texts import in_cell
 
 UP, DOWN = "↑", "↓"
 _LATEX = {

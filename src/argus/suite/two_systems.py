@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.data.beir import write_questions
-from argus.data.file_names import cut, plain
+from argus.data.documents import write_questions
 from argus.data.provenance import content_hash
+from argus.data.texts import cut_name, plain_name
 from argus.errors import ArgusError
 from argus.progress import announce
 from argus.suite.config import SuiteRetriever
@@ -92,7 +92,7 @@ def _systems(
 def _folder(*names: str) -> str:
     """Return the name of a folder; with a hash where it does not tell these from others."""
     text = "-".join(names)
-    as_file = cut(plain(text))
+    as_file = cut_name(plain_name(text))
     return as_file if as_file == text else f"{as_file}-{content_hash(*names, size=4).hex()}"
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from argus.data.excluded import FIELD, NOTHING, ids_of
 from argus.data.fields import FieldNames
 from argus.data.rows import Row, id_value, pick_field, text_value
+from argus.data.runs import EXCLUDED_FIELD, EXCLUDES_NOTHING, read_id_list
 from argus.data.types import Qrels, Query
 from argus.errors import InputError
 from argus.settings import Doc
@@ -59,7 +59,7 @@ def read_bright(folder: Path, config: BrightConfig) -> Task:
     for id_, row in once(rows_in(examples), lambda row: id_value(row, "id")):
         queries.append(Query(id_, text_value(row, pick_field(row, ["query"], what="query"))))
         pick_field(row, [gold], what="list of gold documents")
-        qrels[id_] = dict.fromkeys(ids_of(row, gold), 1)
+        qrels[id_] = dict.fromkeys(read_id_list(row, gold), 1)
         if barred := _barred(row, known, qrels[id_]):
             excluded[id_] = barred
         if row.values.get(ANSWER):
@@ -74,15 +74,15 @@ def read_bright(folder: Path, config: BrightConfig) -> Task:
 
 
 def _barred(row: Row, known: set[str], gold: dict[str, int]) -> frozenset[str]:
-    pick_field(row, [FIELD], what="list of excluded documents")
-    excluded = frozenset(ids_of(row, FIELD)) - {NOTHING}
+    pick_field(row, [EXCLUDED_FIELD], what="list of excluded documents")
+    excluded = frozenset(read_id_list(row, EXCLUDED_FIELD)) - {EXCLUDES_NOTHING}
     wrong = next((id_ for id_ in sorted(excluded) if id_ not in known or id_ in gold), None)
     if wrong is not None:
         raise InputError(
             f"{wrong!r} is a gold document" if wrong in gold else f"{wrong!r} is no document",
             expected="documents of the corpus that are not gold",
             fix="Check that examples and documents are of one domain and one setting.",
-            where=row.at(FIELD),
+            where=row.at(EXCLUDED_FIELD),
         )
     return excluded
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from argus.corpora.opening import open_corpus
-from argus.data.corpus import find_file, read_queries
+from argus.data.documents import find_file, read_queries
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_qrels
 from argus.data.types import Document, Query

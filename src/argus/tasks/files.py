@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from argus.data.corpus import documents_in, refuse_repeated
+from argus.data.documents import documents_in, refuse_repeated
 from argus.data.fields import FieldNames
 from argus.data.rows import ARROW, FORMATS, Row, read_rows
 from argus.data.types import Document

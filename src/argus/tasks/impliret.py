@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from argus.data.corpus import find_file
+from argus.data.documents import find_file
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from argus.data.corpus import refuse_repeated
-from argus.data.kilt import topic_of
+from argus.data.documents import refuse_repeated
 from argus.data.rows import Row, id_value, pick_field, read_json_lines, read_rows, text_value
+from argus.data.topics import topic_of
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError
 from argus.settings import Choices, Doc, check_settings

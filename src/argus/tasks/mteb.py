@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.fields import FieldNames
 from argus.data.qrels import grade_of, read_qrels
 from argus.data.rows import id_value, text_value

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from argus.data.excluded import Excluded, spare, without_excluded
+from argus.data.runs import Excluded, spare, without_excluded
 from argus.data.types import Document, Qrels, Query, Run
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.systems import judge

@@ -11,7 +11,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 
-from argus.data.field_paths import FieldPath
+from argus.data.fields import FieldPath
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from argus.data.rows import ARROW, LONGEST, read_rows
+from argus.data.rows import ARROW, read_rows
+from argus.data.text_files import MAX_LINE
 from argus.errors import InputError
 from argus.traffic.exchange import ReadingTally
 from argus.traffic.values import Values
@@ -117,8 +118,8 @@ def _bounded(raw: Raw, tally: ReadingTally) -> Iterator[bytes]:
     A list on one line comes in pieces, each with the bytes that its last character lacks.
     """
     is_list = raw.peek(1).removeprefix(BOM_UTF8).lstrip().startswith(b"[")
-    while line := raw.readline(LONGEST):
-        if len(line) < LONGEST or line.endswith(b"\n"):
+    while line := raw.readline(MAX_LINE):
+        if len(line) < MAX_LINE or line.endswith(b"\n"):
             yield line
         elif is_list:
             for _ in range(3):  # UTF-8 has four bytes at most
@@ -167,7 +168,7 @@ def _spread(lines: Iterator[str], tally: ReadingTally) -> Iterator[object]:
         try:
             value, at = decode(buffer, at)
         except (ValueError, RecursionError):
-            if not ended and len(buffer) - at < LONGEST:
+            if not ended and len(buffer) - at < MAX_LINE:
                 least = 2 * max(len(buffer) - at, CHUNK)
                 continue
             tally.skipped[BROKEN] += 1

@@ -16,9 +16,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from argus.data.field_paths import FieldPath
-from argus.data.rows import field_names
-from argus.data.whole_numbers import whole_number
+from argus.data.fields import FieldPath
+from argus.data.rows import field_names, whole_number
 from argus.errors import InputError
 from argus.traffic.config import Format, LogConfig
 from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally, Skip

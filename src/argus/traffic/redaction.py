@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from argus.data.normal_forms import stream_safe
-from argus.data.rows import read_lines
+from argus.data.text_files import read_lines
+from argus.data.texts import stream_safe
 from argus.errors import InputError, Location
 from argus.traffic.config import LogConfig
 

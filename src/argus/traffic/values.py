@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from argus.data.field_paths import FieldPath
-from argus.data.normal_forms import stream_safe
+from argus.data.fields import FieldPath
+from argus.data.texts import stream_safe
 from argus.retrievers.protocol import RetrievalError
 from argus.retrievers.results import (
     ID_NAMES,

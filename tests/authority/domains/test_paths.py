@@ -15,7 +15,7 @@ from argus.authority.domains.paths import (
     Template,
     scalar_text,
 )
-from argus.data.field_paths import FieldPath
+from argus.data.fields import FieldPath
 from argus.errors import InputError, Location
 
 

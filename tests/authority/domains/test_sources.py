@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from argus.authority.domains.sources import read_sources, source_files
-from argus.data.field_paths import FieldPath
+from argus.data.fields import FieldPath
 from argus.errors import InputError
 
 A, B = {"id": "a"}, {"id": "b"}

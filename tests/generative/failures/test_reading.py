@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
-from argus.data.dpr import DprKey, DprPassage, DprResult, as_item
-from argus.data.kilt import as_line
+from argus.data.topics import DprKey, DprPassage, DprResult, as_item, as_line
 from argus.data.types import Query, Topic
 from argus.generative.failures.case import BODY, QUERY, TITLE, Ngram, Positive
 from argus.generative.failures.measures import measure, to_table

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from argus.corpora.opening import read_corpus
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.qrels import read_qrels
 from argus.data.types import Document
 from argus.errors import InputError

@@ -10,7 +10,7 @@ from argus.authority.domains.paths import scalar_text
 from argus.authority.domains.sources import Source
 from argus.authority.records import Record, Values
 from argus.authority.times import parse_moment
-from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
+from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
 from argus.errors import InputError
 
 TIME_FIELDS = ("timestamp", "time", "date", "effective")

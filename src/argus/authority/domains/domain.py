@@ -14,7 +14,7 @@ from argus.authority.domains.sources import Source, read_sources
 from argus.authority.domains.spec import ShapeSpec
 from argus.authority.records import Record
 from argus.authority.rules import Rule
-from argus.data.field_paths import FieldPath
+from argus.data.fields import FieldPath
 from argus.errors import InputError
 
 

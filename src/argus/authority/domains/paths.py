@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from string import Formatter
 
-from argus.data.field_paths import At, FieldPath
+from argus.data.fields import At, FieldPath
 from argus.data.rows import whole_characters
 from argus.errors import InputError
 

@@ -18,7 +18,7 @@ from argus.authority.domains.sources import Source
 from argus.authority.domains.spec import Condition, ShapeSpec, ValueSpec
 from argus.authority.records import Record, Values
 from argus.authority.times import Moment, parse_moment
-from argus.data.field_paths import FieldPath
+from argus.data.fields import FieldPath
 from argus.errors import InputError
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from argus.data.corpus import CORPUS_STEMS, find_file
-from argus.data.field_paths import FieldPath
-from argus.data.rows import FORMATS, read_lines, read_rows
+from argus.data.documents import CORPUS_STEMS, find_file
+from argus.data.fields import FieldPath
+from argus.data.rows import FORMATS, read_rows
+from argus.data.text_files import read_lines
 from argus.errors import InputError, Location
 
 AUTO = "results"

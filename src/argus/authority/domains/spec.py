@@ -11,11 +11,10 @@ from pydantic import BeforeValidator, Field, PlainValidator, model_validator
 from argus.authority.date_forms import date_form
 from argus.authority.domains.paths import Expression, Template
 from argus.authority.rules import SUPERSEDES, Order, Ties
-from argus.data.field_paths import FieldPath
+from argus.data.fields import FieldPath
 from argus.data.yaml_file import Strict, Text, Texts, kind_of, listed, nearest, problem, text_of
 
-GLOBAL = "global"
-"""Scope of a rule without scope keys."""
+GLOBAL = "global"  # scope of a rule without scope keys
 
 
 def _parser(parse: Callable[[str], object]) -> PlainValidator:

@@ -25,7 +25,7 @@ from argus.authority.jobs.summary import (
 )
 from argus.authority.lint import LintedQuery, Removed, lint_queries
 from argus.authority.relation import Authority
-from argus.data.corpus import ID_FIELDS, read_queries
+from argus.data.documents import ID_FIELDS, read_queries
 from argus.data.folders import ArtifactFolder
 from argus.data.reading import record_of
 from argus.data.rows import id_value, pick_field, read_rows

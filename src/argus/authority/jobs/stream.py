@@ -15,7 +15,7 @@ from argus.authority.jobs.config import AuthoritySource
 from argus.authority.jobs.inputs import domain_of, open_authority, require_records
 from argus.authority.stream import Change, Keep, Stream
 from argus.authority.times import Moment, parse_moment
-from argus.data.corpus import ID_FIELDS
+from argus.data.documents import ID_FIELDS
 from argus.data.runs import ranking, read_run
 from argus.data.types import Run
 from argus.errors import InputError

@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from argus.data.corpus import refuse_repeated
+from argus.data.documents import refuse_repeated
 from argus.data.types import Document
 from argus.data.writing import check_plain_folder
 from argus.errors import InputError

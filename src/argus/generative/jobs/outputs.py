@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.dpr import INDENT, DprKey, DprPassage, DprResult, write_dpr
 from argus.data.folders import ArtifactFolder
-from argus.data.kilt import write_kilt
 from argus.data.runs import ranking, write_run
+from argus.data.topics import INDENT, DprKey, DprPassage, DprResult, write_dpr, write_kilt
 from argus.data.types import Document, Run, Topic
 from argus.generative.answer import Answer, Hit
 from argus.generative.jobs.settings import Format

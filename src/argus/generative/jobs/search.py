@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from argus.corpora import NamedCorpus
 from argus.corpora.opening import CorpusSource, open_corpus
-from argus.data.corpus import check_limit
+from argus.data.documents import check_limit
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
-from argus.data.rows import read_ids
+from argus.data.text_files import read_ids
 from argus.data.types import Document
 from argus.data.writing import write_jsonl, write_whole
 from argus.errors import InputError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.fields import FieldNames
 from argus.data.qrels import read_judgements
 from argus.data.types import Document, Qrels, Query

@@ -13,7 +13,7 @@ from typing import Literal
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from argus.data.normal_forms import stream_safe
+from argus.data.texts import stream_safe
 from argus.errors import InputError, Location
 from argus.knowledge.dumps.languages import interwiki_prefixes, words
 

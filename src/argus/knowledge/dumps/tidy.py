@@ -6,7 +6,7 @@ import re
 import unicodedata
 from html import unescape
 
-from argus.data.normal_forms import stream_safe
+from argus.data.texts import stream_safe
 from argus.knowledge.dumps.markup import GONE
 
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff]")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from argus.data.rows import read_lines
-from argus.data.text_files import no_file
+from argus.data.text_files import no_file, read_lines
 from argus.errors import InputError
 
 COMPRESSED = (".gz", ".bz2")

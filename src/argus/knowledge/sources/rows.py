@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
+from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
 from argus.data.fields import FieldNames
 from argus.data.kb import HYPERLINK, TRIPLES
 from argus.data.rows import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from argus.data.corpus import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
+from argus.data.documents import ID_FIELDS, TEXT_FIELDS, TITLE_FIELDS
 from argus.data.kb import HYPERLINK, TRIPLES
 from argus.data.rows import FORMATS
 from argus.errors import InputError, Location

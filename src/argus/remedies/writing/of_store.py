@@ -13,9 +13,8 @@ import numpy as np
 
 from argus.corpora import StoreCorpus
 from argus.corpora.stored import StoredCorpus, StoredVectors
-from argus.data.fields import FieldNames
+from argus.data.fields import FieldNames, read_parents
 from argus.data.folders import ArtifactFolder
-from argus.data.payload import read_parents
 from argus.data.provenance import content_hash
 from argus.data.reading import record_of
 from argus.data.types import Document, View

@@ -31,7 +31,7 @@ def entity_slicings(knowledge: Knowledge, fields: Sequence[str]) -> list[Slicing
     """Return the slices of entities by fields of their documents; of one without, "(none)".
 
     An entity's document is the one of its id. Raises InputError for fields of a knowledge base on
-    disk, and as `argus.data.payload.payload_values` does.
+    disk, and as `argus.data.fields.payload_values` does.
     """
     if not fields:
         return []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from argus.data.payload import read_parents
+from argus.data.fields import read_parents
 from argus.data.provenance import content_hash
 from argus.data.types import Document, IntArray
 from argus.retrievability.exposure.config import ExposureConfig

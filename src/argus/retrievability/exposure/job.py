@@ -10,11 +10,9 @@ from typing import Any, cast
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.beir import FILES, write_beir
-from argus.data.corpus import read_queries
-from argus.data.fields import FieldNames
+from argus.data.documents import BEIR_FILES, read_queries, write_beir
+from argus.data.fields import FieldNames, read_parents
 from argus.data.folders import ArtifactFolder
-from argus.data.payload import read_parents
 from argus.data.types import Query, Run
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, Rows
@@ -164,7 +162,7 @@ def export_probes(
     documents = sorted(documents, key=lambda d: d.id)
     probes = probe_queries(documents, _real(queries), config or ExposureConfig())
     collection.open()
-    for file in FILES:
+    for file in BEIR_FILES:
         collection.own(Path(file).parts[0])
     write_beir(collection.path, documents, probes.queries, probes.qrels)
     return probes
@@ -173,7 +171,7 @@ def export_probes(
 def _collection(path: Path) -> ArtifactFolder:
     """Return a folder for a collection; refuse one whose collection Argus did not write."""
     folder = ArtifactFolder(path)
-    for file in FILES:
+    for file in BEIR_FILES:
         if (folder / file).exists() and Path(file).parts[0] not in folder.recorded():
             raise InputError(
                 "is there, and Argus did not write it",

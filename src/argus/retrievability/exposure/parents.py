@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from argus.data.containment import holders
+from argus.data.texts import holders
 from argus.data.types import Document, IntArray
 from argus.indexes.groups import Groups, RowLists
 from argus.retrievability.exposure.findings import Findings, ParentFindings, Searched

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from argus.data.fields import read_parents
 from argus.data.folders import ArtifactFolder
-from argus.data.payload import read_parents
 from argus.data.types import Document, Query
 from argus.jobs.workspace import Record
 from argus.retrievability.exposure.config import ExposureConfig

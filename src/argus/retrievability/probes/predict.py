@@ -13,7 +13,7 @@ import pyarrow as pa
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin, open_corpus
 from argus.corpora.stored import StoredCorpus
-from argus.data.corpus import check_limit
+from argus.data.documents import check_limit
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Document, State
 from argus.data.writing import one_writer

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from argus.corpora import Corpus
 from argus.corpora.opening import Origin
-from argus.data.about import EXPANSIONS
-from argus.data.excluded import Excluded
+from argus.data.documents import EXPANSIONS
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
+from argus.data.runs import Excluded
 from argus.data.types import Document, FloatArray, Qrels, Query
 from argus.encoders import Embedded, EmbeddingStore, Encoder, EncoderConfig, embed
 from argus.encoders import documents as as_documents

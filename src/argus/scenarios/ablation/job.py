@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from argus.corpora import Corpus
-from argus.data.excluded import Excluded, spare, without_excluded
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
+from argus.data.runs import Excluded, spare, without_excluded
 from argus.data.types import Qrels, Query, Run
 from argus.data.writing import one_writer
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig

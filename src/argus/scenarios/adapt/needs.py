@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
-from argus.data.about import file_in
-from argus.data.corpus import read_queries
+from argus.data.documents import file_in, read_queries
 from argus.data.qrels import read_judgements
 from argus.data.types import Document, Qrels, Query
 from argus.errors import InputError

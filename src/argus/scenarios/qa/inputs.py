@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.corpus import ID_FIELDS, check_limit, find_file, read_queries
+from argus.data.documents import ID_FIELDS, check_limit, find_file, read_queries
 from argus.data.rows import Row, id_value, pick_field, read_rows, text_value
 from argus.data.types import Query
 from argus.errors import InputError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from argus.data.corpus import find_file
+from argus.data.documents import find_file
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Qrels, Query
 from argus.data.writing import one_writer

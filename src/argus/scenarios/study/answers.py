@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from argus.data.reading import read_record
-from argus.data.rows import FORMATS, Row, read_json_lines, read_rows
-from argus.data.whole_numbers import whole_number
+from argus.data.rows import FORMATS, Row, read_json_lines, read_rows, whole_number
 from argus.errors import InputError
 from argus.scenarios.study.config import Criterion, Versus
 from argus.scenarios.study.sheets import PLACE, TIE, A, B, KeyRow

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from argus.data.corpus import read_queries
+from argus.data.documents import read_queries
 from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from argus.data.whole_numbers import whole_number
+from argus.data.rows import whole_number
 from argus.data.writing import take_lock
 from argus.errors import ArgusError, InputError
 from argus.progress import LINES, VARIABLE, Step, read_step

@@ -12,7 +12,7 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from argus.data.corpus import find_file
+from argus.data.documents import find_file
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import content_hash
 from argus.data.reading import read_record

@@ -17,9 +17,8 @@ from itertools import product
 from pathlib import Path
 
 from argus.data.provenance import file_hash
-from argus.data.rows import Row, read_rows
+from argus.data.rows import Row, read_rows, whole_number
 from argus.data.tables import as_written, harmless
-from argus.data.whole_numbers import whole_number
 from argus.data.writing import waiting_for, write_whole
 from argus.errors import InputError
 from argus.traffic.config import HIGHEST

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from argus.data.dpr import ID_FIELDS
 from argus.data.fields import FieldNames
+from argus.data.topics import TOPIC_ID_FIELDS
 from argus.data.types import Query, Run
 from argus.generative.failures.jobs.checks import ids_of_questions
 from argus.generative.failures.jobs.inputs import open_outputs
@@ -37,7 +37,7 @@ def ranked(output: Path, queries: Sequence[Query]) -> Run:
         if not isinstance(record, dict):
             continue
         question = next(filter(None, (text_of(record, name) for name in QUESTION_FIELDS)), "")
-        id_ = id_of(record, ID_FIELDS) or ids.get(words(question))
+        id_ = id_of(record, TOPIC_ID_FIELDS) or ids.get(words(question))
         if id_ is None:
             continue
         passages = listed_passages(record, note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from argus.data.kilt import TITLE_END
+from argus.data.topics import TITLE_END
 from argus.generative.failures.reading.problems import Notes, Problem
 from argus.generative.failures.reading.settings import Record
 from argus.generative.failures.reading.values import id_of, number, text_of

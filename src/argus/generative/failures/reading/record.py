@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from argus.data.dpr import ID_FIELDS
+from argus.data.topics import TOPIC_ID_FIELDS
 from argus.generative.failures.case import Case, Passage, Positive
 from argus.generative.failures.reading.ngrams import Ngrams
 from argus.generative.failures.reading.passages import ListedPassage, listed_passages
@@ -111,7 +111,7 @@ def _case(record: Record, question: str, settings: Reading, note: Notes) -> Case
 
 def _id(record: Record, question: str, settings: Reading, note: Notes) -> str | None:
     """Return the id of a question, by which it may be looked up; None where it is not known."""
-    id_ = id_of(record, ID_FIELDS)
+    id_ = id_of(record, TOPIC_ID_FIELDS)
     if id_ is None and settings.ids is not None:
         id_ = settings.ids.get(words(question))
     if id_ is None and not (settings.qrels is None and settings.answers is None):

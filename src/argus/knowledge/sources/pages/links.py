@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-from argus.data.normal_forms import stream_safe
+from argus.data.texts import stream_safe
 from argus.knowledge.sources.pages.page import Link
 from argus.knowledge.sources.pages.walk import ENDINGS, PageFile
 

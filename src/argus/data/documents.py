@@ -1,0 +1,336 @@
+"""Read and write documents and queries, in files of rows or from a program.
+
+`argus.corpora` opens a corpus of any kind. This reads its files, and writes BEIR folders:
+`corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` (Thakur et al., 2021).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from numbers import Integral
+from pathlib import Path
+from typing import Any, TypeVar
+
+from typing_extensions import TypedDict
+
+from argus.data.fields import FieldNames
+from argus.data.rows import (
+    FORMATS,
+    FRAME,
+    Frame,
+    Row,
+    file_format,
+    frame_rows,
+    has_field,
+    id_value,
+    pick_field,
+    read_rows,
+    text_value,
+)
+from argus.data.text_files import no_file
+from argus.data.types import Document, Qrels, Query, RecordFields
+from argus.data.writing import write_jsonl, write_whole
+from argus.errors import InputError
+
+# A chunk's own id comes before that of its document, which may stand beside it.
+ID_FIELDS = ("_id", "id", "chunk_id", "doc_id", "docid", "docno", "document_id", "pid")
+QUERY_ID_FIELDS = ("_id", "id", "query_id", "qid", *ID_FIELDS[2:])
+TITLE_FIELDS = ("title", "label", "name")
+TEXT_FIELDS = ("text", "contents", "content", "paragraph", "passage", "body")
+CORPUS_STEMS = ("corpus", "documents", "entities")
+EXPANSIONS = "expansions.jsonl"  # pseudo-queries and summaries, beside a corpus
+BEIR_FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
+TITLE_ROWS = 1_000  # a named title must stand in one of these rows before all are read
+
+T = TypeVar("T", Document, Query)
+
+
+class BeirRow(TypedDict):
+    """A document as a row of a BEIR corpus."""
+
+    _id: str
+    title: str
+    text: str
+    metadata: dict[str, object]
+
+
+def find_file(folder: Path, stems: Sequence[str]) -> Path | None:
+    """Return the first `folder/stem.format[.gz]` that exists."""
+    names = (f"{stem}{end}{gz}" for stem in stems for end in FORMATS for gz in ("", ".gz"))
+    return next((folder / name for name in names if (folder / name).is_file()), None)
+
+
+def documents_in(file: Path, fields: FieldNames, *, limit: int | None = None) -> list[Document]:
+    """Read the documents of a file of rows, in its order.
+
+    Fields other than id, title and text become metadata. Raises InputError naming file, line and
+    field for a missing column, no document, duplicate or non-string ids, non-UTF-8 bytes and broken
+    JSON.
+    """
+    return _unique(file, lambda rows: _documents(rows, fields), limit=limit, what="document")
+
+
+def documents_of_frame(
+    frame: Frame, fields: FieldNames, *, limit: int | None = None
+) -> list[Document]:
+    """Return the documents of a data frame, as `documents_in` those of a file."""
+    check_limit(limit)
+    rows = list(islice(frame_rows(frame), limit))
+    return _unique(
+        FRAME, lambda given: _documents(given, fields), limit=limit, what="document",
+        read=lambda: rows,
+    )  # fmt: skip
+
+
+def read_queries(path: Path, *, coerce_ids: bool = False, limit: int | None = None) -> list[Query]:
+    """Read queries (`_id`, `text`) from a file or from `queries.*` in a BEIR folder."""
+    file = path if path.is_file() else find_file(path, ["queries"])
+    if file is None:
+        raise InputError(
+            "no queries file" if path.is_dir() else no_file(path),
+            expected="queries.jsonl in the folder, or a file",
+            fix="Check the path.",
+            where=path,
+        )
+
+    def parse(rows: Iterator[Row]) -> Iterator[tuple[Row, Query]]:
+        for row in rows:
+            id_ = id_value(row, pick_field(row, QUERY_ID_FIELDS, what="id"), coerce=coerce_ids)
+            text_field = pick_field(row, ("text", "query", "question"), what="text")
+            yield row, Query(id_, text_value(row, text_field))
+
+    return _unique(file, parse, limit=limit, what="query")
+
+
+def check_columns(file: Path, fields: FieldNames) -> None:
+    """Raise InputError where the first row lacks a column, as reading the documents would.
+
+    Some records of JSON may lack a title: one of the first must have it.
+    """
+    rows = list(islice(read_rows(file), TITLE_ROWS))
+    if not rows:
+        return
+    _id_and_text(rows[0], fields)
+    is_whole = len(rows) < TITLE_ROWS or file_format(file) not in (".jsonl", ".ndjson")
+    if fields.title and is_whole and not any(has_field(row, fields.title) for row in rows):
+        pick_field(rows[0], [fields.title], what="title", option="--title-field")
+
+
+def _documents(rows: Iterator[Row], fields: FieldNames) -> Iterator[tuple[Row, Document]]:
+    """Yield each row with its document.
+
+    A `metadata` object, as BEIR has it, is opened: metadata stay one level deep. Where a column
+    beside it has the name of a field inside, that field goes by its path.
+    """
+    first: Row | None = None
+    id_field = text_field = ""
+    has_titles = False
+    shared: dict[RecordFields, RecordFields] = {}  # a few, which all documents share
+    for row in rows:
+        if first is None:
+            first = row
+            id_field, text_field = _id_and_text(row, fields)
+        if not has_field(row, text_field):
+            pick_field(row, [text_field], what="text", option="--text-field")
+        names = [fields.title] if fields.title else TITLE_FIELDS
+        title_field = next((name for name in names if has_field(row, name)), None)
+        has_titles = has_titles or title_field is not None
+        used = {id_field, title_field, text_field}
+        metadata: dict[str, Any] = {k: v for k, v in row.values.items() if k not in used}
+        inner: frozenset[str] = frozenset()
+        if isinstance(nested := metadata.get("metadata"), dict):
+            del metadata["metadata"]
+            inner = frozenset(k for k in nested if k not in metadata)
+            metadata |= {k if k in inner else f"metadata.{k}": v for k, v in nested.items()}
+        own = RecordFields(id_field, title_field, inner, text_field)
+        yield (
+            row,
+            Document(
+                id=id_value(row, id_field, coerce=fields.coerce_ids),
+                title=text_value(row, title_field) if title_field else "",
+                text=text_value(row, text_field),
+                metadata=metadata,
+                fields=shared.setdefault(own, own),
+            ),
+        )
+    if first is not None and not has_titles and fields.title:
+        pick_field(first, [fields.title], what="title", option="--title-field")
+
+
+def _id_and_text(row: Row, fields: FieldNames) -> tuple[str, str]:
+    ids = [fields.id] if fields.id else ID_FIELDS
+    texts = [fields.text] if fields.text else TEXT_FIELDS
+    return (
+        pick_field(row, ids, what="id", option="--id-field"),
+        pick_field(row, texts, what="text", option="--text-field"),
+    )
+
+
+def _unique(
+    file: Path,
+    parse: Callable[[Iterator[Row]], Iterator[tuple[Row, T]]],
+    *,
+    limit: int | None,
+    what: str,
+    read: Callable[[], Iterable[Row]] | None = None,
+) -> list[T]:
+    """Return the items of rows, each id once. read: returns the rows, where they are of no file."""
+    check_limit(limit)
+    read = read or (lambda: read_rows(file))
+    lines: dict[str, int] = {}
+    items: list[T] = []
+    for row, item in parse(islice(read(), limit)):
+        if item.id in lines:
+            hint = ""
+            if isinstance(item, Document):  # another usual column may tell the two apart
+                other = next(other for other in read() if other.line == lines[item.id])
+                for name in ID_FIELDS:
+                    ids = [one.values.get(name) for one in (other, row)]
+                    if None not in ids and ids[0] != ids[1]:
+                        hint = f" If the records' own ids are in {name!r}, pass --id-field {name}."
+                        break
+            raise InputError(
+                f"id {item.id!r} was already given on line {lines[item.id]}",
+                expected=f"one {what} per id",
+                fix=f"Remove or rename one of the two.{hint}",
+                where=row.at(),
+            )
+        lines[item.id] = row.line
+        items.append(item)
+    if not items:
+        raise InputError(
+            f"no {what} in it",
+            expected=f"at least one {what}",
+            fix="Check that this is the right file and that writing it did not break off.",
+            where=file,
+        )
+    return items
+
+
+def file_in(path: Path, name: str) -> Path:
+    """Return `path/name` where that is a file in a folder, else `path` itself."""
+    return path / name if path.is_dir() and (path / name).is_file() else path
+
+
+def rows_by_document(path: Path, *, coerce_ids: bool = False) -> Iterator[tuple[str, Row]]:
+    """Yield document id and row of a file with a row per document, such as profiles.
+
+    Raises InputError, with the line, for a row without an id and a document that comes twice.
+    """
+    lines: dict[str, int] = {}
+    for row in read_rows(path):
+        field = pick_field(row, ("_id", "id", "doc_id"), what="document id")
+        doc_id = id_value(row, field, coerce=coerce_ids)
+        if doc_id in lines:
+            raise InputError(
+                f"document {doc_id!r} comes twice: it was given on line {lines[doc_id]}",
+                expected="one line per document",
+                fix="Make one line of the two.",
+                where=row.at(),
+            )
+        lines[doc_id] = row.line
+        yield doc_id, row
+
+
+def write_beir(
+    folder: Path, documents: Iterable[Document], queries: Iterable[Query], qrels: Qrels
+) -> None:
+    """Write the three files of a BEIR collection into `folder`, making it if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_jsonl(folder / "corpus.jsonl", as_rows(documents))
+    write_questions(folder, queries, qrels)
+
+
+def write_questions(folder: Path, queries: Iterable[Query], qrels: Qrels) -> tuple[Path, Path]:
+    """Write queries and judgements into `folder`, making it if need be; return both files."""
+    questions, judgements = folder / "queries.jsonl", folder / "qrels" / "test.tsv"
+    judgements.parent.mkdir(parents=True, exist_ok=True)
+    write_jsonl(questions, ({"_id": q.id, "text": q.text} for q in queries))
+    lines = ["query-id\tcorpus-id\tscore"]
+    lines += [f"{q}\t{d}\t{grade}" for q, grades in qrels.items() for d, grade in grades.items()]
+    write_whole(judgements, "\n".join(lines) + "\n")
+    return questions, judgements
+
+
+def as_rows(documents: Iterable[Document]) -> Iterator[BeirRow]:
+    """Yield documents as the rows of a BEIR corpus."""
+    for d in documents:
+        yield {"_id": d.id, "title": d.title, "text": d.text, "metadata": dict(d.metadata)}
+
+
+def listed(values: Iterable[str], what: str = "ids") -> list[str]:
+    """Return the values of an iterable. Raises InputError for one text, which gives its letters."""
+    if isinstance(values, str | bytes):
+        raise InputError(
+            f"{what} are the text {values!r:.60}",
+            expected=f"a list of {what}",
+            fix=f"For one: [{values!r:.60}].",
+        )
+    return list(values)
+
+
+def is_count(value: object) -> bool:
+    """Return whether a value is a whole number from 1, of Python or another library."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def text_in(value: Any, where: str) -> str:
+    """Return a text. Raises InputError for anything else, such as a conversation or None."""
+    if isinstance(value, str):
+        return value
+    raise InputError(f"{value!r:.60}", expected="text", fix="Only texts are searched.", where=where)
+
+
+def check_limit(limit: int | None) -> None:
+    """Raise InputError for a limit that leaves no document or question."""
+    if limit is not None and limit < 1:
+        expected = "a whole number from 1, or None for all"
+        raise InputError(f"limit={limit}", expected=expected, fix="For example 100.")
+
+
+def check_unique(queries: Sequence[Query]) -> None:
+    """Raise InputError where two queries have one id, since one answer would be lost."""
+    ids = Counter(query.id for query in queries)
+    if len(ids) < len(queries):
+        twice = next(id_ for id_, n in ids.items() if n > 1)
+        raise InputError(
+            f"{len(queries) - len(ids)} query ids are given twice, such as {twice!r:.60}",
+            expected="one query per id",
+            fix="Rename one of each two.",
+        )
+
+
+def refuse_repeated(documents: Sequence[Document]) -> None:
+    """Raise InputError where two documents have one id."""
+    twice = next((id_ for id_, n in Counter(d.id for d in documents).items() if n > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"two documents have the id {twice!r}",
+            expected="one document per id",
+            fix="Remove or rename one of the two.",
+            where="corpus",
+        )
+
+
+def whole_documents(documents: tuple[Document, ...]) -> tuple[Document, ...]:
+    """Return documents of a program. Raises InputError for a repeated id and half a character.
+
+    Tokenizers and Parquet accept whole characters only.
+    """
+    refuse_repeated(documents)
+    for document in documents:
+        for name in ("id", "title", "text"):
+            text: str = getattr(document, name)
+            try:
+                text.encode("utf-8")
+            except UnicodeEncodeError as error:
+                raise InputError(
+                    f"half a surrogate pair (\\u{ord(text[error.start]):04x}), character "
+                    f"{error.start + 1} of the {name} of document {document.id!r}",
+                    expected="whole Unicode characters",
+                    fix="The text was cut inside a character: make it again, or remove the half.",
+                    where="corpus",
+                ) from error
+    return documents
