@@ -22,7 +22,7 @@ from argus.errors import (
 )
 from argus.extras import MissingPackage, UnloadedLibrary
 from argus.knowledge.dumps.source import Damage, DamagedDump
-from argus.llm.protocol import LanguageModelError
+from argus.llm.model import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
 from argus.service.searcher import TooManyQuestions
 

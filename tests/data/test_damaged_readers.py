@@ -80,8 +80,7 @@ def header() -> bytes:
 
 
 def ledger() -> bytes:
-    from argus.llm.ledger import Entry, Ledger
-    from argus.llm.protocol import State
+    from argus.llm.ledger import Entry, Ledger, State
 
     def write(path: Path) -> None:
         with Ledger(path) as ledger:

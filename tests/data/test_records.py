@@ -16,7 +16,7 @@ from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
 from argus.generative.failures.taxonomy import FailureMode
 from argus.indexes.remedy_views import RemedyViews
 from argus.indexes.summary import RemedyInIndex
-from argus.llm.plan import Estimate, EstimateFigures
+from argus.llm.model import Estimate, EstimateFigures
 from argus.measures.significance import DifferenceFigures, PairedDifference
 from argus.retrievability.probes.metrics import (
     LabelFigures,

@@ -1,5 +1,4 @@
 import threading
-import time
 
 import pytest
 from hypothesis import given
@@ -7,9 +6,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from argus.llm import ChatConfig, Prompt, State, approximate_tokens, estimate
+from argus.llm.model import most_tokens, tokens_in
 from argus.llm.openai import Budget
-from argus.llm.plan import tokens_in
-from argus.llm.protocol import most_tokens
 
 OK, FAILED, NOT_ASKED = State.OK, State.FAILED, State.NOT_ASKED
 PRICES = {"input_price": 2.0, "output_price": 10.0}
@@ -70,22 +68,6 @@ def test_a_run_stops_before_it_might_pass_the_budget(model, endpoint, ledger):
     assert ledger.counts() == {OK: 2, FAILED: 0}
 
 
-def test_the_next_run_goes_on_where_the_budget_stopped_it(model, endpoint):
-    limit = {"max_tokens": 10, "max_total_tokens": bound_of_one(10) + 5, "concurrency": 1}
-    list(model(**limit).complete(prompts(5)))
-    again = list(model(**limit).complete(prompts(5)))
-    assert states(again) == [OK] * 4 + [NOT_ASKED]
-    assert [o.cached for o in again] == [True, True, False, False, False]
-    assert len(endpoint.requests) == 4
-
-
-def test_one_budget_covers_all_calls_of_a_model(model, endpoint):
-    asking = model(max_tokens=10, max_total_tokens=bound_of_one(10))
-    assert states(asking.complete(prompts(1))) == [OK]
-    assert states(asking.complete([Prompt("question 2")])) == [NOT_ASKED]
-    assert len(endpoint.requests) == 1
-
-
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_money_is_never_overspent_whatever_answers_cost(model, endpoint, concurrency):
     endpoint.behave = lambda text, n: {"content": endpoint.chat("x", usage=(26, 10))}
@@ -96,13 +78,6 @@ def test_money_is_never_overspent_whatever_answers_cost(model, endpoint, concurr
     assert 0 < asking.spent.cost <= 0.001
     assert asking.spent.cost == pytest.approx(n * (26 * 2 + 10 * 10) / 1e6)
     assert asking.spent.cost + (26 * 2 + 10 * 10) / 1e6 > 0.001
-
-
-def test_requests_wait_for_those_under_way(model, endpoint):
-    endpoint.behave = lambda text, n: time.sleep(0.02) and None
-    asking = model(max_tokens=10, max_total_tokens=bound_of_one(10) + 4 * 5, concurrency=4)
-    assert states(asking.complete(prompts(5))) == [OK] * 5
-    assert endpoint.most_under_way == 1  # never two bounds together
 
 
 def test_a_request_that_was_cut_off_is_booked_at_its_bound(model, endpoint):
@@ -186,13 +161,6 @@ def test_the_estimate_says_what_a_run_then_does(model, endpoint, ledger):
     assert fresh.spent.tokens_in == before.tokens_in_at_most  # one token per byte: the worst case
     after = estimate(todo, ledger, asking.config)
     assert (after.to_ask, after.cached, after.cost) == (0, 8, 0)
-
-
-def test_an_estimate_without_prices_has_no_cost(ledger):
-    got = estimate(prompts(2), ledger, ChatConfig(model="m"), count_tokens=lambda text: 100)
-    assert (got.cost, got.cost_at_most) == (None, None)
-    assert got.tokens_in == 2 * (100 + 16)
-    assert estimate([], ledger, ChatConfig(model="m")).to_ask == 0
 
 
 def test_threads_together_never_reserve_more_than_there_is():

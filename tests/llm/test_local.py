@@ -8,19 +8,9 @@ import torch
 from pydantic import BaseModel
 
 from argus.errors import InputError
-from argus.llm import (
-    ChatConfig,
-    Ledger,
-    LocalConfig,
-    OpenAIModel,
-    Prompt,
-    State,
-    TransformersModel,
-    estimate,
-    open_model,
-)
-from argus.llm.local import Generator, Question, load_local
-from argus.llm.plan import request_keys
+from argus.llm import Ledger, LocalConfig, Prompt, State, TransformersModel, estimate
+from argus.llm.local import LoadedModel, Question
+from argus.llm.model import request_keys
 from argus.llm.structured import instructed
 from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 
@@ -72,38 +62,6 @@ def test_learnt_answers_do_not_depend_on_the_batch(taught, tmp_path):
         assert all(o.state is State.OK and not o.cached for o in outcomes)
 
 
-def test_untrained_answers_do_not_depend_on_the_batch(tmp_path):
-    tokenizer = make_tokenizer()
-    folder = save_llama(tmp_path / "wild", tokenizer, window=200)
-    texts = [("word " * n).strip() for n in (1, 30, 3, 17, 9)]
-    found = []
-    for batch_size in (1, 2, 5):
-        generator = Generator(load_local(LocalConfig(model=str(folder))), batch_size, {})
-        generator.model = _endless(generator.model)
-        questions = [Question(t, tuple(tokenizer(t).input_ids), 12) for t in texts]
-        found.append({a.key: a.reply for a in generator.answer(questions)})
-    assert found[0] == found[1] == found[2]
-    assert all("cut off after 12 tokens" in reply.reason for reply in found[0].values())
-
-
-def _endless(model):
-    import dataclasses
-
-    return dataclasses.replace(model, stops=frozenset())
-
-
-def test_equal_prompts_are_asked_once_and_no_run_asks_again(local, ledger):
-    asking = local()
-    outcomes = list(asking.complete(prompts("sky", "coal", "sky")))
-    assert [o.cached for o in outcomes] == [False, False, True]
-    assert [o.value for o in outcomes] == ["blue", ANSWERS["coal"], "blue"]
-    assert asking.spent.tokens_out == sum(o.tokens_out for o in outcomes[:2])
-    assert asking.spent.tokens_in > 0 and asking.spent.cost is None
-    again = local()
-    assert all(o.cached for o in again.complete(prompts("coal", "sky")))
-    assert again.spent.tokens_in == 0 and again._generator is None  # not even loaded
-
-
 def test_an_answer_is_kept_as_soon_as_its_batch_is_done(local, ledger):
     asking = local(batch_size=1)
     first = next(iter(asking.complete(prompts(*ANSWERS))))
@@ -123,12 +81,6 @@ def test_a_higher_bound_asks_only_for_what_was_cut_off(local, ledger):
     longer = local(max_tokens_override=100)
     sky, code = longer.complete(prompts("sky", "code", max_tokens=5))
     assert sky.cached and code.value == ANSWERS["code"]
-
-
-def test_bounds_override_before_prompt_before_default(local):
-    assert next(local().complete(prompts("code", max_tokens=3))).tokens_out == 3
-    override = local(max_tokens_override=4)
-    assert next(override.complete(prompts("code", max_tokens=3))).tokens_out == 4
 
 
 def test_a_schema_is_told_and_answers_are_validated(local):
@@ -156,21 +108,9 @@ def test_a_prompt_longer_than_the_window_failed_alone(local):
     assert "show less of the document" in outcomes[1].reason
 
 
-def test_an_answer_never_passes_the_window(local, taught):
-    model = load_local(LocalConfig(model=str(taught)))
-    tokenizer = model.tokenizer
-    n = WINDOW - 3
-    question = Question("k", tuple(tokenizer("x" * 4000).input_ids[:n]), 50)
-    short = Question("s", tuple(tokenizer("sky").input_ids), 1)
-    replies = {a.key: a.reply for a in Generator(_endless(model), 2, {}).answer([question, short])}
-    assert replies["k"].tokens_out == 3
-    assert "cut off after 3 tokens, at the end of the model's window of 512" in replies["k"].reason
-    assert replies["s"].tokens_out == 1 and "allow more" in replies["s"].reason
-
-
 def test_out_of_memory_halves_the_batch_or_failed_alone(local, monkeypatch):
     sizes = []
-    real = Generator._generate
+    real = LoadedModel._generate
 
     def scarce(self, batch, room):
         sizes.append(len(batch))
@@ -178,7 +118,7 @@ def test_out_of_memory_halves_the_batch_or_failed_alone(local, monkeypatch):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB\nmore")
         return real(self, batch, room)
 
-    monkeypatch.setattr(Generator, "_generate", scarce)
+    monkeypatch.setattr(LoadedModel, "_generate", scarce)
     large = "grow " * 40
     outcomes = list(
         local(batch_size=4).complete(prompts("sky", large, "coal", "code", max_tokens=60))
@@ -217,19 +157,6 @@ def test_the_key_of_a_request_knows_weights_and_not_the_place(taught, tmp_path):
     assert key(moved) != before
 
 
-def test_open_model_takes_either_kind(taught, ledger):
-    here = open_model(LocalConfig(model=str(taught)), ledger)
-    there = open_model(ChatConfig(model="m"), ledger)
-    assert isinstance(here, TransformersModel) and isinstance(there, OpenAIModel)
-    assert here.name.startswith("tiny@local:") and str(taught) not in here.name
-    assert (there.config.label, there.config.identity) == ("m", "m")
-
-
-def test_an_estimate_of_a_local_model_has_no_cost(taught, ledger):
-    got = estimate(prompts(*ANSWERS), ledger, LocalConfig(model=str(taught), max_tokens=10))
-    assert (got.to_ask, got.tokens_out_at_most, got.cost) == (4, 40, None)
-
-
 def test_unknown_settings_of_generation_are_refused(local):
     loud = local(extra={"repetition_penalty": 1000.0}, max_tokens=8)
     plain = local(max_tokens=8)
@@ -258,46 +185,60 @@ def test_a_setting_that_cannot_be_meant_is_refused_at_once(options, message):
     assert message in str(raised.value)
 
 
-def test_a_model_that_is_not_there_is_named(ledger, tmp_path):
+def test_untrained_answers_depend_neither_on_the_batch_nor_pass_the_window(tmp_path):
+    tokenizer = make_tokenizer()
+    folder = save_llama(tmp_path / "wild", tokenizer, window=200)
+    texts = [("word " * n).strip() for n in (1, 30, 3, 17, 9)]
+    questions = [Question(t, tuple(tokenizer(t).input_ids), 12) for t in texts]
+    questions.append(Question("long", tuple(tokenizer("x" * 4000).input_ids[:197]), 50))
+    found = []
+    for batch_size in (1, 2, 5):
+        model = LoadedModel(LocalConfig(model=str(folder), batch_size=batch_size))
+        model.stops = frozenset()
+        found.append({a.key: a.reply for a in model.answer(questions)})
+    assert found[0] == found[1] == found[2]
+    long = found[0].pop("long")
+    assert long.tokens_out == 3
+    assert "cut off after 3 tokens, at the end of the model's window of 200" in long.reason
+    assert all("cut off after 12 tokens" in reply.reason for reply in found[0].values())
+
+
+def spoil(folder, part):
+    """Take a part of a model away, or put another one in its place."""
+    if part == "tokenizer":
+        for path in folder.iterdir():
+            if "token" in path.name or "template" in path.name:
+                path.unlink()
+    elif part == "half":
+        data = (folder / "model.safetensors").read_bytes()
+        (folder / "model.safetensors").write_bytes(data[: len(data) // 2])
+    elif part == "layers":
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    elif part == "vocabulary":
+        words = ["abcdefgh" * 9, "xy" * 99, *map(str, range(999))]
+        make_tokenizer(words, size=2000).save_pretrained(folder)
+    else:
+        shutil.rmtree(folder)
+        folder.mkdir()
+        if part == "adapter":
+            (folder / "adapter_config.json").write_text("{}")
+
+
+@pytest.mark.parametrize(
+    ("part", "problem"),
+    [("tokenizer", "the tokenizer cannot be loaded"), ("half", "the model cannot be loaded"),
+     ("layers", "are missing"), ("vocabulary", r"tokenizer cannot be loaded \(it has the token"),
+     ("adapter", "is an adapter; expected the model that"), ("all", r"holds no config\.json")],
+)  # fmt: skip
+def test_a_model_with_missing_parts_is_refused_unasked(taught, tmp_path, ledger, part, problem):
+    folder = shutil.copytree(taught, tmp_path / "spoilt")
+    spoil(folder, part)
+    with pytest.raises(InputError, match=problem):
+        list(TransformersModel(LocalConfig(model=str(folder)), ledger).complete(prompts("x")))
+    assert len(ledger) == 0
+
+
+def test_a_model_that_is_not_there_is_named(ledger):
     with pytest.raises(InputError, match="model 'no/such' could not be found"):
         list(TransformersModel(LocalConfig(model="no/such"), ledger).complete(prompts("x")))
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no config\.json"):
-        list(
-            TransformersModel(LocalConfig(model=str(tmp_path / "empty")), ledger).complete(
-                prompts("x")
-            )
-        )
-
-
-def test_a_model_with_missing_parts_is_refused_unasked(taught, tmp_path, ledger):
-    def said(name):
-        with pytest.raises(InputError) as raised:
-            list(
-                TransformersModel(LocalConfig(model=str(tmp_path / name)), ledger).complete(
-                    prompts("x")
-                )
-            )
-        return str(raised.value)
-
-    bare = shutil.copytree(taught, tmp_path / "bare")
-    for path in bare.iterdir():
-        if "token" in path.name or "template" in path.name:
-            path.unlink()
-    assert "the tokenizer cannot be loaded" in said("bare")
-    half = shutil.copytree(taught, tmp_path / "half")
-    data = (half / "model.safetensors").read_bytes()
-    (half / "model.safetensors").write_bytes(data[: len(data) // 2])
-    assert "the model cannot be loaded" in said("half")
-    less = shutil.copytree(taught, tmp_path / "less")
-    config = json.loads((less / "config.json").read_text())
-    (less / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
-    assert "are missing" in said("less")
-    other = shutil.copytree(taught, tmp_path / "other")
-    make_tokenizer(["abcdefgh" * 9, "xy" * 99, *map(str, range(999))], size=2000).save_pretrained(
-        other
-    )
-    assert "the tokenizer cannot be loaded (it has the token" in said("other")
-    (tmp_path / "adapter").mkdir()
-    (tmp_path / "adapter" / "adapter_config.json").write_text("{}")
-    assert "is an adapter; expected the model that it was trained on top of" in said("adapter")

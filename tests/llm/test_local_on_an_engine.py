@@ -1,6 +1,5 @@
 """A model on this machine, asked in the workers of an engine; here the worker is this process."""
 
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from pydantic import BaseModel
 from argus.engine import EngineConfig, open_engine
 from argus.errors import ArgusError
 from argus.llm import Ledger, LocalConfig, Prompt, TransformersModel, open_model
-from argus.llm.local import Generating, begin_generating, load_generator, question, shares
+from argus.llm.local import LoadedModel, begin_answering, shares
 from tests.support.in_process_engine import InProcessEngine, Lost
 from tests.support.tiny_llama import make_tokenizer, save_llama, teach
 
@@ -73,16 +72,6 @@ def test_a_worker_elsewhere_finds_folders_named_from_here(config, folder, tmp_pa
     )  # fmt: skip
 
 
-def test_what_the_ledger_holds_is_not_asked_again(config, tmp_path):
-    engine = InProcessEngine()
-    settled = LocalConfig(model=config.model, batch_size=3, max_tokens=12, retry_failed=False)
-    first, _ = asked(tmp_path / "there", settled, engine)
-    again, spent = asked(tmp_path / "there", settled, engine)
-    assert engine.setups == ["answering"]  # once: nobody loads a model for nothing
-    assert [a[:-1] for a in again] == [a[:-1] for a in first]
-    assert all(a[-1] for a in again) and (spent.tokens_in, spent.tokens_out) == (0, 0)
-
-
 def test_an_engine_that_is_lost_costs_what_was_under_way(config, tmp_path):
     engine = InProcessEngine()
     engine.fail_at = 6
@@ -108,36 +97,27 @@ def test_who_stops_listening_stops_the_workers(config, tmp_path):
         assert len(ledger) >= engine.blocks
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 10, 24, 40])
-def test_shares_are_the_batches_of_all_once_each(config, n):
-    generator = load_generator(config)
-    prompts = {str(i): prompt for i, prompt in enumerate(PROMPTS[:n])}
-    found = Counter()
-    for share in shares(prompts, 24, config.batch_size):
-        questions = [question(generator, config, k, p, None) for k, p in share.prompts.items()]
-        batches = generator.batches(questions, config.batch_size)
-        found.update(q.key for batch in batches[share.part :: share.of] for q in batch)
-    assert found == Counter(prompts.keys())
-
-
-def test_a_worker_with_less_memory_answers_the_same_share(config):
-    generating = Generating(config, config.identity, None)
-    share = next(shares({str(i): p for i, p in enumerate(PROMPTS[:20])}, 24, 3))
-    plenty = {a.key: a.reply for a in begin_generating(generating)(share)}
-    generator = load_generator(config)
-    generator.batch_size = 1
-    questions = [question(generator, config, k, p, None) for k, p in share.prompts.items()]
-    (first, *_) = generator.batches(questions, config.batch_size)
-    assert {a.key: a.reply for a in generator.answer(first)} == plenty and len(plenty) == 3
-
-
-def test_a_worker_with_another_model_is_refused(config):
-    with pytest.raises(ArgusError, match=r"A worker has another model at .+tiny than"):
-        begin_generating(Generating(config, "local:other", None))
-
-
 def test_the_local_engine_leaves_the_model_to_this_process(config, ledger):
     with open_engine(EngineConfig(workers=2)) as engine:
         assert open_model(config, ledger, engine).engine is None
     away = InProcessEngine()
     assert open_model(config, ledger, away).engine is away
+
+
+def test_shares_are_the_batches_of_all_and_a_worker_with_less_memory_answers_the_same(config):
+    prompts = {str(i): prompt for i, prompt in enumerate(PROMPTS[:20])}
+    answer = begin_answering((config, config.identity, None))
+    cut = list(shares(prompts, 24, config.batch_size))
+    found = [answer(share) for share in cut]
+    assert sorted(one.key for share in found for one in share) == sorted(prompts)
+    assert [len(share) for share in found] == [3] * 6 + [2]
+    model = LoadedModel(config)
+    model.batch_size = 1
+    batch = model.batches(model.questions(prompts, None), config.batch_size)[0]
+    replies = {one.key: one.reply for one in found[0]}
+    assert {one.key: one.reply for one in model.answer(batch)} == replies
+
+
+def test_a_worker_with_another_model_is_refused(config):
+    with pytest.raises(ArgusError, match=r"A worker has another model at .+tiny than"):
+        begin_answering((config, "local:other", None))

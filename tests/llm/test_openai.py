@@ -10,10 +10,10 @@ from collections import Counter
 import pytest
 from pydantic import BaseModel, field_validator
 
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.http_retry import Pace
 from argus.llm import ChatConfig, LanguageModelError, Ledger, OpenAIModel, Prompt, State
-from argus.llm.plan import request_keys
+from argus.llm.model import request_keys
 
 OK, FAILED, NOT_ASKED = State.OK, State.FAILED, State.NOT_ASKED
 
@@ -67,19 +67,6 @@ def test_a_request_holds_what_configuration_and_prompt_say(model, endpoint):
     assert endpoint.headers[0]["path"] == "/v1/chat/completions"
 
 
-def test_newer_models_get_the_fields_they_want(model, endpoint):
-    ask(model(temperature=None, max_tokens_field="max_completion_tokens", max_tokens=9), "a")
-    body = endpoint.requests[0]
-    assert body["max_completion_tokens"] == 9
-    assert "temperature" not in body and "max_tokens" not in body
-
-
-def test_nothing_is_asked_before_an_outcome_is_taken(model, endpoint):
-    assert ask(model()) == []
-    model().complete(prompts("a"))
-    assert endpoint.requests == []
-
-
 def test_answers_are_never_asked_for_twice(model, endpoint):
     first = ask(model(), "a", "b")
     second = ask(model(), "b", "c", "a")
@@ -109,11 +96,6 @@ def test_equal_prompts_are_asked_once_and_all_get_the_answer(model, endpoint):
 def test_other_parameters_are_other_questions(model, endpoint, other):
     ask(model(), "a")
     assert not ask(model(**other), "a")[0].cached
-
-
-def test_a_number_written_otherwise_is_the_same_question(model):
-    ask(model(temperature=0), "a")
-    assert ask(model(temperature=0.0), "a")[0].cached
 
 
 def test_no_more_requests_than_allowed_are_under_way_at_once(model, endpoint):
@@ -151,17 +133,11 @@ def test_a_wait_that_the_server_asks_for_holds_for_all_requests(model, endpoint,
     assert min(times[2:]) - max(times[:2]) >= 0.5
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504])
-def test_a_passing_trouble_of_the_server_is_tried_again(model, endpoint, status):
-    endpoint.behave = behave({"status": status, "content": "oops"})
-    assert ask(model(), "a")[0].value == "a!"
-    assert len(endpoint.requests) == 2
-
-
 @pytest.mark.parametrize(
-    "trouble", [{"drop": True}, {"half": True}, {"headers": {"Content-Encoding": "gzip"}}]
+    "trouble",
+    [{"drop": True}, {"half": True}, {"headers": {"Content-Encoding": "gzip"}}, {"status": 503}],
 )
-def test_a_connection_that_breaks_is_tried_again(model, endpoint, trouble):
+def test_a_passing_trouble_is_tried_again(model, endpoint, trouble):
     endpoint.behave = behave(trouble)
     assert ask(model(), "a")[0].value == "a!"
     assert len(endpoint.requests) == 2
@@ -178,23 +154,6 @@ def test_what_failed_is_asked_again_by_the_next_run(model, endpoint):
     endpoint.behave = lambda text, n: None
     a, b = ask(model(), "a", "b")
     assert (a.value, a.cached, b.cached) == ("a!", False, True)
-
-
-def test_failed_prompts_are_left_alone_on_request(model, endpoint):
-    endpoint.behave = behave({"content": "garbage"})
-    ask(model(), "a")
-    again = ask(model(retry_failed=False), "a")[0]
-    assert (again.state, again.cached, len(endpoint.requests)) == (FAILED, True, 1)
-    assert "no chat completion" in again.reason
-    assert not again.unanswered, "there was an answer, if a useless one"
-
-
-def test_a_server_that_stalls_is_left_after_the_time_out(model, endpoint):
-    endpoint.behave = lambda text, n: endpoint.released.wait(20) and None
-    start = time.monotonic()
-    outcome = ask(model(timeout_s=0.2, attempts=2), "a")[0]
-    assert 0.4 <= time.monotonic() - start < 15  # the endpoint holds it for 20
-    assert outcome.reason == "no answer in 2 attempts; last: no whole answer within 0.2 s"
 
 
 def test_a_server_that_drips_bytes_is_left_after_the_same_time(model, endpoint):
@@ -215,20 +174,14 @@ def test_an_endpoint_that_dies_stops_the_run_and_loses_nothing(model, endpoint, 
     assert sum(o.cached for o in asking.complete([Prompt(str(i)) for i in range(100)])) == 5
 
 
-def test_nobody_listening_is_said_and_costs_nothing(model, endpoint):
-    asking = model(base_url="http://127.0.0.1:9/v1", attempts=2, give_up_after=1)
-    with pytest.raises(LanguageModelError, match="/v1/chat/completions left 1 prompts"):
-        ask(asking, "a")
-    assert asking.spent.tokens_in == asking.spent.tokens_out == 0
-
-
 @pytest.mark.parametrize("status", [401, 402, 403, 404, 405, 301])
 def test_a_refusal_that_every_prompt_would_meet_stops_at_once(model, endpoint, ledger, status):
     ask(model(), "before")
     endpoint.behave = lambda text, n: {"status": status, "content": "no such key"}
     with pytest.raises(LanguageModelError, match=f"refused with HTTP {status}: no such key.*again"):
-        ask(model(concurrency=1), *"abcdef")
+        ask(asking := model(concurrency=1), *"abcdef")
     assert len(endpoint.requests) == 2
+    assert asking.spent.tokens_in == asking.spent.tokens_out == 0
     assert ledger.counts() == {OK: 1, FAILED: 0}
 
 
@@ -258,14 +211,6 @@ def test_openai_without_a_key_is_refused_before_anything_is_sent(model, ledger, 
     assert ledger.counts() == {OK: 1, FAILED: 0}
 
 
-def test_a_refusal_for_all_is_booked_with_nothing(model, endpoint):
-    endpoint.behave = lambda text, n: {"status": 402}
-    asking = model()
-    with pytest.raises(LanguageModelError):
-        ask(asking, "a")
-    assert asking.spent.tokens_in == asking.spent.tokens_out == 0
-
-
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_prompt_that_is_rejected_fails_alone(model, endpoint, status):
     endpoint.behave = lambda text, n: (
@@ -291,18 +236,6 @@ def test_what_does_not_fit_fails_with_its_field(model, endpoint):
     assert "does not fit City: name: Field required and 1 more" in got["shape"].reason
     assert {got[k].state for k in ("shape", "garbage", "deep")} == {FAILED}
     assert all(o.tokens_out == 2 for o in got.values())
-
-
-def test_the_schema_is_sent_strictly_and_is_part_of_the_question(model, endpoint):
-    endpoint.behave = lambda text, n: {"content": endpoint.chat('{"name": "x"}')}
-    ask(model(), "a", schema=City)
-    sent = endpoint.requests[0]["response_format"]
-    assert sent["type"] == "json_schema" and sent["json_schema"]["strict"] is True
-    schema = sent["json_schema"]["schema"]
-    assert schema["additionalProperties"] is False and schema["required"] == ["name", "people"]
-    assert ask(model(), "a", schema=City)[0].value == City(name="x")
-    assert not ask(model(), "a")[0].cached
-    assert len(endpoint.requests) == 2
 
 
 def test_without_response_format_the_prompt_says_the_schema(model, endpoint):
@@ -397,12 +330,6 @@ def test_it_works_inside_a_running_event_loop(model):
         return ask(model(), "a")
 
     assert asyncio.run(notebook())[0].value == "a!"
-
-
-def test_a_ledger_that_can_no_longer_be_written_stops_the_run(model, ledger):
-    ledger._connection.execute("PRAGMA query_only = 1")
-    with pytest.raises(ArgusError, match=r"ledger\.sqlite: the ledger cannot be used .*readonly"):
-        ask(model(), "a")
 
 
 def test_secrets_reach_neither_ledger_nor_errors_nor_names(model, endpoint, ledger):

@@ -1,7 +1,107 @@
+"""Answers of models: bodies of completions, objects in them, and LaTeX in their JSON."""
+
+import json
+import re
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from argus.llm.structured import UnusableAnswer, read_object, response_format, schema_text
+from argus.llm.structured import (
+    COMMANDS,
+    Reply,
+    UnusableAnswer,
+    read_object,
+    read_reply,
+    response_format,
+    schema_text,
+)
+
+
+def body(choice=None, **fields):
+    return json.dumps({"choices": [choice], "usage": {"prompt_tokens": 1}} | fields)
+
+
+def choice(content, finish="stop", **message):
+    return {"message": {"content": content} | message, "finish_reason": finish}
+
+
+def test_a_whole_answer_is_read_with_its_counts():
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    assert read_reply(body(choice("hi"), usage=usage), max_tokens=9) == Reply("hi", "", 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (choice("half an ans", "length"), "cut off (finish_reason length; max_tokens 9)"),
+        (choice("...", "content_filter"), "withheld (finish_reason content_filter)"),
+        (choice(None, refusal="I may not"), "the model refused: I may not"),
+        (choice("half", "MAX_TOKENS"), "cut off (finish_reason MAX_TOKENS; max_tokens 9)"),
+        (choice("half", "max_tokens"), "cut off (finish_reason max_tokens; max_tokens 9)"),
+        (choice("half", "model_length"), "cut off (finish_reason model_length; max_tokens 9)"),
+        (choice("half", "error"), "did not come to its end (finish_reason error)"),
+        (choice("Calling", "tool_calls"), "did not come to its end (finish_reason tool_calls)"),
+        (choice("half", "of tomorrow"), "did not come to its end (finish_reason of tomorrow)"),
+        (choice("half", ""), "did not come to its end (finish_reason )"),
+        (choice("half", ["stop"]), "did not come to its end (finish_reason ['stop'])"),
+        (choice(""), "the answer is empty (finish_reason stop)"),
+        (choice(" \n"), "the answer is blank (finish_reason stop)"),
+        (choice([{"type": "text", "text": "hi"}]), "content is list, not text"),
+        ({"message": "hi"}, "no chat completion (AttributeError"),
+        (None, "no chat completion (TypeError"),
+    ],
+)
+def test_an_unusable_answer_says_why_and_keeps_its_count(answer, reason):
+    reply = read_reply(body(answer), max_tokens=9)
+    assert reply.text == "" and reason in reply.reason
+
+
+@pytest.mark.parametrize("finish", ["stop", "STOP", "eos", "end_turn", None])
+def test_a_whole_answer_is_taken_whatever_its_finish_reason(finish):
+    assert read_reply(body(choice("hi", finish)), max_tokens=9).text == "hi"
+
+
+@pytest.mark.parametrize(("tokens", "whole"), [(8, True), (9, False), (10, False)])
+def test_without_finish_reason_the_count_tells_of_a_cut(tokens, whole):
+    usage = {"prompt_tokens": 3, "completion_tokens": tokens}
+    reply = read_reply(body(choice("half an ans", None), usage=usage), max_tokens=9)
+    assert bool(reply.text) == whole and reply.tokens_out == tokens
+    cut_off = f"the answer was cut off (finish_reason None, {tokens} tokens; max_tokens 9)"
+    assert reply.reason == ("" if whole else cut_off)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "<html>", "[]", "null", "3", '{"choices": []}', "[" * 100_000, "1" * 5000, "\ud800"],
+)
+def test_garbage_is_shown_by_its_beginning(text):
+    reply = read_reply(text, max_tokens=9)
+    assert reply.reason.startswith("the answer is no chat completion (")
+    assert reply.reason.endswith(f"it begins {text[:120]!r}")
+
+
+def test_an_error_under_status_200_is_passed_on():
+    reply = read_reply(body(error={"message": "overloaded"}), max_tokens=9)
+    assert reply.reason == 'the endpoint answered with an error: {"message": "overloaded"}'
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["choices", "message", "content", "usage", "error", "refusal"]), inner
+        )
+    ),
+)
+
+
+@given(JSON | st.builds(lambda x: {"choices": [{"message": x}]}, JSON))
+def test_no_json_at_all_makes_it_raise(data):
+    reply = read_reply(json.dumps(data), max_tokens=9)
+    assert bool(reply.text) != bool(reply.reason)
 
 
 class Need(BaseModel):
@@ -62,12 +162,94 @@ def test_every_object_of_the_schema_that_is_sent_is_strict():
     assert schema_text(Profile) == before and "additionalProperties" not in before
 
 
-def test_a_generic_model_has_a_name_that_endpoints_accept():
-    from typing import Generic, TypeVar
+class Answer(BaseModel):
+    text: str
 
-    T = TypeVar("T")
 
-    class Box(BaseModel, Generic[T]):
-        x: T
+def read(answer: str) -> str:
+    got = read_object(answer, Answer)
+    assert isinstance(got, Answer)
+    return got.text
 
-    assert response_format(Box[int])["json_schema"]["name"] == "Box_int_"
+
+NAMES = frozenset(COMMANDS.split())
+
+
+def is_ambiguous(text: str) -> bool:
+    """The documented case, told from the text and not from its JSON."""
+    for found in re.finditer("([\b\f\n\r\t])([A-Za-z]+)", text):
+        letter = {"\n": "n", "\r": "r", "\t": "t"}.get(found[1])
+        if letter is None or letter + found[2] in NAMES:
+            return True
+    in_math = re.search("\n(?:e|i|u|less|exists)(?![A-Za-z])", text)
+    return text.count("$") > 1 and in_math is not None
+
+
+TABLE = "| a | b |\n|---|---|\n| 1 | `x\\|y` |\n"
+CODE = (
+    "def f(n):\n\treturn n\n\r\n\tfor i in range(n):\n\t\tprint('\\n', n)\n# new\nnu = 1\nless = 2"
+)
+LATEX = r"$\frac{\alpha}{\beta} \times \nabla \rho \to \text{a} \\ \begin{x} \u{e} \(x\) \tau$"
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]))
+    | st.text(alphabet="\\\b\f\n\r\t\"/u0aefnrtb'{ ")
+)
+@example(TABLE)
+@example(CODE)
+@example(LATEX)
+@example("東京\tне\u2028😀\x00")
+def test_a_properly_escaped_text_comes_back_as_it_was(text):
+    if is_ambiguous(text):
+        return
+    for ascii_only in (True, False):
+        assert read(json.dumps({"text": text}, ensure_ascii=ascii_only)) == text
+
+
+LATEX_NAMES = [
+    *NAMES,
+    "alpha",
+    "beta",
+    "frac",
+    "begin",
+    "forall",
+    "upsilon",
+    "sum",
+    "(",
+    "{",
+    "%",
+    "_",
+]
+
+
+@given(st.lists(st.sampled_from(LATEX_NAMES), min_size=1))
+def test_latex_with_single_backslashes_is_restored(names):
+    latex = "".join(f"\\{name}{{x}} " for name in names)
+    assert read(f'{{"text": "{latex}"}}') == latex
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (r"\frac{1}{2}", r"\frac{1}{2}"),
+        (r"\\frac{1}{2}", r"\frac{1}{2}"),
+        (r"\times", r"\times"),
+        (r"\timer", "\timer"),
+        (r"a\n\tb", "a\n\tb"),
+        (r"\nu = 1\nnot\nless", "\nu = 1\nnot\nless"),
+        (r"\b \f 1\b2", "\b \f 1\b2"),
+        (r"\u00e9 \upsilon \u12", "é \\upsilon \\u12"),
+        (r"\ud83d\ude00", "😀"),
+        (r"C:\\temp\\new", r"C:\temp\new"),
+        (r"\\\times", r"\\times"),
+        (r"say \"hi\" \/", 'say "hi" /'),
+    ],
+)
+def test_each_kind_of_backslash_is_read_as_it_was_meant(answer, text):
+    assert read(f'{{"text": "{answer}"}}') == text
+
+
+def test_the_ambiguous_case_is_the_documented_one():
+    assert read(json.dumps({"text": "a\tan item"})) == r"a\tan item"
+    assert is_ambiguous("a\tan item") and not is_ambiguous("a\tand item")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import uvicorn
 from starlette.testclient import TestClient
 
-from argus.service.running import listening, uvicorn_config
+from argus.service.app import open_listener, uvicorn_config
 
 ADDRESS = "http://127.0.0.1:8765"
 
@@ -31,7 +31,7 @@ class Client(TestClient):
 @contextmanager
 def run_in_a_thread(app, config):
     """Yield the port of an application that uvicorn serves as the command does."""
-    listener = listening(config)
+    listener = open_listener(config)
     server = uvicorn.Server(uvicorn_config(app))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()

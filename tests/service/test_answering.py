@@ -67,19 +67,6 @@ def test_records_that_cannot_be_read_again_leave_the_last_ones(folder, monkeypat
     wait_for(lambda: controlling(authority, "flaw-2") == ["fix-2"])
 
 
-def test_the_time_of_the_service_holds_unless_a_request_says_another(folder):
-    authority = opened(folder, as_of="2024-02-15")
-    assert controlling(authority, "flaw-1") == ["fix-1"]
-    assert controlling(authority, "flaw-1", as_of="2024-03-15") == ["fix-1b"]
-
-
-def test_only_what_leads_on_from_a_document_is_taken_out(folder):
-    around = opened(folder).around("flaw-1")
-    assert set(around.records) == {"flaw-1", "fix-1", "fix-1b"}
-    assert not around.is_active("flaw-1") and around.is_active("fix-1b")
-    assert len(opened(folder).around("nobody")) == 0
-
-
 def superseding(folder, ids, pairs):
     """Write records, and edges of pairs of an older and a newer one; return the relation."""
     rows = [{"_id": id_, "type": "note", "text": f"Text of {id_}."} for id_ in ids]

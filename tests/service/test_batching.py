@@ -58,16 +58,6 @@ def test_a_text_that_cannot_be_embedded_fails_alone(held):
         bad.result(10)
 
 
-def test_questions_of_another_depth_are_not_mixed(held):
-    answer, batcher = held
-    batcher.ask("first", 1)
-    assert answer.begun.wait(10)
-    futures = [batcher.ask("a", 5), batcher.ask("b", 7), batcher.ask("c", 5)]
-    answer.free.set()
-    assert [future.result(10) for future in futures] == ["a@5", "b@7", "c@5"]
-    assert answer.batches[1:] == [(["a", "c"], 5), (["b"], 7)]
-
-
 def test_a_question_that_nobody_waits_for_is_not_searched(held):
     answer, batcher = held
     batcher.ask("first", 1)

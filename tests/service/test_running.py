@@ -14,9 +14,8 @@ import httpx
 import pytest
 
 from argus.errors import ArgusError, InputError
-from argus.service.app import create_app
+from argus.service.app import create_app, folders_locked
 from argus.service.config import ServeConfig
-from argus.service.running import folders_locked, listening
 from argus.service.workplace import STATE, open_workplace
 from tests.runs.test_record import expose
 from tests.service.client import run_in_a_thread
@@ -103,23 +102,6 @@ def test_a_link_out_of_the_folders_is_refused_where_the_service_keeps_its_files(
     with pytest.raises(InputError, match=r"\.argus-serve.*is a link to .*elsewhere"):
         open_workplace([folder])
     assert not list(elsewhere.iterdir())
-
-
-def test_a_folder_that_cannot_be_written_is_served_all_the_same(report, monkeypatch):
-    def refuse(*_, **__):
-        raise PermissionError
-
-    monkeypatch.setattr("argus.service.running.take_lock", refuse)
-    with folders_locked(open_workplace([report])):
-        pass
-
-
-def test_a_port_that_is_taken_is_said():
-    with (
-        socket.create_server(("127.0.0.1", 0)) as taken,
-        pytest.raises(InputError, match=r"--port.*cannot be listened on"),
-    ):
-        listening(ServeConfig(port=taken.getsockname()[1]))
 
 
 @pytest.mark.slow

@@ -75,12 +75,6 @@ def test_many_at_once_are_answered_as_each_alone(client, served):
     assert sizes._sum.get() - before == 48
 
 
-def test_a_question_without_words_and_a_date_that_is_none_are_refused(client):
-    assert client.post("/search", json={"query": "   "}).status_code == 422
-    refused = client.post("/search", json={"query": "x", "as_of": "yesterday"})
-    assert refused.status_code == 422 and "yesterday" in refused.json()["detail"]
-
-
 def test_why_not_is_what_the_command_says(client, story, minilm):
     index = f"{story / 'index'}"
     for id_ in ("flaw-1", "nobody"):

@@ -13,8 +13,8 @@ from argus.indexes.answering import search_index
 from argus.indexes.views import ViewIndex
 from argus.retrievers.config import AskingConfig
 from argus.service import searcher as module
-from argus.service.searcher import IndexSource, Searcher, ServedRetriever
-from argus.service.workplace import Workplace, open_workplace
+from argus.service.searcher import IndexSource, Searcher
+from argus.service.workplace import open_workplace
 
 QUESTION = "archives that write outside of their folder"
 ADDED = "Archives no longer write outside of their folder."
@@ -119,15 +119,3 @@ def test_a_retriever_of_any_shape_is_served_with_the_texts_of_its_corpus(story, 
         assert len(searcher.answer(["once more"], 1)[0].hits) == 1
     finally:
         searcher.close()
-
-
-def test_nothing_to_search_is_said(tmp_path):
-    searcher = Searcher(Workplace((tmp_path,)))
-    with pytest.raises(ArgusError, match="nothing to search"):
-        searcher.answer(["anything"], 2)
-    searcher.close()
-
-
-def test_a_retriever_that_cannot_be_opened_is_no_fault_of_the_question(tmp_path):
-    with pytest.raises(ArgusError, match="names no retriever"):
-        ServedRetriever("nonsense", AskingConfig())

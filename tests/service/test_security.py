@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import time
 
 import pytest
 
@@ -69,12 +68,6 @@ def test_no_token_beyond_loopback_is_refused():
     with pytest.raises(InputError, match=r"--no-token.*reached from other machines"):
         ServeConfig(host="0.0.0.0", no_token=True)
     assert not ServeConfig(host="::1", no_token=True).needs_token
-
-
-def test_a_token_that_can_be_guessed_is_refused_and_not_said(make):
-    with pytest.raises(InputError) as refused:
-        make("hunter2")
-    assert "hunter2" not in str(refused.value)
 
 
 def test_on_loopback_a_chosen_token_counts_unless_it_is_not_wanted(make):
@@ -197,13 +190,6 @@ def test_a_request_is_bounded_in_bytes_depth_and_parts(make):
     assert client.post("/search", json=text).status_code == 422
     many = make().post("/search", content="[" + "[]," * 200_001)
     assert many.status_code == 400 and "lists and objects" in many.json()["detail"]
-
-
-def test_a_body_of_escapes_is_looked_through_at_once(make):
-    hostile = b'"' + b'\\"' * 2_000_000
-    since = time.process_time()
-    assert make().post("/search", content=hostile).status_code == 422
-    assert time.process_time() - since < 5
 
 
 def test_an_address_that_asks_too_often_is_told_to_wait(make):

@@ -8,7 +8,6 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 import argus
-from argus.service.telemetry import Log
 
 QUESTION = "which release checks links in archives"
 
@@ -86,14 +85,3 @@ def test_spans_are_read_by_the_traffic_audit(client, served):
     ids = [hit["id"] for hit in answer["results"]]
     assert [passage.id for passage in exchange.results] == ids
     assert answer["results"][0]["text"] not in file.read_text()
-
-
-def test_a_line_of_the_log_is_one_line_whatever_is_in_it():
-    out = io.StringIO()
-    Log(with_texts=True, out=out).write("search", {"question": "a\nb\u2028\ud800"}, k=1)
-    (line,) = out.getvalue().splitlines()
-    assert json.loads(line)["question"].startswith("a\nb")
-
-
-def test_readiness_is_whether_it_answers_at_once(client):
-    assert client.get("/readyz").json() == {"ready": True, "state": "ready"}

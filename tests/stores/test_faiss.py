@@ -8,7 +8,6 @@ import pytest
 from argus.errors import InputError
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records
-from argus.stores.spec import StoreConfig
 from tests.support.stores import DIM, N, vectors
 
 IDS = [7 * i + 1000 for i in range(N)]
@@ -61,20 +60,6 @@ def test_rows_are_named_by_the_file_of_ids(kind, written, tmp_path):
         assert store.describe().is_exact == (kind == "Flat")
 
 
-def test_a_line_feed_alone_ends_an_id(written, tmp_path):
-    spec = written("Flat")
-    ids = [f" d\u2028{i}" for i in range(N)]
-    (tmp_path / "docs.index.ids").write_bytes("".join(f"{id_}\r\n" for id_ in ids).encode())
-    with open_store(spec) as store:
-        assert _held(store)[0] == ids
-
-
-def test_repeated_ids_keep_their_own_vectors(written):
-    with open_store(written("IVF4,Flat", [5] * N)) as store:
-        ids, held = _held(store)
-    assert ids == ["5"] * N and len(np.unique(held, axis=0)) == N
-
-
 def test_an_ivf_with_own_ids_is_written(written):
     vector = np.eye(DIM, dtype=np.float32)[:1]
     spec = written("IVF4,Flat", IDS)
@@ -84,14 +69,6 @@ def test_an_ivf_with_own_ids_is_written(written):
     with open_store(spec) as store:
         assert store.describe().records == N - 1
         assert store.search(vector, 1)[0][0][0] == str(IDS[0])
-
-
-def test_a_file_of_ids_beside_own_ids_is_refused(written, tmp_path):
-    spec = written("IVF4,Flat", IDS)
-    (tmp_path / "other.ids").write_text("".join(f"d{i}\n" for i in range(N)))
-    config = StoreConfig(id_file=str(tmp_path / "other.ids"))
-    with pytest.raises(InputError, match="ids of its own"), open_store(spec, config):
-        pass
 
 
 def _spectral(file):

@@ -41,12 +41,6 @@ def test_whole_numbers_as_ids_are_written_and_removed(spec):
             store.delete(["d1"])
 
 
-def test_a_search_writes_nothing_to_the_terminal(spec, capfd):
-    with open_store(spec) as store:
-        store.search(vectors()[:3], 5)
-    assert capfd.readouterr() == ("", "")
-
-
 def test_the_metric_of_an_index_holds_from_the_start(table, spec):
     from lancedb.index import IvfFlat
 

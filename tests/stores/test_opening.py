@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.stores.opening import TAKEN, open_store
 from argus.stores.spec import KINDS, StoreConfig
 
@@ -24,20 +24,6 @@ def test_a_setting_that_a_store_lacks_is_refused(kind):
             assert error.value.where == option and kind in error.value.got
 
 
-@pytest.mark.parametrize("value", [None, ""])
-def test_a_key_that_is_not_set_is_refused(value, monkeypatch):
-    monkeypatch.delenv("KEY", raising=False)
-    if value is not None:
-        monkeypatch.setenv("KEY", value)
-    config = StoreConfig(key_env="KEY")
-    with (
-        pytest.raises(InputError) as error,
-        open_store("qdrant:http://127.0.0.1:9/docs", config),
-    ):
-        pass
-    assert error.value.where == "--store-key-env" and "'KEY'" in error.value.got
-
-
 @pytest.mark.parametrize("kind", ["qdrant", "chroma", "lancedb"])
 def test_a_folder_that_is_no_store_stays_as_it_is(kind, tmp_path):
     (tmp_path / "plain").mkdir()
@@ -46,11 +32,3 @@ def test_a_folder_that_is_no_store_stays_as_it_is(kind, tmp_path):
         with problem, open_store(f"{kind}:{tmp_path / place}/docs"):
             pass
     assert [str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")] == ["plain"]
-
-
-@pytest.mark.parametrize("address", ["http://[::1", "http://127.0.0.1:99999"])
-@pytest.mark.parametrize("kind", ["qdrant", "chroma", "milvus"])
-def test_an_address_that_is_none_is_told(kind, address):
-    problem = pytest.raises(ArgusError, match=r"(?s)^\w+:http://.*Check the address")
-    with problem, open_store(f"{kind}:{address}/docs"):
-        pass

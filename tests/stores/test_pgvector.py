@@ -63,16 +63,6 @@ def test_of_several_indexes_the_metric_tells(database, describe):
     }
 
 
-def test_an_index_of_some_rows_does_not_serve_all(database, describe):
-    database.execute(
-        "CREATE INDEX a ON docs USING hnsw (embedding vector_cosine_ops) WHERE id <> 'd1'"
-    )
-    facts = describe()
-    assert facts.is_exact and facts.index == "exact (hnsw only WHERE (id <> 'd1'::text))"
-    database.execute("CREATE INDEX b ON docs USING hnsw (embedding vector_cosine_ops)")
-    assert (describe().is_exact, describe().index) == (False, "hnsw")
-
-
 def test_numbers_of_16_bits_are_read_and_searched(postgres, database):
     database.execute(f"CREATE TABLE half (id text PRIMARY KEY, embedding halfvec({DIM}))")
     database.execute("INSERT INTO half SELECT id, embedding::halfvec FROM docs")
@@ -86,22 +76,6 @@ def test_numbers_of_16_bits_are_read_and_searched(postgres, database):
         assert np.allclose(next(store.iterate(9)).vectors, vectors()[:9], atol=1e-2)
         store.upsert(Records(["d0"], vectors()[5:6], [{}]))
         assert store.search(vectors()[5:6], 1)[0][0][0] in {"d0", "d5"}
-
-
-def test_arrays_of_json_are_written_back(postgres, database):
-    database.execute(f"CREATE TABLE half (id text PRIMARY KEY, embedding vector({DIM}), m jsonb[])")
-    with open_store(f"pgvector:{postgres}/half") as store:
-        payloads = [{"m": [{"k": 1}, [2, "a"], None]}, {"m": None}]
-        store.upsert(Records(["a", "b"], vectors()[:2], payloads))
-        assert [payload for _, page in store.payloads(9) for payload in page] == payloads
-
-
-def test_a_column_of_nulls_has_no_dimensions(postgres, database):
-    database.execute("CREATE TABLE bare (id int PRIMARY KEY, embedding vector)")
-    database.execute("INSERT INTO bare VALUES (1, NULL)")
-    with open_store(f"pgvector:{postgres}/bare") as store:
-        assert (store.describe().records, store.describe().dim) == (1, 0)
-        assert [list(page.broken) for page in store.iterate(5)] == [[0]]
 
 
 def test_ids_are_of_the_primary_key(postgres, database):

@@ -60,15 +60,6 @@ def test_what_postgres_says_tells_no_secret(place):
     assert "topsecret" not in str(error.value)
 
 
-def test_a_folder_that_is_not_there_tells_no_secret():
-    with (
-        pytest.raises(ArgusError) as error,
-        open_store("qdrant:htp://user:topsecret@127.0.0.1:9/docs"),
-    ):
-        pass
-    assert "topsecret" not in str(error.value)
-
-
 def test_secrets_are_scrubbed_before_a_line_is_cut():
     hidden = secrets("http://user:a%2Fb@h", "topkey")
     with pytest.raises(ArgusError) as error, reported("store", hidden):

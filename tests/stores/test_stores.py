@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.stores.opening import open_store
 from argus.stores.protocol import Metric, Records
 from argus.stores.spec import StoreConfig, parse_store
@@ -36,13 +36,6 @@ def test_every_record_is_read_once_with_its_vector(store, filled):
     for id_, vector in read.items():
         np.testing.assert_allclose(vector, expected[id_], atol=1e-6)
     assert not any(page.broken for page in pages)
-
-
-def test_one_text_is_no_list_of_ids_to_remove(store, filled):
-    before = store.describe().records
-    with pytest.raises(InputError, match="ids are the text '12'; expected a list of ids"):
-        store.delete("12")
-    assert store.describe().records == before
 
 
 def test_a_search_agrees_with_a_plain_one(store, filled):
@@ -135,12 +128,3 @@ def test_a_name_that_is_none_is_told_without_its_password(text, problem):
 def test_parameters_of_postgres_stand_after_the_table_or_before_it(text, place):
     spec = parse_store(f"pgvector:{text}")
     assert (spec.place, spec.collection) == (place, "docs")
-
-
-@pytest.mark.parametrize("kind", ["qdrant", "milvus"])
-def test_a_server_that_is_down_is_told(kind):
-    with (
-        pytest.raises(ArgusError, match="Check the address"),
-        open_store(f"{kind}:http://127.0.0.1:9/docs"),
-    ):
-        pass

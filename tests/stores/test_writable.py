@@ -7,12 +7,11 @@ import uuid
 import numpy as np
 import pytest
 
-from argus.errors import InputError
 from argus.stores.opening import open_store
-from argus.stores.protocol import Metric, Records, WritableStore, writable
+from argus.stores.protocol import Metric, Records, WritableStore
 from argus.stores.records import FIELDS
 from argus.stores.spec import StoreConfig
-from tests.support.stores import DIM, LOCAL, N, faiss, lancedb, pgvector
+from tests.support.stores import DIM, LOCAL, N, lancedb, pgvector
 
 OWN = {
     "argus_remedy": "blend-1", "argus_parent": "d1", "argus_kind": "sentence",
@@ -100,13 +99,6 @@ def test_only_an_empty_collection_of_argus_is_removed(store):
     assert store.sibling(store.collection) is not None
 
 
-def test_faiss_is_no_place_for_records(tmp_path):
-    with open_store(faiss(tmp_path / "store").spec) as store:
-        with pytest.raises(InputError, match="holds vectors alone") as error:
-            writable(store)
-        assert "argus remedy blend --index" in error.value.fix
-
-
 def test_a_table_of_argus_says_how_it_ranks(tmp_path):
     filled = lancedb(tmp_path / "store", Metric.COSINE)
     with open_store(filled.spec, StoreConfig(metric="cosine")) as store:
@@ -153,63 +145,3 @@ def test_columns_of_any_type_are_copied(table):
         assert store.describe().records == 2
         store.delete([store.record_id("r#1"), "no uuid"])
         assert store.describe().records == 1
-
-
-def test_writing_leaves_searches_unprepared(table):
-    with open_store(table) as store:
-        ((_, (payload,)),) = store.payloads(10)
-        vector = np.array([[0.0, 1, 0, 0]], np.float32)
-        for _ in range(7):
-            store.upsert(Records([store.record_id("again")], vector, [payload]))
-        assert store._db.prepare_threshold is None
-        held = store._db.execute("SELECT statement FROM pg_prepared_statements").fetchall()
-        assert held and all("INSERT" in statement for (statement,) in held)
-
-
-def test_qdrant_indexes_what_records_are_filtered_by():
-    from qdrant_client import QdrantClient, models
-
-    from argus.stores.qdrant import QdrantStore
-
-    client, made = QdrantClient(":memory:"), {}
-    params = models.VectorParams(size=DIM, distance=models.Distance.COSINE)
-    client.create_collection("docs", vectors_config=params)
-    client.create_payload_index = lambda name, field, schema, **_: made.setdefault(
-        (name, field), schema
-    )  # the local mode makes none, and filters without
-    describe = client.get_collection
-
-    def indexed(name):
-        info = describe(name)
-        info.payload_schema = {"tenant": models.PayloadIndexInfo(data_type="integer", points=3)}
-        return info
-
-    client.get_collection = indexed
-    QdrantStore(client, "docs", "qdrant:memory/docs", is_served=True).make_sibling("mine")
-    assert made == {
-        ("mine", "tenant"): models.PayloadSchemaType.INTEGER,
-        ("mine", "argus_remedy"): "keyword", ("mine", "argus_parent"): "keyword",
-    }  # fmt: skip
-
-
-def test_milvus_reads_what_was_just_written(tmp_path, monkeypatch):
-    from pymilvus import MilvusClient
-
-    filled = LOCAL["milvus"](tmp_path / "store")
-    levels = []
-    for name in ("search", "query", "query_iterator"):
-        real = getattr(MilvusClient, name)
-
-        def told(self, *a, _real=real, **o):
-            levels.append(o.get("consistency_level"))
-            return _real(self, *a, **o)
-
-        monkeypatch.setattr(MilvusClient, name, told)
-    with open_store(filled.spec, StoreConfig(**filled.options)) as store:
-        there = store.make_sibling("docs_argus")
-        vectors = np.eye(DIM, dtype=np.float32)[:1]
-        there.upsert(Records(["a"], vectors, [OWN]))
-        levels.clear()
-        assert there.search(vectors, 1)[0][0][0] == "a" and there.describe().records == 1
-        assert list(there.payloads(5)) == [(["a"], [OWN])]
-        assert set(levels) == {"Strong"}

@@ -55,6 +55,6 @@ def serve(
         run_mcp(place, serving)
         return
     from argus.cli.startable import ArgusCommands
-    from argus.service.running import run_service
+    from argus.service.app import run_service
 
     run_service(place, serving, typer.echo, ArgusCommands())

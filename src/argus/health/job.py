@@ -392,9 +392,9 @@ class Trial:
 
 def check_language_model(config: ChatConfig | LocalConfig) -> HealthCheck:
     """Send a language model one short prompt; its answer is not kept."""
+    from argus.llm import Prompt, State
     from argus.llm.ledger import Ledger
     from argus.llm.open import open_model
-    from argus.llm.protocol import Prompt, State
 
     try:
         with TemporaryDirectory() as folder, closing(Ledger(Path(folder) / "ledger")) as ledger:

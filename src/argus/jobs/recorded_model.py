@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from argus.errors import ArgusError
 from argus.llm import OpenedModel, Outcome, Prompt, State
-from argus.llm.protocol import cost_of
+from argus.llm.model import cost_of
 
 
 class AnswersTotal(TypedDict):

@@ -5,15 +5,11 @@ from .config import (
 from .ledger import (
     Entry as Entry,
     Ledger as Ledger,
+    State as State,
 )
 from .local import TransformersModel as TransformersModel
-from .open import open_model as open_model
-from .openai import OpenAIModel as OpenAIModel
-from .plan import (
+from .model import (
     Estimate as Estimate,
-    estimate as estimate,
-)
-from .protocol import (
     LanguageModel as LanguageModel,
     LanguageModelError as LanguageModelError,
     ModelConfig as ModelConfig,
@@ -21,6 +17,8 @@ from .protocol import (
     Outcome as Outcome,
     Prompt as Prompt,
     Spending as Spending,
-    State as State,
     approximate_tokens as approximate_tokens,
+    estimate as estimate,
 )
+from .open import open_model as open_model
+from .openai import OpenAIModel as OpenAIModel

@@ -22,10 +22,11 @@ OWN_SETTINGS = frozenset(
 )
 DTYPES = ("auto", "float32", "bfloat16", "float16")
 PANEL = "Language model"
+_PANEL = Option(panel=PANEL)
 Model = Annotated[
     str,
     Doc("Model of an OpenAI-compatible endpoint; or local:FOLDER, run by transformers."),
-    Option(panel=PANEL),
+    _PANEL,
 ]
 AnswerTokens = Annotated[
     int | None,
@@ -53,7 +54,7 @@ Concurrency = Annotated[
 class ChatConfig:
     """An OpenAI-compatible chat endpoint: OpenAI, vLLM, Ollama, llama.cpp, LiteLLM, ...
 
-    api_key_env: for messages; the key itself is `api_key`. max_tokens_override: of every answer,
+    api_key_env: for messages. The key itself is `api_key`. max_tokens_override: of every answer,
     whatever its prompt says; max_tokens: where its prompt names none; max_tokens_field: name of the
     bound in the request ("max_completion_tokens" for newer OpenAI models). budget,
     max_total_tokens: what one model object may spend (currency, tokens in and out) over all its
@@ -75,32 +76,20 @@ class ChatConfig:
     api_key_env: Annotated[
         str,
         Doc(f"Environment variable that holds the API key; default {API_KEY_ENV}."),
-        Option(panel=PANEL),
+        _PANEL,
     ] = API_KEY_ENV
     max_tokens_override: AnswerTokens = None
     retry_failed: RetryFailed = True
     budget: Annotated[
-        float | None,
-        Ge(0),
-        Doc("Most that may be spent, in the currency of the prices."),
-        Option(panel=PANEL),
+        float | None, Ge(0), Doc("Most that may be spent, in the currency of the prices."), _PANEL
     ] = None
     max_total_tokens: Annotated[
-        int | None,
-        Ge(0),
-        Doc("Most tokens that may be read and written."),
-        Option(panel=PANEL),
+        int | None, Ge(0), Doc("Most tokens that may be read and written."), _PANEL
     ] = None
-    input_price: Annotated[
-        float | None, Ge(0), Doc("Per million tokens read."), Option(panel=PANEL)
-    ] = None
-    output_price: Annotated[
-        float | None, Ge(0), Doc("Per million tokens written."), Option(panel=PANEL)
-    ] = None
+    input_price: Annotated[float | None, Ge(0), Doc("Per million tokens read."), _PANEL] = None
+    output_price: Annotated[float | None, Ge(0), Doc("Per million tokens written."), _PANEL] = None
     concurrency: Concurrency = 8
-    requests_per_minute: Annotated[
-        float | None, Ge(0.001), Doc("At most."), Option(panel=PANEL)
-    ] = None
+    requests_per_minute: Annotated[float | None, Ge(0.001), Doc("At most."), _PANEL] = None
     timeout_s: Annotated[
         float,
         Gt(0),
@@ -118,12 +107,11 @@ class ChatConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        _check_model(self.model, "the name that the endpoint knows it by",
-                     "GET {base_url}/models lists them.")  # fmt: skip
-        _check_extra(
-            self.extra, OWN_FIELDS, kind="fields", example='{"seed": 1}',
-            instead="Use the options of the configuration where there are such.",
-        )  # fmt: skip
+        if not self.model.strip():
+            expected, fix = "the name that the endpoint knows it by", "GET {base_url}/models lists"
+            raise InputError("no model", expected=expected, fix=f"{fix} them.", where="model")
+        instead = "Use the options of the configuration where there are such."
+        _check_extra(self.extra, OWN_FIELDS, "fields", instead, '{"seed": 1}')
         from argus.http_retry import check_address, check_key, check_one_credential
 
         check_address(self.base_url)
@@ -146,7 +134,7 @@ class ChatConfig:
 
     @property
     def identity(self) -> str:
-        """The model's name: not the address, so that a server may move."""
+        """The model's name without the address, so that a server may move."""
         return self.model
 
 
@@ -161,15 +149,15 @@ class LocalConfig:
     not suffice. extra: further settings of `transformers.GenerationConfig`, such as
     {"repetition_penalty": 1.1}; the model's own generation_config.json is ignored.
 
-    Decoding is greedy, each answer is that of its prompt alone: which others stand in its batch
-    changes it only by rounding, which in float32 stays far below the gaps between tokens.
+    Decoding is greedy. Other prompts in the same batch change an answer only by rounding, which in
+    float32 stays far below the gaps between tokens.
     """
 
     model: Model
     adapter: Annotated[
         Path | None,
         Doc("LoRA adapter for a local: model, as argus scenarios distill writes it."),
-        Option(panel=PANEL),
+        _PANEL,
     ] = None
     device: str | None = None
     dtype: Annotated[str, Choices(DTYPES)] = "auto"
@@ -181,12 +169,12 @@ class LocalConfig:
 
     def __post_init__(self) -> None:
         check_settings(self)
-        _check_model(self.model, "a folder with a causal language model, or its name on the hub",
-                     "Give --model local:FOLDER.")  # fmt: skip
-        _check_extra(
-            self.extra, OWN_SETTINGS, kind="settings", example='{"repetition_penalty": 1.1}',
-            instead="Use max_tokens for the length; decoding is greedy.",
-        )  # fmt: skip
+        if not self.model.strip():
+            expected = "a folder with a causal language model, or its name on the hub"
+            fix = "Give --model local:FOLDER."
+            raise InputError("no model", expected=expected, fix=fix, where="model")
+        instead = "Use max_tokens for the length; decoding is greedy."
+        _check_extra(self.extra, OWN_SETTINGS, "settings", instead, '{"repetition_penalty": 1.1}')
 
     @property
     def label(self) -> str:
@@ -225,31 +213,19 @@ class LocalConfig:
         return replace(self, model=model, adapter=self.adapter and self.adapter.absolute())
 
 
-def _check_model(model: str, expected: str, fix: str) -> None:
-    if not model.strip():
-        raise InputError("no model", expected=expected, fix=fix, where="model")
-
-
 def _check_extra(
-    extra: Mapping[str, Any], own: frozenset[str], *, kind: str, instead: str, example: str
+    extra: Mapping[str, Any], own: frozenset[str], kind: str, instead: str, example: str
 ) -> None:
     """Raise InputError for fields that Argus sets itself, and for values that are no JSON.
 
-    kind: "fields" or "settings"; instead: how Argus's own are set; example: JSON that would do.
+    kind: "fields" or "settings". instead: the way to set Argus's own. example: valid JSON.
     """
-    if taken := sorted(own & set(extra)):
-        raise InputError(
-            f"the extra {kind} {', '.join(taken)}",
-            expected=f"{kind} that Argus does not set itself",
-            fix=instead,
-            where="extra",
-        )
+    if named := sorted(own & set(extra)):
+        got, expected = f"the extra {kind} {', '.join(named)}", f"{kind} that Argus does not set"
+        raise InputError(got, expected=f"{expected} itself", fix=instead, where="extra")
     try:
         json.dumps(dict(extra), allow_nan=False, sort_keys=True)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"extra {kind} that are no JSON ({error})",
-            expected="names with JSON values",
-            fix=f"Give such as {example}.",
-            where="extra",
-        ) from error
+        got, fix = f"extra {kind} that are no JSON ({error})", f"Give such as {example}."
+        expected = "names with JSON values"
+        raise InputError(got, expected=expected, fix=fix, where="extra") from error

@@ -3,7 +3,7 @@
 Each answer is its own transaction in write-ahead mode: a run killed at any moment loses only the
 requests under way (a power cut may take the last few answers, never the file). One ledger serves
 many threads, and processes that run beside each other. It holds answers and the beginning of each
-prompt; never a key or an address.
+prompt, and never a key or an address.
 """
 
 from __future__ import annotations
@@ -13,25 +13,24 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from argus.data.sqlite import DAMAGED, closing_if_it_fails, connect
 from argus.errors import ArgusError, InputError
 from argus.http_retry import without_half_pairs
-from argus.llm.protocol import State
 
 APPLICATION_ID = 0x41726773  # "Args", in the header of the file
 VERSION = 2
 BUSY_S = 30.0
 PROMPT_CHARS = 200
 _KEYS_PER_QUERY = 500
-_COLUMNS = (
-    "key, model, prompt, state, answer, reason, tokens_in, tokens_out, seconds, time, unanswered"
-)
 _TABLE = """
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,      -- hash of model, parameters, schema and prompt
@@ -47,21 +46,22 @@ CREATE TABLE IF NOT EXISTS answers (
     unanswered INTEGER NOT NULL DEFAULT 0  -- 1: failed without any answer
 ) WITHOUT ROWID
 """
-# An answer that is there is only ever replaced by another answer, not by a failure.
-_PUT = f"""
-INSERT INTO answers ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (key) DO UPDATE SET
-    model = excluded.model, prompt = excluded.prompt, state = excluded.state,
-    answer = excluded.answer, reason = excluded.reason, tokens_in = excluded.tokens_in,
-    tokens_out = excluded.tokens_out, seconds = excluded.seconds, time = excluded.time,
-    unanswered = excluded.unanswered
-WHERE excluded.state = 'ok' OR answers.state != 'ok'
-"""
+
+
+class State(StrEnum):
+    """End of a prompt. The three are counted apart; only OK has a value."""
+
+    OK = "ok"
+    FAILED = "failed"
+    NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of the ledger. `time` is ISO 8601 in UTC, set when it is written."""
+    """One row of the ledger. `time` is ISO 8601 in UTC, set when it is written.
+
+    unanswered: it failed without any answer, so that the endpoint is to blame and not the prompt.
+    """
 
     key: str
     model: str
@@ -74,35 +74,34 @@ class Entry:
     seconds: float = 0.0
     time: str = ""
     unanswered: bool = False
-    """Failed without any answer, so that the endpoint is to blame and not the prompt."""
+
+
+_COLUMNS = [field.name for field in fields(Entry)]
+_NAMES = ", ".join(_COLUMNS)
+# An answer that is there is only ever replaced by another answer, not by a failure.
+_PUT = f"""
+INSERT INTO answers ({_NAMES}) VALUES ({", ".join("?" * len(_COLUMNS))})
+ON CONFLICT (key) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _COLUMNS[1:])}
+WHERE excluded.state = 'ok' OR answers.state != 'ok'
+"""
+_ENTRY = TypeAdapter(Entry)
 
 
 def _entry(row: Sequence[Any]) -> Entry:
     """Return a row of _COLUMNS; DatabaseError for a value of another type: SQLite keeps any."""
-    values = dict(zip(_COLUMNS.split(", "), row, strict=True))
-    for name, value in values.items():
-        kind: type = int if name in ("tokens_in", "tokens_out", "unanswered") else str
-        kind = float if name == "seconds" else kind
-        missing = value is None and name in ("tokens_in", "tokens_out")
-        if not missing and not isinstance(value, kind):
-            raise sqlite3.DatabaseError(
-                f"the answer {row[0]!r} has {repr(value)[:60]} as its {name}: where the row is "
-                "deleted, it is asked for again"
-            )
-    values |= {"state": _state(values["state"]), "unanswered": bool(values["unanswered"])}
-    return Entry(**values)
-
-
-def _state(stored: str) -> State:
     try:
-        return State(stored)
-    except ValueError as error:
-        raise sqlite3.DatabaseError(f"an answer has the state {stored!r}") from error
+        return _ENTRY.validate_python(dict(zip(_COLUMNS, row, strict=True)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise sqlite3.DatabaseError(
+            f"the answer {row[0]!r} has {repr(first['input'])[:60]} as its {first['loc'][0]}: "
+            "where the row is deleted, it is asked for again"
+        ) from error
 
 
 @contextmanager
 def ledger_to_read(path: Path) -> Iterator[Ledger]:
-    """Open the ledger at `path`, or an empty passing one: an estimate leaves nothing behind."""
+    """Open the ledger at `path`, or an empty temporary one, so that an estimate writes nothing."""
     with (
         TemporaryDirectory() as folder,
         Ledger(path if path.is_file() else Path(folder) / path.name) as ledger,
@@ -137,7 +136,7 @@ class Ledger:
         return sum(self.counts().values())
 
     def close(self) -> None:
-        """Close the file; the ledger may then be opened again."""
+        """Close the file. The ledger may then be opened again."""
         with self._lock:
             self._connection.close()
 
@@ -147,8 +146,8 @@ class Ledger:
         texts = (entry.model, entry.prompt[:PROMPT_CHARS], entry.answer, entry.reason)
         model, prompt, answer, reason = map(without_half_pairs, texts)
         counts = (entry.tokens_in, entry.tokens_out, round(entry.seconds, 3), entry.time or now)
+        row = (entry.key, model, prompt, str(entry.state), answer, reason, *counts)
         with self._lock, self._reported():
-            row = (entry.key, model, prompt, str(entry.state), answer, reason, *counts)
             self._connection.execute(_PUT, (*row, entry.unanswered))
 
     def get(self, key: str) -> Entry | None:
@@ -165,7 +164,7 @@ class Ledger:
             part = ordered[start : start + _KEYS_PER_QUERY]
             marks = ", ".join("?" * len(part))
             with self._lock, self._reported():
-                statement = f"SELECT {_COLUMNS} FROM answers WHERE key IN ({marks})"
+                statement = f"SELECT {_NAMES} FROM answers WHERE key IN ({marks})"
                 rows = [_entry(row) for row in self._connection.execute(statement, part)]
             yield from rows
 
@@ -173,7 +172,7 @@ class Ledger:
         """Return how many rows are in each state that is stored."""
         with self._lock, self._reported():
             rows = self._connection.execute("SELECT state, count(*) FROM answers GROUP BY state")
-            return {State.OK: 0, State.FAILED: 0} | {_state(s): n for s, n in rows}
+            return {State.OK: 0, State.FAILED: 0} | {State(s): n for s, n in rows}
 
     def _open(self) -> None:
         """Make the file ready; wait while another run does the same.
@@ -193,7 +192,7 @@ class Ledger:
                 time.sleep(0.02)
 
     def _prepare(self) -> None:
-        """Make the table; before anything is changed, refuse a file of something else."""
+        """Make the table. A file of something else is refused before anything is changed."""
         run = self._connection.execute
         # One statement, one state: another run may be making the file at this very moment.
         application, version, n_tables = run(
@@ -201,19 +200,11 @@ class Ledger:
             "(SELECT user_version FROM pragma_user_version), count(*) FROM sqlite_master"
         ).fetchone()
         if application != APPLICATION_ID and (application or n_tables):
-            raise InputError(
-                "is an SQLite file of something else",
-                expected="a ledger that Argus wrote, or no file yet",
-                fix="Give another path.",
-                where=self.path,
-            )
+            raise self._foreign("is an SQLite file of something else")
         if application and version != VERSION:
-            raise InputError(
-                f"is a ledger of format {version}",
-                expected=f"format {VERSION}",
-                fix="Upgrade Argus (a newer one wrote it), or give another path.",
-                where=self.path,
-            )
+            got, fix = f"is a ledger of format {version}", "Upgrade Argus (a newer one wrote it), "
+            expected, fix = f"format {VERSION}", f"{fix}or give another path."
+            raise InputError(got, expected=expected, fix=fix, where=self.path)
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = NORMAL")
         run("BEGIN IMMEDIATE")
@@ -227,16 +218,15 @@ class Ledger:
         """Turn errors of SQLite and the system into one that a person can act on."""
         try:
             yield
-        except (*DAMAGED, OSError) as error:
+        except (*DAMAGED, OSError, ValueError) as error:
             if isinstance(error, sqlite3.DatabaseError) and "not a database" in str(error):
-                raise InputError(
-                    "is no SQLite file",
-                    expected="a ledger that Argus wrote, or no file yet",
-                    fix="Give another path.",
-                    where=self.path,
-                ) from error
+                raise self._foreign("is no SQLite file") from error
             raise ArgusError(
                 f"{self.path}: the ledger cannot be used ({error}); the answers it holds stay as "
                 "they are. See that there is space and that file and folder can be written, then "
                 "run the same command again."
             ) from error
+
+    def _foreign(self, got: str) -> InputError:
+        expected, fix = "a ledger that Argus wrote, or no file yet", "Give another path."
+        return InputError(got, expected=expected, fix=fix, where=self.path)

@@ -6,17 +6,17 @@ from argus.engine import Engine
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.llm.ledger import Ledger
 from argus.llm.local import TransformersModel
+from argus.llm.model import OpenedModel
 from argus.llm.openai import OpenAIModel
-from argus.llm.protocol import OpenedModel
 
 
 def open_model(
     config: ChatConfig | LocalConfig, ledger: Ledger, engine: Engine | None = None
 ) -> OpenedModel:
-    """Return the model; nothing is asked or loaded before its first prompt.
+    """Return the model. Nothing is asked or loaded before its first prompt.
 
-    engine: where a model that transformers runs answers; endpoints are asked from here anyway. The
-    local engine leaves work that uses all cores to this process.
+    engine: workers for a model that transformers runs. Endpoints are always asked from here, and
+    the local engine leaves work that uses all cores to this process.
     """
     if isinstance(config, LocalConfig):
         away = engine if engine is not None and engine.name != "local" else None

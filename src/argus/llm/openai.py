@@ -27,8 +27,16 @@ from argus.http_retry import (
 )
 from argus.llm.config import ChatConfig
 from argus.llm.ledger import Entry, Ledger
-from argus.llm.plan import LedgerModel, answer_bound, tokens_in
-from argus.llm.protocol import LanguageModelError, Prompt, Spending, cost_of, most_tokens
+from argus.llm.model import (
+    LanguageModelError,
+    LedgerModel,
+    Prompt,
+    Spending,
+    answer_bound,
+    cost_of,
+    most_tokens,
+    tokens_in,
+)
 from argus.llm.structured import Reply, instructed, read_reply, response_format
 from argus.progress import Advance
 
@@ -44,10 +52,10 @@ class BudgetSpent(Exception):
 
 
 class Budget:
-    """Spent tokens, and those that requests under way may still spend; together never above it.
+    """Spent tokens, and those that requests under way may still spend, never above the budget.
 
-    Safe to use from many threads. A request is reserved at its bound before it is sent and
-    settled at what the endpoint counted, or at its bound where that is not known.
+    Safe to use from many threads. A request is reserved at its bound before it is sent, and settled
+    at the endpoint's count, or at its bound where that is not known.
     """
 
     def __init__(self, config: ChatConfig) -> None:
@@ -71,22 +79,22 @@ class Budget:
             return not self._under_way
 
     def reserve(self, tokens_in: int, tokens_out: int) -> bool:
-        """Set so many tokens aside, unless that might pass the budget; return whether it did."""
+        """Set so many tokens aside, unless that might pass the budget. Return whether it did."""
         with self._lock:
             total_in = self._spent[0] + self._reserved[0] + tokens_in
             total_out = self._spent[1] + self._reserved[1] + tokens_out
-            cost = cost_of(total_in, total_out, self._config) or 0.0
-            budget, most = self._config.budget, self._config.max_total_tokens
-            if (budget is not None and cost > budget * (1 + 1e-12)) or (
-                most is not None and total_in + total_out > most
-            ):
+            cost, budget = cost_of(total_in, total_out, self._config) or 0.0, self._config.budget
+            most = self._config.max_total_tokens
+            if budget is not None and cost > budget * (1 + 1e-12):
+                return False
+            if most is not None and total_in + total_out > most:
                 return False
             self._reserved = (self._reserved[0] + tokens_in, self._reserved[1] + tokens_out)
             self._under_way += 1
             return True
 
-    def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
-        """Give back what was reserved for one request and book what it used."""
+    def settle(self, reserved: tuple[int, ...], used: tuple[int, ...]) -> None:
+        """Give back the reserve of one request, and book the tokens that it used."""
         with self._lock:
             self._reserved = (self._reserved[0] - reserved[0], self._reserved[1] - reserved[1])
             self._spent = (self._spent[0] + used[0], self._spent[1] + used[1])
@@ -109,7 +117,7 @@ class Budget:
 class OpenAIModel(LedgerModel):
     """`POST {base_url}/chat/completions`; every answer and failure goes into `ledger` at once.
 
-    What the ledger holds as answered is never asked again. Passing troubles (time-outs, dropped
+    An answer that the ledger holds is never asked for again. Passing troubles (time-outs, dropped
     connections, statuses 408, 409, 425, 429, 5xx) are tried again after doubling waits, or when
     Retry-After says, which then holds for all requests. A prompt that stays without a usable
     answer is FAILED with the reason. One whose first request might pass the budget is NOT_ASKED;
@@ -143,14 +151,14 @@ class OpenAIModel(LedgerModel):
         """Ask in a thread with an event loop of its own: the caller may stand in one already."""
         rows: Rows = {key: Future() for key in prompts}
 
-        def taken() -> Iterator[Mapping[str, Entry | str]]:
+        def answered_rows() -> Iterator[Mapping[str, Entry | str]]:
             for key, row in rows.items():
                 entry = row.result()
                 advance(1)
                 yield {key: entry}
 
         if not prompts:
-            yield taken()
+            yield answered_rows()
             return
         self.service.check_key_is_set()
         loop = asyncio.new_event_loop()
@@ -158,7 +166,7 @@ class OpenAIModel(LedgerModel):
         thread = threading.Thread(target=_run, args=(loop, task, rows), daemon=True)
         thread.start()
         try:
-            yield taken()
+            yield answered_rows()
         finally:
             with suppress(RuntimeError):  # the loop is closed: all is answered
                 loop.call_soon_threadsafe(task.cancel)
@@ -169,28 +177,28 @@ class OpenAIModel(LedgerModel):
     ) -> None:
         """Ask `concurrency` prompts at a time."""
         todo, n = iter(prompts.items()), min(self.config.concurrency, len(prompts))
-
-        async def work(asker: Asker) -> None:
-            for key, prompt in todo:
-                try:
-                    entry = await asker.ask(key, prompt)
-                except BudgetSpent as spent:
-                    rows[key].set_result(str(spent))  # a smaller one behind it may still fit
-                    await asyncio.sleep(0)
-                    continue
-                self.ledger.put(entry)
-                asker.check_alive()  # before: whoever waits for this one is to get the error
-                rows[key].set_result(entry)
-
         async with self.service.client(n, self.config.connect_timeout_s) as client:
             asker = Asker(self, schema, client)
+
+            async def work() -> None:
+                for key, prompt in todo:
+                    try:
+                        entry = await asker.ask(key, prompt)
+                    except BudgetSpent as spent:
+                        rows[key].set_result(str(spent))  # a smaller one behind it may still fit
+                        await asyncio.sleep(0)
+                        continue
+                    self.ledger.put(entry)
+                    asker.check_alive()  # before: whoever waits for this one is to get the error
+                    rows[key].set_result(entry)
+
             async with asyncio.TaskGroup() as group:
                 for _ in range(n):
-                    group.create_task(work(asker))
+                    group.create_task(work())
 
 
 def _run(loop: asyncio.AbstractEventLoop, task: asyncio.Task[None], rows: Rows) -> None:
-    """Run a task to its end; rows that it left get its error, or "" where it was cancelled."""
+    """Run a task to its end. Rows that it left get its error, or "" where it was cancelled."""
     error: BaseException | None = None
     try:
         loop.run_until_complete(task)
@@ -254,16 +262,13 @@ class Asker:
         formatted = self._schema is not None and not self._model.instructs
         bound = tokens_in(prompt, self._schema, most_tokens), answer_bound(prompt, self._config)
         await self._admit(bound)
-        used = bound  # a request that is cut off may be charged
+        used: tuple[int, ...] = bound  # a request that is cut off may be charged
         try:
             answer = await self._service.post(self._client, self._payload(prompt, formatted))
             if isinstance(answer, str):
                 reply = read_reply(answer, max_tokens=bound[1])
-                counts = reply.tokens_in, reply.tokens_out
-                used = (
-                    bound[0] if counts[0] is None else counts[0],
-                    bound[1] if counts[1] is None else counts[1],
-                )
+                tokens = reply.tokens_in, reply.tokens_out
+                used = tuple(b if n is None else n for n, b in zip(tokens, bound, strict=True))
                 return reply
             if isinstance(answer, Refusal) or not answer.may_charge:
                 used = (0, 0)
@@ -284,7 +289,7 @@ class Asker:
         return Reply(reason=f"the endpoint rejected the prompt with {answer}")
 
     async def _admit(self, bound: tuple[int, int]) -> None:
-        """Return when rate and budget allow a request; first come, first served."""
+        """Wait until rate and budget allow a request. First come, first served."""
         async with self._gate:
             while not self._budget.reserve(*bound):
                 if self._budget.idle:

@@ -1,6 +1,6 @@
 """Read a model's answers: a chat completion's body, validated objects, LaTeX in JSON.
 
-Requests for objects are built here, too: the schema that an endpoint or a model is sent.
+Requests for objects are built here, too, with their JSON schema.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ COMMANDS = (
     "textsuperscript texttt textup tfrac therefore theta thickapprox thicksim tilde times tiny to "
     "top triangle triangleleft triangleq triangleright twoheadrightarrow"
 )
-"""LaTeX that begins like the escapes of newline, carriage return and tab. Commands whose rest is
-what lines begin with (`ne`, `ni`, `nu`, `nless`, `nexists`, `trace`) are left out: a line break
-before a word is what is meant there far more often. Between dollar signs those of IN_MATH count,
-too."""
+"""LaTeX that begins like the escapes of newline, carriage return and tab. Left out are commands
+whose rest is a common first word of lines (`ne`, `ni`, `nu`, `nless`, `nexists`, `trace`): there a
+line break before a word is far likelier. Between dollar signs those of IN_MATH count, too."""
 IN_MATH = "ne ni nu nless nexists"
 
 
@@ -42,8 +41,10 @@ def _but_for_commands(letter: str) -> str:
     return rf"{letter}(?!(?:{rests})(?![A-Za-z]))"
 
 
-_KEPT = "|".join((r'["\\/]', "u[0-9a-fA-F]{4}", "[bf](?![A-Za-z])", *map(_but_for_commands, "nrt")))
-_ESCAPE = re.compile(rf"\\({_KEPT}|)")
+_VALID = "|".join(
+    (r'["\\/]', "u[0-9a-fA-F]{4}", "[bf](?![A-Za-z])", *map(_but_for_commands, "nrt"))
+)
+_ESCAPE = re.compile(rf"\\({_VALID}|)")
 _MATH = re.compile(r"\$[^$\"\n]{1,200}\$")
 _WORDLIKE = re.compile(rf"(?<!\\)\\({IN_MATH.replace(' ', '|')})(?![A-Za-z])")
 
@@ -63,7 +64,7 @@ class Reply:
 
 
 def read_reply(body: str, *, max_tokens: int) -> Reply:
-    """Return the answer in the body of a response with status 200; never raises."""
+    """Return the answer in the body of a response with status 200. Never raises."""
     try:
         data = json.loads(body)
         usage = data.get("usage") if isinstance(data, dict) else None
@@ -83,7 +84,7 @@ def without_thoughts(text: str) -> str:
 
 
 def _content(data: Any, tokens_out: int | None, max_tokens: int) -> tuple[str, str]:
-    """Return the text, or "" and why there is none; raises on a wrong shape."""
+    """Return the text, or "" and the reason. Raises on a wrong shape."""
     if data.get("error"):
         return "", f"the endpoint answered with an error: {json.dumps(data['error'])[:300]}"
     choice = data["choices"][0]
@@ -104,9 +105,9 @@ def _content(data: Any, tokens_out: int | None, max_tokens: int) -> tuple[str, s
 
 
 def _why_broken_off(finish: Any, tokens_out: int | None, max_tokens: int) -> str:
-    """Return why an answer is not a whole one, "" where it is.
+    """Return the reason why an answer is not whole, "" where it is.
 
-    Servers have many names for an answer that was cut off, and more to come; few for a whole one.
+    Servers have many names for an answer that was cut off, and few for a whole one.
     """
     named = f"finish_reason {str(finish)[:40]}"
     if finish is None:
@@ -129,7 +130,7 @@ def _count(usage: Any, name: str) -> int | None:
 
 
 class UnusableAnswer(Exception):
-    """An answer came, but nothing that can be used; the message says why."""
+    """An answer that cannot be used. The message has the reason."""
 
 
 def schema_text(schema: type[BaseModel]) -> str:
@@ -204,14 +205,14 @@ def _close(node: Any) -> None:
 def repair_escapes(text: str) -> str:
     r"""Return JSON with a second backslash where a single one stands before LaTeX.
 
-    `\alpha`, `\(` and whatever else is no escape of JSON would not parse; `\frac` would be a form
-    feed and "rac", `\times` a tab and "imes". A backslash is doubled where JSON knows no such
-    escape, before `b` and `f` with a letter after them (nobody writes backspaces and form feeds),
-    and before `n`, `r`, `t` where exactly one of COMMANDS stands (between dollars: or of IN_MATH).
+    `\alpha` and `\(` are no escapes of JSON and would not parse. `\frac` would be a form feed and
+    "rac", `\times` a tab and "imes". A backslash is doubled where JSON knows no such escape, before
+    `b` and `f` with a letter after them (nobody writes backspaces and form feeds), and before `n`,
+    `r`, `t` where exactly one of COMMANDS stands (between dollars: or of IN_MATH).
 
-    Escapes that were meant are left alone, but for the ambiguous: a backspace or form feed before a
-    letter, and a line break or tab before a word that makes one of COMMANDS with it (a tab and
-    "an"), come back as LaTeX.
+    Intended escapes stay, except ambiguous ones: a backspace or form feed before a letter, and a
+    line break or tab before a word that makes one of COMMANDS with it (a tab and "an"), come back
+    as LaTeX.
     """
     if "\\" not in text:
         return text

@@ -1,7 +1,7 @@
 """Find, load and prompt a causal language model of a folder, with or without a LoRA adapter.
 
-An adapter goes on the model that it was trained on top of, and on no other. The tokenizer's chat
-template makes tokens of a prompt, and says how an answer ends.
+An adapter goes only on the model that it was trained on top of. The tokenizer's chat template makes
+the tokens of a prompt, and the token that ends an answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MARK = "argus-placeholder"
 def find_model(model: str) -> Path:
     """Return the folder of a model; one on the hub is fetched once, unless HF_HUB_OFFLINE is set.
 
-    Raises InputError where there is none, or an adapter alone.
+    Raises InputError where there is no model, or only an adapter.
     """
     path = Path(model)
     folder = path if path.is_dir() else _from_hub(model)
@@ -77,14 +77,13 @@ def find_adapter(path: Path) -> Path:
 
 
 def base_hash(folder: Path) -> str:
-    """Return the hash of a model's weights alone, by which an adapter knows its base."""
+    """Return the hash of a model's weights, by which an adapter knows its base."""
     return _hash(_first_kind(folder))
 
 
 def model_hash(folder: Path) -> str:
     """Return the hash of weights, settings and tokenizer, which decide a model's answers."""
-    names = (*_BESIDES, *_TOKENIZER)
-    return _hash([*_first_kind(folder), *(folder / name for name in names)])
+    return _hash([*_first_kind(folder), *(folder / name for name in (*_BESIDES, *_TOKENIZER))])
 
 
 def adapter_hash(folder: Path) -> str:
@@ -109,7 +108,7 @@ def _hash(paths: Iterable[Path]) -> str:
 
 @lru_cache(maxsize=256)
 def _file_hash(path: Path, _size: int, _changed_ns: int) -> str:
-    """Return the hash of a file, read once while it stays as it is: weights have gigabytes."""
+    """Return the hash of a file, read once while it does not change: weights have gigabytes."""
     return file_hash(path)
 
 
@@ -168,14 +167,14 @@ def need_peft() -> None:
 
 @contextmanager
 def without_peft_warnings() -> Iterator[None]:
-    """Silence peft: it warns of what transformers will rename, and of weights that we check."""
+    """Silence peft's warnings of names in transformers, and of weights that are checked here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
 def read_note(folder: Path) -> AdapterNote:
-    """Return the note beside an adapter or model that Argus made; nothing for others."""
+    """Return the note beside an adapter or model that Argus made, {} for others."""
     path = folder / NOTE
     if not path.is_file():
         return {}
@@ -303,16 +302,16 @@ def load_base(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedToke
 
 
 def window_of(network: PreTrainedModel) -> int | None:
-    """Return how many tokens a model reads and writes at most."""
+    """Return the most tokens that a model reads and writes together, None without a bound."""
     longest = getattr(network.config.get_text_config(), "max_position_embeddings", None)
     return longest if isinstance(longest, int) and longest > 0 else None
 
 
-def _unusable(folder: Path, what: str, error: Exception | str) -> InputError:
+def _unusable(folder: Path, part: str, error: Exception | str) -> InputError:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = (lines[0] if lines else type(error).__name__)[:200].rstrip(":")
     return InputError(
-        f"the {what} cannot be loaded ({reason})",
+        f"the {part} cannot be loaded ({reason})",
         expected="a causal language model with its tokenizer: config.json, *.safetensors, "
         "tokenizer.json",
         fix="Copy the whole folder of the model, tokenizer included.",
@@ -346,9 +345,9 @@ def prompt_tokens(tokenizer: PreTrainedTokenizerBase, system: str, text: str) ->
 def answer_tokens(
     tokenizer: PreTrainedTokenizerBase, answer: str, stops: frozenset[int]
 ) -> list[int]:
-    """Return the tokens that a model should answer with: the text and what ends it.
+    """Return the tokens that a model should answer with: the text and its end.
 
-    What ends it is the first of `stops` that the chat template puts behind an answer, else the
+    The end is the first of `stops` that the chat template puts behind an answer, else the
     tokenizer's end of sequence. Raises InputError for a tokenizer that has neither.
     """
     tokens = tokenizer(answer, add_special_tokens=False, split_special_tokens=True).input_ids

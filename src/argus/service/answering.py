@@ -37,13 +37,14 @@ MAX_CONTROLLING = 100  # documents named of those that control one document: the
 MAX_LINKS = 50  # links of one chain, from the document that was asked for
 MAX_LINKS_IN_ALL = 10_000  # links in one answer; later chains have none
 CHECK_S = 1.0  # least seconds between two looks at the files of the records
+WITH_RECORDS = "a service that was started with --records and --rules or --edges"
 NO_RECORD = "no document that was retrieved has a record: nothing can be superseded"
 
 
 class ServedHit(Hit):
-    """A document that is served: in force, where there are records, and what led to it.
+    """A document that is served, with the chain to it; where there are records, it is in force.
 
-    anchor: id of what was retrieved, and what this controls.
+    anchor: id of the retrieved document, which this one controls.
     anchor_rank: rank of the anchor, from 1.
     chain: from anchor to document, oldest first; empty where they are one.
     type: type of its record; None where there is none.
@@ -62,7 +63,7 @@ class SearchResults(TypedDict):
 
     query: question that was asked.
     version: version of the index that answered.
-    retired: superseded documents that were retrieved, and what controls each.
+    retired: superseded documents that were retrieved, and the documents that control each.
     without_record: retrieved documents that no record is known of; they are served as they are.
     """
 
@@ -245,12 +246,8 @@ async def answer(
     if authority is None:
         for name in ("as_of", "known_by"):
             if (value := getattr(question, name)) is not None:
-                raise InputError(
-                    f"{name} {value!r}, and no records are served",
-                    expected="a service that was started with --records and --rules or --edges",
-                    fix="Leave it out.",
-                    where=name,
-                )
+                got = f"{name} {value!r}, and no records are served"
+                raise InputError(got, expected=WITH_RECORDS, fix="Leave it out.", where=name)
         answered = await searcher.ask(question.text, question.k)
         return {
             "query": question.text, "ranked_by": answered.ranked_by, "warning": answered.warning,
@@ -281,7 +278,7 @@ def _controlled(
     answered: Answered,
     is_last: bool,
 ) -> SearchResults | None:
-    """Return the documents in force in place of the hits; None if too few hits are in force.
+    """Return the documents in force in place of the hits, None if too few hits are in force.
 
     is_last: there are no more hits.
     """

@@ -1,37 +1,54 @@
-"""Answer programs: search, explain, resolve, retrieve in the shapes of others, tell the state.
+"""HTTP API for programs: search, explain, resolve, retrieve in the shapes of others, run jobs.
 
-Shapes of others, which need no client of ours:
+Shapes of others, whose own clients read them:
 
 * An OpenAI-compatible vector store: https://platform.openai.com/docs/api-reference/vector-stores/search
-* LangChain: `RemoteLangChainRetriever` of langchain-community reads the answer, and so does
-  `Document(**one)`.
+* LangChain: `RemoteLangChainRetriever` of langchain-community, or `Document(**one)`.
 * LlamaIndex: `TextNode.from_dict(one["node"])`, and its score.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import time
 from typing import Annotated, Any, Literal
 
 from anyio import to_thread
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Header, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, StringConstraints
+from starlette.types import Receive, Scope, Send
 from typing_extensions import TypedDict
 
 from argus.authority.serving import ANCHORS
 from argus.errors import InputError
 from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Explanation, RunExplanation
-from argus.service.answering import Question, Resolved, SearchResults, ServedHit
+from argus.service.answering import (
+    WITH_RECORDS,
+    Question,
+    Resolved,
+    SearchResults,
+    ServedHit,
+)
+from argus.service.jobs.planning import JobRequest
+from argus.service.jobs.queue import Jobs
+from argus.service.jobs.table import JobList, JobRecord
 from argus.service.searcher import IndexSource, State
-from argus.service.state import Service, ServiceOf
+from argus.service.state import Service, ServiceOf, service_of
 from argus.service.workplace import run_config
 from argus.settings import TOP_K
 
 MAX_K, MAX_QUESTIONS, MAX_IDS = 200, 256, 1000
 MAX_RESULTS = 50  # as OpenAI's API has it
+MAX_ID = 2**63 - 1  # of the table
+EVENTS_AT_ONCE = 100  # read from the table, so that a slow client holds little memory
+QUIET_S = 15.0  # without an event, after which a comment shows that the stream lives
+SEND_S = 20.0  # that a client may take to accept a block
+STREAM_S = 600.0  # of one stream; then a client connects again, after its last event
+RETRY_MS = 2_000
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
@@ -43,7 +60,7 @@ Metadata = dict[str, str | float]
 
 
 class Body(BaseModel):
-    """A body that refuses every unknown key: a request names no path, no model, no address."""
+    """A request body. Unknown keys are refused, so that none names a path, model or address."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -116,7 +133,7 @@ searching = APIRouter(tags=["search"])
 
 @searching.get("/search")
 async def search(body: Annotated[Search, Query()], service: ServiceOf) -> SearchResults:
-    """Return the best documents for a question: of what is in force, where records are served."""
+    """Return the best documents for a question; with records, of those in force."""
     return await service.answer(body.question(body.query))
 
 
@@ -135,7 +152,7 @@ async def search_batch(body: Batch, service: ServiceOf) -> BatchResults:
 
 @searching.get("/explain")
 async def explain(body: Annotated[Explain, Query()], service: ServiceOf) -> Explained:
-    """Say why a document does not come back for a question: every cause checked."""
+    """Say why a document does not come back for a question. Every cause is checked."""
     return await explained(service, body)
 
 
@@ -147,20 +164,17 @@ async def explain_by_body(body: Explain, service: ServiceOf) -> Explained:
 
 @searching.post("/resolve")
 def resolve(body: Resolve, service: ServiceOf) -> Resolutions:
-    """Return what controls each document, and the chain of supersessions that leads there."""
+    """Return the documents that control each one, and the chains that lead to them."""
     if (authority := service.authority) is None:
-        raise InputError(
-            "no records are served",
-            expected="a service that was started with --records and --rules or --edges",
-            fix="Start it so, or over a folder of `argus authority audit`.",
-        )
+        fix = "Start it so, or over a folder of `argus authority audit`."
+        raise InputError("no records are served", expected=WITH_RECORDS, fix=fix)
     as_of, known_by = authority.times(body.as_of, body.known_by)
     documents = authority.resolve(body.ids, as_of, known_by)
     return {"as_of": as_of, "known_by": known_by, "documents": documents}
 
 
 async def explained(service: Service, body: Explain) -> Explained:
-    """Explain in a thread of its own, a few at a time; others are answered meanwhile."""
+    """Explain in a thread of its own, a few at a time. Searches are answered meanwhile."""
     return await to_thread.run_sync(_explained, service, body, limiter=service.explaining)
 
 
@@ -189,7 +203,7 @@ class Content(TypedDict):
 
 
 class FoundFile(TypedDict):
-    """A result in OpenAI's shape; what led to it stands among its attributes."""
+    """A result in OpenAI's shape; the chain to it stands among its attributes."""
 
     file_id: str
     filename: str
@@ -234,7 +248,7 @@ class FoundDocument(TypedDict):
 
 
 class LangChainDocuments(TypedDict):
-    """What `RemoteLangChainRetriever` reads."""
+    """Documents as `RemoteLangChainRetriever` reads them."""
 
     response: list[FoundDocument]
 
@@ -283,7 +297,7 @@ retrieving = APIRouter(tags=["retrieve"])
 async def search_vector_store(
     store_id: str, body: VectorStoreSearch, service: ServiceOf
 ) -> ResultsPage | Response:
-    """Search as OpenAI's vector stores are; any id names what this service searches.
+    """Search as OpenAI's vector stores are searched. Any id names the source of this service.
 
     Filters and rewritten questions are refused: results that only look filtered would be worse.
     """
@@ -348,13 +362,13 @@ def _metadata(hit: ServedHit) -> Metadata:
 
 
 class Health(TypedDict):
-    """That it lives."""
+    """Liveness of the service."""
 
     status: Literal["ok"]
 
 
 class Readiness(TypedDict):
-    """Whether it answers at once; of one that failed, the log says why."""
+    """Whether the service answers at once. The log says why an index could not be opened."""
 
     ready: bool
     state: State
@@ -365,13 +379,13 @@ telling = APIRouter(tags=["service"])
 
 @telling.get("/healthz")
 async def healthz() -> Health:
-    """Say that it lives."""
+    """Say that the service lives."""
     return {"status": "ok"}
 
 
 @telling.get("/readyz", responses={503: {"model": Readiness}})
 async def readyz(service: ServiceOf, response: Response) -> Readiness:
-    """Say whether what is searched is open; who asks has it opened."""
+    """Say whether the searched source is open; this also opens it."""
     state = service.searcher.state()
     response.status_code = 200 if state == "ready" else 503
     return {"ready": state == "ready", "state": state}
@@ -382,3 +396,110 @@ async def metrics(service: ServiceOf) -> Response:
     """Return all figures, for Prometheus."""
     service.metrics.waiting.set(service.searcher.waiting)
     return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+working = APIRouter(prefix="/jobs", tags=["jobs"])
+JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
+
+
+async def _jobs_of(request: Request) -> Jobs:
+    jobs = service_of(request).jobs
+    assert jobs is not None  # else these routes are not mounted
+    return jobs
+
+
+JobsOf = Annotated[Jobs, Depends(_jobs_of)]
+
+
+class EventStream(Response):
+    """Events of a job after one of them, each as `job`; at its end the job itself, as `end`."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, jobs: Jobs, job: int, after: int) -> None:
+        super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        del self.headers["content-length"]
+        self.jobs, self.job, self.after = jobs, job, after
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send events as they come, until the job, the client or the time is at an end."""
+
+        async def leave() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        sending, leaving = asyncio.create_task(self._send_all(send)), asyncio.create_task(leave())
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done():
+                sending.result()
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _send_all(self, send: Send) -> None:
+        async def block(text: str, *, more: bool = True) -> None:
+            async with asyncio.timeout(SEND_S):
+                body = text.encode()
+                await send({"type": "http.response.body", "body": body, "more_body": more})
+
+        until = time.monotonic() + STREAM_S
+        await block(f"retry: {RETRY_MS}\n\n")
+        while time.monotonic() < until:
+            if events := self.jobs.events(self.job, self.after, EVENTS_AT_ONCE):
+                self.after = events[-1]["id"]
+                texts = (f"id: {e['id']}\nevent: job\ndata: {json.dumps(e)}\n\n" for e in events)
+                await block("".join(texts))
+            elif self.jobs.has_ended(self.job):
+                await block(f"event: end\ndata: {json.dumps(self.jobs.job(self.job))}\n\n")
+                break
+            elif not await self.jobs.changed(min(QUIET_S, until - time.monotonic())):
+                await block(": still here\n\n")
+        await block("", more=False)
+
+
+@working.post("", status_code=202)
+async def start_job(jobs: JobsOf, job: JobRequest) -> JobRecord:
+    """Queue a command of Argus."""
+    return jobs.add(job)
+
+
+@working.get("")
+async def list_jobs(
+    jobs: JobsOf,
+    limit: Annotated[int, Query(ge=1, le=200)] = 50,
+    before: Annotated[int | None, Query(ge=1, le=MAX_ID)] = None,
+) -> JobList:
+    """Return jobs, the latest first."""
+    return jobs.latest(limit, before)
+
+
+@working.get("/{id}")
+async def one_job(jobs: JobsOf, id: JobId) -> JobRecord:
+    """Return a job."""
+    return jobs.job(id)
+
+
+@working.get("/{id}/events", response_class=EventStream, status_code=200)
+async def job_events(
+    jobs: JobsOf, id: JobId, last_event_id: Annotated[str | None, Header(max_length=20)] = None
+) -> EventStream:
+    """Stream the events of a job, from the first one or the one after Last-Event-ID."""
+    jobs.job(id)
+    text = last_event_id or ""
+    after = int(text) if text.isascii() and text.isdigit() else 0
+    return EventStream(jobs, id, min(after, MAX_ID))
+
+
+@working.post("/{id}/cancel")
+async def cancel_job(jobs: JobsOf, id: JobId) -> JobRecord:
+    """Stop a job as Ctrl-C would. It keeps its finished parts, and can be resumed."""
+    return jobs.cancel(id)
+
+
+@working.post("/{id}/resume")
+async def resume_job(jobs: JobsOf, id: JobId) -> JobRecord:
+    """Queue a job that did not end well once more: it goes on from its finished parts."""
+    return jobs.resume(id)

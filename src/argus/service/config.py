@@ -1,4 +1,4 @@
-"""Settings of the service."""
+"""Declare the settings of the service: its source, its address, and its limits."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def bound_compiled_code() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """The searched source, if it is no retriever; without any, the first index in the folders."""
+    """The searched source, if it is no retriever. The default is the first index in the folders."""
 
     index: Annotated[str | None, Doc("Index to search: PATH or PATH@STATE.")] = None
     store: Annotated[
@@ -155,7 +155,7 @@ class RecordsOptions:
 
     @property
     def source(self) -> AuthoritySource | None:
-        """The records that are named; None where none are."""
+        """Source of the records that are named; None where none are."""
         return None if self.values.get("records") is None else AuthoritySource(**self.values)
 
     def over(self, place: Workplace) -> Workplace:

@@ -1,4 +1,4 @@
-"""`argus serve --mcp`: tools by which an agent searches, and asks why it did not find something.
+"""`argus serve --mcp`: tools by which an agent searches, and asks why a document did not come.
 
 The Model Context Protocol over standard input and output, by its official SDK.
 """
@@ -30,7 +30,7 @@ INSTRUCTIONS = (
 
 
 def mcp_server(workplace: Workplace, config: ServeConfig | None = None) -> MCPServer:
-    """Return the server with its tools; nothing is loaded before one is called."""
+    """Return the server with its tools. Nothing is loaded before one is called."""
     service = Service(workplace, config or ServeConfig())
     server: MCPServer = MCPServer(
         "argus", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR"
@@ -38,11 +38,11 @@ def mcp_server(workplace: Workplace, config: ServeConfig | None = None) -> MCPSe
 
     @server.tool(annotations=READS)
     async def search(query: Text, k: K = TOP_K, as_of: Date | None = None) -> SearchResults:
-        """Return the documents that answer a question best, of what is in force.
+        """Return the documents that answer a question best, of those in force.
 
         as_of: answer from what had taken effect by this date.
         """
-        with _told():
+        with _raising_tool_errors():
             return await service.answer(Question(query, k, as_of))
 
     @server.tool(annotations=READS)
@@ -51,15 +51,15 @@ def mcp_server(workplace: Workplace, config: ServeConfig | None = None) -> MCPSe
 
         id: of the document that should come back. k: how many documents a search returns.
         """
-        with _told():
+        with _raising_tool_errors():
             return await explained(service, Explain(query=query, id=id, k=k))
 
     return server
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Tell the agent what was wrong with what it asked."""
+def _raising_tool_errors() -> Iterator[None]:
+    """Turn an ArgusError into an error that the agent reads."""
     try:
         yield
     except ArgusError as error:

@@ -1,7 +1,7 @@
-"""Search an index, a retriever or a store: opened once, kept warm, asked in batches.
+"""Search an index, a retriever or a store that is opened once and kept warm, in batches.
 
-Questions that come at once are embedded at once. One thread answers. Questions that come meanwhile
-wait, and are then answered together. A single question waits for nobody.
+One thread answers. Questions that come meanwhile wait, and are then embedded and answered together.
+A single question never waits for others.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Batcher(Generic[A]):
         self._stopped = False
 
     def ask(self, text: str, k: int) -> Future[A]:
-        """Return the answer to come; raises TooManyQuestions, and Stopped after `close`."""
+        """Return the answer to come. Raises TooManyQuestions, and Stopped after `close`."""
         future: Future[A] = Future()
         with self._lock:
             if self._stopped:
@@ -94,21 +94,21 @@ class Batcher(Generic[A]):
             self._stopped = True
         with suppress(queue.Empty):
             while True:
-                asked = self._queue.get_nowait()
-                if asked and asked[2].set_running_or_notify_cancel():
-                    asked[2].set_exception(Stopped("The service ends."))
+                item = self._queue.get_nowait()
+                if item and item[2].set_running_or_notify_cancel():
+                    item[2].set_exception(Stopped("The service ends."))
         if self._thread is not None:
             self._queue.put(None)
             self._thread.join()
 
     def _work(self) -> None:
-        taken: list[tuple[str, int, Future[A]] | None] = []
-        while None not in taken:
-            taken = [self._queue.get()]
+        items: list[tuple[str, int, Future[A]] | None] = []
+        while None not in items:
+            items = [self._queue.get()]
             with suppress(queue.Empty):
-                while len(taken) < AT_ONCE:
-                    taken.append(self._queue.get_nowait())
-            batch = [one for one in taken if one and one[2].set_running_or_notify_cancel()]
+                while len(items) < AT_ONCE:
+                    items.append(self._queue.get_nowait())
+            batch = [one for one in items if one and one[2].set_running_or_notify_cancel()]
             if batch:
                 self._seen(len(batch))
             for k in dict.fromkeys(k for _, k, _ in batch):  # a deeper search may rank otherwise
@@ -280,7 +280,7 @@ class Searcher:
         return self._batcher.waiting
 
     def state(self) -> State:
-        """Return whether it is open; if it is not, begin to open it in the background."""
+        """Return whether it is open, and begin to open it in the background if not."""
         if self.is_warm or self.workplace.searches is None:
             return "ready"
         if self._warming is None or not self._warming.is_alive():
@@ -292,7 +292,7 @@ class Searcher:
         return "opening"
 
     def opening_s(self) -> float | None:
-        """Return for how many seconds it has been opening; None if it does not."""
+        """Return for how many seconds it has been opening, None if it is not."""
         return time.monotonic() - self._since if self.state() == "opening" else None
 
     def _warm_up(self) -> None:
@@ -330,7 +330,7 @@ class Searcher:
         return await asyncio.wrap_future(self._batcher.ask(text, k))
 
     def answer(self, texts: Sequence[str], k: int) -> list[Answered]:
-        """Return the k best documents for each question; for threads that may wait."""
+        """Return the k best documents for each question. The calling thread waits."""
         return [future.result() for future in [self._batcher.ask(text, k) for text in texts]]
 
     def search(self, queries: Sequence[Query], k: int) -> Run:

@@ -57,7 +57,7 @@ _HOST = re.compile(r"(\[(?P<address>[^\[\]]*)\]|(?P<name>[^:\[\]]+))(:[0-9]*)?")
 
 
 def refusal(status: int, detail: object, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response that says why; any text can be sent, whatever is in it."""
+    """Return a JSON response that says why a request is refused."""
     body = json.dumps({"detail": detail}, ensure_ascii=True)
     return Response(body, status, {**HEADERS, **(headers or {})}, "application/json")
 
@@ -75,7 +75,7 @@ class Token:
 
 
 def token_of(config: ServeConfig) -> Token | None:
-    """Return the token of the environment, or a new one where one is needed; None for none.
+    """Return the token of the environment, or a new one where one is needed, else None.
 
     Raises InputError for a token of the environment that can be guessed.
     """
@@ -106,7 +106,7 @@ class Sessions:
         return f"{body}.{self._signed('session', body)}"
 
     def kind(self, cookie: str) -> str | None:
-        """Return whose session a cookie is; None if it was not made here, or is too old."""
+        """Return the kind of a session; None if it was not made here, or is too old."""
         body, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode(), self._signed("session", body).encode()):
             return None
@@ -159,9 +159,9 @@ def _cookie_name(scope: Scope) -> str:
 
 
 def host_name(host: str) -> str:
-    """Return the name in a Host header, without its port and brackets; all of it where it has none.
+    """Return the name in a Host header, without its port and brackets.
 
-    What follows a bracket or a colon is a port: else it is a part of the name, as a browser has it.
+    As in a browser, text after a bracket or a colon is a part of the name where it is no port.
     """
     host = host.strip().lower()
     parts = _HOST.fullmatch(host)
@@ -169,7 +169,7 @@ def host_name(host: str) -> str:
 
 
 class PerMinute:
-    """Counts by address within the minute; the longest unseen are forgotten."""
+    """Counts by address within the minute. The longest unseen addresses are forgotten."""
 
     def __init__(self) -> None:
         self._counts: OrderedDict[str, int] = OrderedDict()
@@ -190,7 +190,7 @@ class PerMinute:
 
 
 class Guard:
-    """ASGI middleware that lets in whoever may ask, within the limits of a request.
+    """ASGI middleware that checks name, token, session and size of each request.
 
     A numeric address cannot be rebound by a name server: beyond loopback any of them will do as a
     name, and this machine's own name. On loopback none but loopback's will do.
@@ -316,7 +316,7 @@ class Guard:
     async def _read(
         self, receive: Receive, headers: Headers, is_member: bool
     ) -> bytes | Response | None:
-        """Return the whole body, or why it is refused; None if the client has gone."""
+        """Return the whole body, or its refusal; None if the client has gone."""
         most = int(self.config.max_body_mb * 1e6)
         most = most if is_member else min(STRANGER_BYTES, most)
         length, body = headers.get("content-length", "0"), bytearray()
@@ -347,7 +347,7 @@ def _is_same_origin(headers: Headers) -> bool:
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    """Return a function that hands on a body that has been read, and then whatever else comes."""
+    """Return a function that hands on a body that has been read, then all further messages."""
     whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def next_message() -> Message:
@@ -357,7 +357,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def _fault(body: bytes | bytearray, kind: str) -> str | None:
-    """Return what is wrong with how a body is nested, if anything; strings in it do not count."""
+    """Return the fault of a body that is nested too deeply; strings in it do not count."""
     if not body or kind.startswith(FORMS):
         return None
     depth = parts = 0

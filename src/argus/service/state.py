@@ -1,4 +1,4 @@
-"""The service that all handlers share: its workplace, its settings, and what it keeps warm."""
+"""Hold the state that all handlers share: the workplace, the settings, and the open sources."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ class Tracing:
 
     @contextmanager
     def retrieval(self, question: str) -> Iterator[Callable[[Sequence[Hit]], None]]:
-        """Open the span of a question; call the yielded function with the documents served."""
+        """Open the span of a question. Call the yielded function with the served documents."""
         with self._tracer.start_as_current_span("retrieve") as span:
             is_recording = span.is_recording()
             if is_recording:

@@ -46,7 +46,7 @@ class ResultsFolder:
 
 @dataclass(frozen=True)
 class Workplace:
-    """The folders that the service may read and write, and what it searches.
+    """The folders that the service may read and write, and the source that it searches.
 
     Nothing outside `folders` is read or written for a request. index: PATH or PATH@STATE.
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
@@ -73,7 +73,7 @@ class Workplace:
     results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
 
     def folder(self, name: str) -> ResultsFolder:
-        """Return the folder of results of that name; InputError lists those there are."""
+        """Return the folder of results of that name; InputError lists the names."""
         for results in self.results:
             if results.name == name:
                 return results
@@ -96,13 +96,13 @@ class Workplace:
 
     @property
     def asks(self) -> str | None:
-        """The name of the retriever or store that runs; None where an index is all there is."""
+        """Name of the retriever or store that runs; None where only an index is served."""
         return self.retriever or self.store
 
     def places(self, folder: Path | None) -> Places:
         """Return the files and options that commands about a folder of results name.
 
-        None: about what the service was started over, which has none; theirs go to UNNAMED.
+        None: of the sources that the service was started over; their outputs go to UNNAMED.
         """
         if folder is not None:
             return Results.of(folder).places
@@ -117,7 +117,7 @@ class Workplace:
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """The files that the service itself reads, by what they are; no job may write one."""
+        """Files that the service itself reads, by their option; no job may write one."""
         named: dict[str, object] = {"corpus": self.corpus, "config": self.config}
         if self.authority is not None:
             named |= {name: getattr(self.authority, name) for name in ("records", "rules", "edges")}
@@ -168,10 +168,11 @@ def open_workplace(
 ) -> Workplace:
     """Return the workplace over some folders: of results, of an index, or of several of these.
 
-    chunks: the corpus; what is not said of it argus.toml says, where that names the field of the
-    document of a chunk. Where no index is named, the first folder that is one is searched. Where no
-    records are named, those count that a folder of results was audited with, if they lie in the
-    folders. Raises InputError for a folder that is not there, or where there is nothing to serve.
+    chunks: the corpus. Its fields default to those of argus.toml, where that names the field of
+    the document of a chunk. Where no index is named, the first folder that is one is searched.
+    Where no records are named, those count that a folder of results was audited with, if they lie
+    in the folders. Raises InputError for a folder that is not there, or where there is nothing to
+    serve.
     """
     if retriever is not None and store is not None:
         raise InputError(

@@ -13,13 +13,7 @@ import numpy as np
 
 from argus.data.documents import listed
 from argus.data.types import FloatArray
-from argus.stores.client import (
-    Client,
-    no_collection,
-    no_folder,
-    reported,
-    stacked,
-)
+from argus.stores.client import Client, no_collection, no_folder, reported, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig, hide, shown
 
@@ -32,7 +26,7 @@ TEXT = "document"  # the payload field that holds a record's own text
 
 
 class ChromaStore(Client):
-    """A collection. client: opened by the caller; hidden: secrets that no message shows."""
+    """A collection. client: opened by the caller. hidden: secrets that no message shows."""
 
     can_search_exactly = False
 
@@ -54,16 +48,12 @@ class ChromaStore(Client):
             hnsw: Any = self._collection.configuration_json.get("hnsw") or {}
             first = self._collection.get(limit=1, include=["embeddings"])["embeddings"]
             records = self._collection.count()
-        space, m, ef = (hnsw.get(name) for name in ("space", "max_neighbors", "ef_search"))
-        return StoreFacts(
-            records=records,
-            dim=len(first[0]) if first is not None and len(first) else 0,
-            metric=METRICS[space or "l2"],
-            vector_field="",
-            vector_fields=("",),
-            index=f"hnsw (m={m}, ef_construct={hnsw.get('ef_construction')}, ef={ef})",
-            is_exact=False,
-        )
+        names = ("space", "max_neighbors", "ef_construction", "ef_search")
+        space, m, ef_construct, ef = map(hnsw.get, names)
+        self._metric = METRICS[space or "l2"]
+        dim = len(first[0]) if first is not None and len(first) else 0
+        index = f"hnsw (m={m}, ef_construct={ef_construct}, ef={ef})"
+        return self._facts(records, dim, index, is_exact=False)
 
     def _pages(
         self, size: int, matching: Filter | None, *, with_vectors: bool
@@ -127,14 +117,12 @@ class ChromaStore(Client):
         metadata = {"hnsw:space": "cosine", "argus": MARK}
         self._client.create_collection(name, metadata=metadata, embedding_function=None)
 
-    def drop_sibling(self, name: str) -> bool:
-        """Remove one that Argus made, once it is empty."""
-        with self._reported():
-            other = self._client.get_collection(name, embedding_function=None)
-            if (other.metadata or {}).get("argus") != MARK or other.count():
-                return False
-            self._client.delete_collection(name)
-        return True
+    def _is_own_and_empty(self, name: str) -> bool:
+        other = self._client.get_collection(name, embedding_function=None)
+        return (other.metadata or {}).get("argus") == MARK and not other.count()
+
+    def _drop(self, name: str) -> None:
+        self._client.delete_collection(name)
 
     def close(self) -> None:
         """Do nothing: clients of one folder share it, and Chroma closes it when they are gone."""
@@ -170,8 +158,8 @@ def open_chroma(place: str, collection: str, config: StoreConfig, key: str | Non
         try:
             client = chromadb.PersistentClient(place, settings=settings)
         except ValueError as error:
-            # Chroma refuses a second client with other settings in a process, and a retriever
-            # of LangChain may have this folder open with Chroma's defaults
+            # Chroma refuses a second client with other settings in a process, and a retriever of
+            # LangChain may have this folder open with Chroma's defaults
             if "different settings" not in str(error):
                 raise
             settings.anonymized_telemetry = not settings.anonymized_telemetry

@@ -1,4 +1,4 @@
-"""Share what the clients of stores need: pages, errors, ids, columns and siblings."""
+"""Base of the clients of stores: their pages, errors, ids, columns and siblings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from argus.data.documents import ID_FIELDS
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
-from argus.stores.protocol import Entries, Filter, Metric, Records, sibling_name
+from argus.stores.protocol import Entries, Filter, Metric, Records, StoreFacts, sibling_name
 from argus.stores.spec import scrubbed, shown
 
 SERVED = ("Chroma", "Milvus Lite", "Qdrant")  # products that may be a folder or file, or a server
@@ -21,15 +21,24 @@ SERVED = ("Chroma", "Milvus Lite", "Qdrant")  # products that may be a folder or
 class Client:
     """Base of the clients that keep fields: errors, pages, ids and siblings.
 
-    A client has `_pages`, which reads records with or without vectors; `_open`, which opens another
-    collection or returns None; and `_make`, which makes one.
+    A client sets `field`, `_fields` and `_metric`, which `_facts` describes. It has `_pages`, which
+    reads records with or without vectors. Of collections it has `_open`, which opens another one or
+    returns None, `_make`, `_is_own_and_empty` and `_drop`.
     """
 
     columns: Sequence[str] | None = None
+    field: str = ""
+    _fields: Collection[str] = ("",)
+    _metric: Metric
 
     def __init__(self, name: str, collection: str, hidden: Sequence[str] = ()) -> None:
         self.name, self.collection, self._hidden = name, collection, hidden
         self._has_text_ids = True
+
+    def _facts(self, records: int, dim: int, index: str, *, is_exact: bool) -> StoreFacts:
+        """Return the facts of a store; index: "" where it has none."""
+        fields, index = tuple(self._fields), index or "exact"
+        return StoreFacts(records, dim, self._metric, self.field, fields, index, is_exact)
 
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all records, in the store's order."""
@@ -43,12 +52,9 @@ class Client:
     def record_id(self, name: str) -> str:
         """Return the name."""
         if not self._has_text_ids:
-            raise InputError(
-                "its ids are whole numbers",
-                expected="a collection whose ids are texts or UUIDs, for the records of a remedy",
-                fix="Leave --into out: Argus makes a collection of its own.",
-                where=self.name,
-            )
+            expected = "a collection whose ids are texts or UUIDs, for the records of a remedy"
+            got, fix = "its ids are whole numbers", "Leave --into out: Argus makes a collection of "
+            raise InputError(got, expected=expected, fix=f"{fix}its own.", where=self.name)
         return name
 
     def make_sibling(self, name: str) -> Any:
@@ -62,6 +68,14 @@ class Client:
         with self._reported():
             return self._open(name, sibling_name(self.name, name))
 
+    def drop_sibling(self, name: str) -> bool:
+        """Remove a collection that Argus made, once it is empty; return whether it was removed."""
+        with self._reported():
+            is_removed = self._is_own_and_empty(name)
+            if is_removed:
+                self._drop(name)
+        return is_removed
+
     def _pages(
         self, size: int, matching: Filter | None, *, with_vectors: bool
     ) -> Iterator[Records]:
@@ -71,6 +85,12 @@ class Client:
         raise NotImplementedError
 
     def _make(self, name: str) -> None:
+        raise NotImplementedError
+
+    def _is_own_and_empty(self, name: str) -> bool:
+        raise NotImplementedError
+
+    def _drop(self, name: str) -> None:
         raise NotImplementedError
 
     def _reported(self) -> AbstractContextManager[None]:
@@ -83,12 +103,9 @@ class Client:
         try:
             return int(id_)
         except ValueError as error:
-            raise InputError(
-                f"id {id_!r}",
-                expected="a whole number, as its key is declared",
-                fix="Keep your own id in a field beside it.",
-                where=self.name,
-            ) from error
+            got, fix = f"id {id_!r}", "Keep your own id in a field beside it."
+            expected = "a whole number, as its key is declared"
+            raise InputError(got, expected=expected, fix=fix, where=self.name) from error
 
     def _known_metric(self, found: str, metrics: Mapping[str, Metric]) -> Metric:
         """Return the metric that a product calls `found`; InputError for any other."""
@@ -106,36 +123,25 @@ class Client:
         if not fields:
             expected, fix = "a table with a column of vectors", "Name another table."
             raise InputError("has no vectors", expected=expected, fix=fix, where=self.name)
-        raise InputError(
-            f"no vector field {field!r}" if field else f"{len(fields)} vector fields",
-            expected=f"one of {', '.join(fields)}",
-            fix="Name it with --vector-field.",
-            where=self.name,
-        )
+        got = f"no vector field {field!r}" if field else f"{len(fields)} vector fields"
+        expected, fix = f"one of {', '.join(fields)}", "Name it with --vector-field."
+        raise InputError(got, expected=expected, fix=fix, where=self.name)
 
     def _id_column(self, columns: Sequence[str], id_field: str | None) -> str:
         """Return the column of ids: the one that is named, or the first of the usual names."""
         names = (id_field,) if id_field else ID_FIELDS
         if column := next((c for c in names if c in columns), None):
             return column
-        raise InputError(
-            f"no column {id_field!r}" if id_field else "no column that is called like an id",
-            expected=f"one of {', '.join(columns)}",
-            fix="Name it with --store-id.",
-            where=self.name,
-        )
+        got = f"no column {id_field!r}" if id_field else "no column that is called like an id"
+        expected, fix = f"one of {', '.join(columns)}", "Name it with --store-id."
+        raise InputError(got, expected=expected, fix=fix, where=self.name)
 
     def _check_keys(self, keys: Iterable[str], columns: Collection[str]) -> None:
         """Raise InputError for a filter by a key that is no column."""
         for key in keys:
             if key not in columns:
-                expected = f"one of {', '.join(columns)}"
-                raise InputError(
-                    f"a filter by {key!r}",
-                    expected=expected,
-                    fix="Correct --where.",
-                    where=self.name,
-                )
+                got, expected = f"a filter by {key!r}", f"one of {', '.join(columns)}"
+                raise InputError(got, expected=expected, fix="Correct --where.", where=self.name)
 
     def _column_of(self, key: str, columns: Collection[str]) -> tuple[str, list[str]]:
         """Return the column that a filter's key names, and the path into it of a dotted one.
@@ -151,9 +157,9 @@ class Client:
 
 @contextmanager
 def reported(name: str, hidden: Sequence[str] = ()) -> Iterator[None]:
-    """Turn whatever a client raises into an ArgusError.
+    """Turn every error of a client into an ArgusError.
 
-    name: of the store, without its key; hidden: secrets that its messages may not show.
+    name: of the store, without its key. hidden: secrets that its messages may not show.
     """
     try:
         yield
@@ -179,22 +185,16 @@ def closed_on_error(client: Any) -> Iterator[None]:
 
 def no_collection(name: str, collection: str, names: Iterable[str]) -> InputError:
     """Return the error of a store without such a collection."""
-    return InputError(
-        f"no collection {collection!r}",
-        expected=f"one of {', '.join(sorted(names)) or '(there is none)'}",
-        fix="Name it after the last slash.",
-        where=name,
-    )
+    expected = f"one of {', '.join(sorted(names)) or '(there is none)'}"
+    got, fix = f"no collection {collection!r}", "Name it after the last slash."
+    return InputError(got, expected=expected, fix=fix, where=name)
 
 
 def no_folder(path: str, product: str) -> InputError:
     """Return the error of a path that is no folder or file."""
-    return InputError(
-        "no such file or folder",
-        expected=f"what {product} wrote" + (", or http://HOST:PORT" * (product in SERVED)),
-        fix="Check the path.",
-        where=shown(path),
-    )
+    expected = f"what {product} wrote" + (", or http://HOST:PORT" * (product in SERVED))
+    got, fix = "no such file or folder", "Check the path."
+    return InputError(got, expected=expected, fix=fix, where=shown(path))
 
 
 def quoted(name: str) -> str:
@@ -203,12 +203,12 @@ def quoted(name: str) -> str:
 
 
 def uuid_of(name: str) -> str:
-    """Return the id of a record where ids are UUIDs: always the same of a name."""
+    """Return the id of a record where ids are UUIDs, always the same for a name."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
 
 
 def stacked(values: Sequence[Any], dim: int) -> tuple[FloatArray, dict[int, str]]:
-    """Return vectors as (n, dim), NaN where there is none of that length, and why by row."""
+    """Return vectors as (n, dim), with NaN rows for those of other lengths, and reasons by row."""
     lengths = [-1 if value is None else len(value) for value in values]
     broken = {
         row: "no vector" if n <= 0 else f"{n} dimensions, not {dim}"

@@ -12,10 +12,7 @@ from argus.data.documents import listed
 from argus.data.text_files import read_lines
 from argus.data.types import FloatArray
 from argus.errors import ArgusError, InputError
-from argus.stores.client import (
-    no_folder,
-    reported,
-)
+from argus.stores.client import no_folder, reported
 from argus.stores.protocol import Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.spec import StoreConfig
 
@@ -25,7 +22,7 @@ IDS = ".ids"  # ending of the file of ids, one a line, in the order of the index
 class FaissStore:
     """An index. Ids are its own (of an IDMap, or given to an IVF); else lines of a file, or rows.
 
-    Vectors of a compressed index (PQ, SQ) come back as it has them, which is not as they were.
+    Vectors of a compressed index (PQ, SQ) come back compressed.
     """
 
     can_search_exactly = False
@@ -46,12 +43,12 @@ class FaissStore:
         are_rows = np.array_equal(np.sort(self._numbers()), rows)
         self._has_ids = self._map is not None or not are_rows
         if ids is not None and len(ids) != index.ntotal:
-            raise InputError(
+            got, fix = (
                 f"{len(ids):,} ids of {index.ntotal:,} vectors",
-                expected="an id on each line of the file of ids",
-                fix="Write the file anew, in the order of the index.",
-                where=name,
+                "Write the file anew, in the",
             )
+            expected, fix = "an id on each line of the file of ids", f"{fix} order of the index."
+            raise InputError(got, expected=expected, fix=fix, where=name)
         if ids is not None and self._has_ids:
             expected, fix = "none: the index holds ids of its own", "Take the file away."
             raise InputError("a file of ids", expected=expected, fix=fix, where=name)
@@ -62,16 +59,10 @@ class FaissStore:
         import faiss
 
         kind = type(self._vectors).__name__.removeprefix("Index")
-        dot = self._index.metric_type == faiss.METRIC_INNER_PRODUCT
-        return StoreFacts(
-            records=int(self._index.ntotal),
-            dim=int(self._index.d),
-            metric=Metric.DOT if dot else Metric.L2,
-            vector_field="",
-            vector_fields=("",),
-            index="exact" if kind.startswith("Flat") else kind,
-            is_exact=kind.startswith("Flat"),
-        )
+        is_dot = self._index.metric_type == faiss.METRIC_INNER_PRODUCT
+        metric, is_exact = Metric.DOT if is_dot else Metric.L2, kind.startswith("Flat")
+        n, dim, index = self._index.ntotal, self._index.d, "exact" if is_exact else kind
+        return StoreFacts(int(n), int(dim), metric, "", ("",), index, is_exact)
 
     def iterate(self, size: int) -> Iterator[Records]:
         """Yield all vectors, in the order of the index or of its lists."""
@@ -81,12 +72,10 @@ class FaissStore:
             try:
                 vectors = self._read(start, n)
             except RuntimeError as error:
-                raise InputError(
-                    f"{type(self._vectors).__name__} does not hand out its vectors",
-                    expected="an index that can reconstruct them",
-                    fix="Build it as Flat, HNSW, IVF, PQ or SQ.",
-                    where=self.name,
-                ) from error
+                got = f"{type(self._vectors).__name__} does not hand out its vectors"
+                fix = "Build it as Flat, HNSW, IVF, PQ or SQ."
+                expected = "an index that can reconstruct them"
+                raise InputError(got, expected=expected, fix=fix, where=self.name) from error
             ids = self._ids(self._named(numbers[start : start + n]).tolist())
             yield Records(ids, vectors, [{}] * n)
 

@@ -12,13 +12,7 @@ import pyarrow as pa
 from argus.data.documents import listed
 from argus.data.types import FloatArray
 from argus.errors import InputError
-from argus.stores.client import (
-    Client,
-    no_collection,
-    no_folder,
-    reported,
-    stacked,
-)
+from argus.stores.client import Client, no_collection, no_folder, reported, stacked
 from argus.stores.protocol import MARK, Filter, Hits, Metric, Records, StoreFacts
 from argus.stores.records import NUMBERS, TEXTS
 from argus.stores.spec import StoreConfig, hide, shown
@@ -56,12 +50,11 @@ class LanceStore(Client):
         own = (schema.metadata or {}).get(RANKING, b"").decode()
         self._metric = self._known_metric(indexed or metric or own or "l2", METRICS)
         if metric is not None and indexed not in (None, metric):
-            expected = f"{indexed}, by which its index ranks"
-            got = f"--store-metric {metric}"
+            got, expected = f"--store-metric {metric}", f"{indexed}, by which its index ranks"
             raise InputError(got, expected=expected, fix="Leave it out.", where=name)
 
     def describe(self) -> StoreFacts:
-        """Return what is known of it now; the metric is the index's, where there is one."""
+        """Return its facts as they are now; the metric is the index's, where there is one."""
         with self._reported():
             rows = self._table.count_rows()
             kind = self._table.schema.field(self.field).type
@@ -71,15 +64,8 @@ class LanceStore(Client):
                 query = self._table.search().select([self.field]).limit(1)
                 first = query.to_arrow()[self.field].to_pylist()
                 dim = len(first[0]) if first and first[0] else 0
-        return StoreFacts(
-            records=rows,
-            dim=dim,
-            metric=self._metric,
-            vector_field=self.field,
-            vector_fields=self._fields,
-            index=str(self._index.index_type) if self._index else "exact",
-            is_exact=self._index is None,
-        )
+        index = str(self._index.index_type) if self._index else ""
+        return self._facts(rows, dim, index, is_exact=self._index is None)
 
     def _pages(
         self, size: int, matching: Filter | None, *, with_vectors: bool
@@ -167,15 +153,13 @@ class LanceStore(Client):
         metadata = {OURS: MARK.encode(), RANKING: str(Metric.COSINE).encode()}
         self._database.create_table(name, schema=pa.schema(fields, metadata=metadata))
 
-    def drop_sibling(self, name: str) -> bool:
-        """Remove one that Argus made, once it is empty."""
-        with self._reported():
-            table = self._database.open_table(name)
-            is_ours = (table.schema.metadata or {}).get(OURS) == MARK.encode()
-            if not is_ours or table.count_rows():
-                return False
-            self._database.drop_table(name)
-        return True
+    def _is_own_and_empty(self, name: str) -> bool:
+        table = self._database.open_table(name)
+        is_ours = (table.schema.metadata or {}).get(OURS) == MARK.encode()
+        return is_ours and not table.count_rows()
+
+    def _drop(self, name: str) -> None:
+        self._database.drop_table(name)
 
     def _where(self, matching: Filter | None) -> str:
         """Return a filter as SQL; "" for none."""

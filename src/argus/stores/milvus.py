@@ -34,7 +34,7 @@ UNPINGED = {"grpc.keepalive_time_ms": NEVER, "grpc.keepalive_permit_without_call
 
 
 class MilvusStore(Client):
-    """One dense field of a collection. client: opened; closed with the store.
+    """One dense field of a collection. client: opened, and closed with the store.
 
     hidden: secrets that no message shows.
     """
@@ -59,7 +59,8 @@ class MilvusStore(Client):
         self._dims = {
             f["name"]: int(f["params"]["dim"]) for f in fields if int(f["type"]) == FLOAT_VECTOR
         }
-        self.field = self._vector_field(list(self._dims), field)
+        self._fields = list(self._dims)
+        self.field = self._vector_field(self._fields, field)
         key = next(f for f in fields if f.get("is_primary"))
         self._key, self._has_text_ids = key["name"], int(key["type"]) == VARCHAR
         if not self._is_open:
@@ -74,15 +75,9 @@ class MilvusStore(Client):
         """Return its facts as they are now."""
         with self._reported():
             records = _count(self._client, self.collection, self._reads)
-        return StoreFacts(
-            records=records,
-            dim=self._dims[self.field],
-            metric=self._metric,
-            vector_field=self.field,
-            vector_fields=tuple(self._dims),
-            index="exact" if self._index in EXACT else self._index,
-            is_exact=self._index in EXACT,
-        )
+        is_exact = self._index in EXACT
+        index = "exact" if is_exact else self._index
+        return self._facts(records, self._dims[self.field], index, is_exact=is_exact)
 
     def _pages(
         self, size: int, matching: Filter | None, *, with_vectors: bool
@@ -166,14 +161,12 @@ class MilvusStore(Client):
             name, schema=schema, index_params=params, properties={"argus": MARK}, **STRONG
         )
 
-    def drop_sibling(self, name: str) -> bool:
-        """Remove one that Argus made, once it is empty."""
-        with self._reported():
-            facts = self._client.describe_collection(name)
-            if not _is_ours(facts) or _count(self._client, name, STRONG):
-                return False
-            self._client.drop_collection(name)
-        return True
+    def _is_own_and_empty(self, name: str) -> bool:
+        facts = self._client.describe_collection(name)
+        return _is_ours(facts) and not _count(self._client, name, STRONG)
+
+    def _drop(self, name: str) -> None:
+        self._client.drop_collection(name)
 
     def close(self) -> None:
         """Close the client."""

@@ -119,15 +119,8 @@ class PgVectorStore(Client):
         """Return its facts as they are now."""
         with self._reported():
             ((n,),) = self._all(f"SELECT count(*) FROM {self._table}")
-        return StoreFacts(
-            records=int(n),
-            dim=self._dimensions(),
-            metric=self._metric,
-            vector_field=self.field,
-            vector_fields=self._fields,
-            index=str(self._index or "exact"),
-            is_exact=self._index is None or self._index.rows is not None,
-        )
+        is_exact = self._index is None or self._index.rows is not None
+        return self._facts(int(n), self._dimensions(), str(self._index or ""), is_exact=is_exact)
 
     def _dimensions(self) -> int:
         """Return the length of the vectors; that of the first, where the column names none."""
@@ -149,11 +142,7 @@ class PgVectorStore(Client):
         vector = [f"{self._type}_send({_quoted(self.field)})"] * with_vectors
         columns = ", ".join([f"{_quoted(self._id)}::text", *map(_quoted, self._others), *vector])
         where, values = self._where(matching)
-        with (
-            self._reported(),
-            self._db.transaction(),
-            self._db.cursor(name="argus_reading") as cursor,
-        ):
+        with self._reported(), self._db.transaction(), self._db.cursor("argus_reading") as cursor:
             cursor.itersize = size
             cursor.execute(f"SELECT {columns} FROM {self._table} {where}", values)
             while rows := cursor.fetchmany(size):
@@ -259,25 +248,24 @@ class PgVectorStore(Client):
             self._db.execute(f"COMMENT ON TABLE {table} IS '{MARK}'", [])
             if index is not None and index.rows is None and index.kind == "hnsw":
                 options = f" WITH ({', '.join(index.options)})" if index.options else ""
-                self._db.execute(
-                    f"CREATE INDEX ON {table} USING hnsw "
-                    f"({_quoted(self.field)} {self._type}_cosine_ops){options}",
-                    [],
-                )
+                column = f"({_quoted(self.field)} {self._type}_cosine_ops)"
+                self._db.execute(f"CREATE INDEX ON {table} USING hnsw {column}{options}", [])
 
     def drop_sibling(self, name: str) -> bool:
-        """Remove one that Argus made, once it is empty."""
-        table = _in_sql(_of_table(name))
-        described = "SELECT obj_description(%s::regclass, 'pg_class')"
+        """Remove a collection that Argus made, once it is empty; return whether it was removed."""
         with self._reported(), self._db.transaction():
-            is_ours = self._all(described, _of_table(name)) == [(MARK,)]
-            if not is_ours or self._all(f"SELECT 1 FROM {table} LIMIT 1"):
-                return False
-            self._db.execute(f"DROP TABLE {table}", [])
-        return True
+            return super().drop_sibling(name)
+
+    def _is_own_and_empty(self, name: str) -> bool:
+        described = "SELECT obj_description(%s::regclass, 'pg_class')"
+        is_ours = self._all(described, _of_table(name)) == [(MARK,)]
+        return is_ours and not self._all(f"SELECT 1 FROM {_in_sql(_of_table(name))} LIMIT 1")
+
+    def _drop(self, name: str) -> None:
+        self._db.execute(f"DROP TABLE {_in_sql(_of_table(name))}", [])
 
     def interrupt(self) -> None:
-        """Stop the statement that is under way; a server that cannot be reached is let be."""
+        """Stop the statement that is under way, if the server can be reached."""
         import psycopg
 
         with suppress(psycopg.Error):

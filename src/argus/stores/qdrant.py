@@ -41,16 +41,10 @@ class QdrantStore(Client):
     can_search_exactly = True
 
     def __init__(
-        self,
-        client: QdrantClient,
-        collection: str,
-        name: str,
-        field: str | None = None,
-        *,
-        is_served: bool = True,
-        hidden: Sequence[str] = (),
+        self, client: QdrantClient, collection: str, name: str, field: str | None = None, *,
+        is_served: bool = True, hidden: Sequence[str] = (),
         release: Callable[[], None] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(name, collection, hidden)
         self._client, self._is_served = client, is_served
         self.close = release or client.close  # a folder's client stays open for its other users
@@ -60,29 +54,25 @@ class QdrantStore(Client):
                 raise no_collection(name, collection, names)
             vectors = client.get_collection(collection).config.params.vectors
         fields: dict[str, Any] = vectors if isinstance(vectors, dict) else {"": vectors}
-        self._fields = {
+        self._params = {
             field: params
             for field, params in fields.items()
             if params is not None and params.multivector_config is None
         }
-        self.field = self._vector_field(list(self._fields), field)
+        self._fields = list(self._params)
+        self.field = self._vector_field(self._fields, field)
 
     def describe(self) -> StoreFacts:
         """Return its facts as they are now."""
         with self._reported():
             info = self._client.get_collection(self.collection)
-        params: Any = self._fields[self.field]
+        params: Any = self._params[self.field]
+        self._metric = self._known_metric(params.distance.value, METRICS)
         hnsw: Any = info.config.hnsw_config
-        built = bool(info.indexed_vectors_count)
-        return StoreFacts(
-            records=int(info.points_count or 0),
-            dim=int(params.size),
-            metric=self._known_metric(params.distance.value, METRICS),
-            vector_field=self.field,
-            vector_fields=tuple(self._fields),
-            index=f"hnsw (m={hnsw.m}, ef_construct={hnsw.ef_construct})" if built else "exact",
-            is_exact=not built,
-        )
+        is_built = bool(info.indexed_vectors_count)
+        index = f"hnsw (m={hnsw.m}, ef_construct={hnsw.ef_construct})" if is_built else ""
+        n, dim = int(info.points_count or 0), int(params.size)
+        return self._facts(n, dim, index, is_exact=not is_built)
 
     def _pages(
         self, size: int, matching: Filter | None, *, with_vectors: bool
@@ -122,7 +112,7 @@ class QdrantStore(Client):
         ]  # fmt: skip
         with self._reported():
             answers = self._client.query_batch_points(self.collection, requests)
-        sign = -1 if self._fields[self.field].distance.value == "Euclid" else 1
+        sign = -1 if self._params[self.field].distance.value == "Euclid" else 1
         return [[(str(hit.id), sign * float(hit.score)) for hit in a.points] for a in answers]
 
     def upsert(self, records: Records) -> None:
@@ -162,7 +152,7 @@ class QdrantStore(Client):
         """Make a collection, indexed as the server does by itself, its payloads as here."""
         from qdrant_client import models
 
-        dim = self._fields[self.field].size
+        dim = self._params[self.field].size
         params = models.VectorParams(size=dim, distance=models.Distance.COSINE)
         config = {self.field: params} if self.field else params
         self._client.create_collection(name, vectors_config=config, metadata={"argus": MARK})
@@ -172,14 +162,13 @@ class QdrantStore(Client):
             for key, schema in {**fields, REMEDY: "keyword", PARENT: "keyword"}.items():
                 self._client.create_payload_index(name, key, schema, wait=True)
 
-    def drop_sibling(self, name: str) -> bool:
-        """Remove one that Argus made, once it is empty."""
-        with self._reported():
-            info = self._client.get_collection(name)
-            is_ours = (info.config.metadata or {}).get("argus") == MARK
-            if not is_ours or self._client.count(name, exact=True).count:
-                return False
-            return bool(self._client.delete_collection(name))
+    def _is_own_and_empty(self, name: str) -> bool:
+        info = self._client.get_collection(name)
+        is_ours = (info.config.metadata or {}).get("argus") == MARK
+        return is_ours and not self._client.count(name, exact=True).count
+
+    def _drop(self, name: str) -> None:
+        self._client.delete_collection(name)
 
     def _native(self, id_: str) -> int | str:
         if id_.isdecimal():
@@ -234,9 +223,6 @@ def _condition(matching: Filter | None) -> models.Filter | None:
 
     if not matching:
         return None
-    return models.Filter(
-        must=[
-            models.FieldCondition(key=key, match=models.MatchValue(value=value))
-            for key, value in matching.items()
-        ]
-    )
+    matches = {key: models.MatchValue(value=value) for key, value in matching.items()}
+    terms = [models.FieldCondition(key=key, match=match) for key, match in matches.items()]
+    return models.Filter(must=list(terms))

@@ -1,4 +1,4 @@
-"""Tell which records can be searched by, which of them a filter shows, and types of values."""
+"""Select the records that can be searched by or that a filter shows, and type its values."""
 
 from __future__ import annotations
 
@@ -26,22 +26,19 @@ _READ_AS: Mapping[type, Callable[[str], Any]] = {
     UUID: UUID, datetime: datetime.fromisoformat, date: date.fromisoformat,
     time: time.fromisoformat, Decimal: Decimal,
 }  # fmt: skip
-"""Values of records that a filter names by their text, as the store's own queries do."""
+"""Types of values that a filter names by their text, as the store's own queries do."""
 
 
 def check_dimension(dim: int, facts: StoreFacts, name: str) -> None:
     """Raise InputError where an encoder makes vectors of another dimension than a store holds."""
     if dim != facts.dim:
-        raise InputError(
-            f"the encoder makes {dim} dimensions, {name} holds {facts.dim}",
-            expected="the model that made the store's vectors",
-            fix="Name it with --encoder.",
-            where="--encoder",
-        )
+        got = f"the encoder makes {dim} dimensions, {name} holds {facts.dim}"
+        expected, fix = "the model that made the store's vectors", "Name it with --encoder."
+        raise InputError(got, expected=expected, fix=fix, where="--encoder")
 
 
 def whole_rows(records: Records, rows: Sequence[int]) -> tuple[list[int], dict[int, str]]:
-    """Return which of the rows hold vectors to search by, and why others do not."""
+    """Return the rows that hold vectors to search by, and reasons for the others."""
     members = set(rows)
     broken = {row: why for row, why in records.broken.items() if row in members}
     odd = np.flatnonzero(~np.isfinite(records.vectors).all(axis=1))
@@ -145,12 +142,11 @@ def _value(key: str, text: str, examples: Sequence[Any]) -> str | int | float | 
 def refuse_nothing(matching: Filter, n: int) -> InputError:
     """Return the error of a filter that shows none of n records."""
     conditions = ", ".join(f"{key}={value}" for key, value in matching.items())
-    return InputError(
+    got, expected = (
         f"{conditions} matches none of {n:,} records",
-        expected="a filter that some record passes",
-        fix="Check the values.",
-        where="--where",
+        "a filter that some record passes",
     )
+    return InputError(got, expected=expected, fix="Check the values.", where="--where")
 
 
 def is_of_remedy(payload: Payload) -> bool:

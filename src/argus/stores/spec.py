@@ -1,4 +1,4 @@
-"""Name a vector store on the command line: `KIND:PLACE/COLLECTION`, its settings and its filter."""
+"""Parse the name of a vector store, `KIND:PLACE/COLLECTION`, its settings and its filter."""
 
 from __future__ import annotations
 
@@ -52,25 +52,17 @@ def is_store(text: str) -> bool:
 
 
 def parse_store(text: str) -> StoreSpec:
-    """Return kind, place and collection. Raises InputError for what names no store."""
+    """Return kind, place and collection. Raises InputError for any other text."""
     kind, colon, rest = text.partition(":")
     if kind not in KINDS or not colon or not rest:
-        raise InputError(
-            f"{shown(text)!r} names no store",
-            expected=f"such as {EXAMPLES}",
-            fix=f"Begin with one of {', '.join(KINDS)}.",
-            where="STORE",
-        )
+        got, fix = f"{shown(text)!r} names no store", f"Begin with one of {', '.join(KINDS)}."
+        raise InputError(got, expected=f"such as {EXAMPLES}", fix=fix, where="STORE")
     if kind == "faiss":
         return StoreSpec(kind, rest, "")
     place, slash, collection = _of_database(rest) if kind == "pgvector" else rest.rpartition("/")
     if not slash or not place or not collection:
-        raise InputError(
-            f"{shown(text)!r} names no collection",
-            expected=f"such as {EXAMPLES}",
-            fix="Write it after the last slash.",
-            where="STORE",
-        )
+        got, fix = f"{shown(text)!r} names no collection", "Write it after the last slash."
+        raise InputError(got, expected=f"such as {EXAMPLES}", fix=fix, where="STORE")
     return StoreSpec(kind, place, collection)
 
 
@@ -90,7 +82,7 @@ def shown(place: str) -> str:
 
 
 def secrets(place: str, key: str | None = None) -> tuple[str, ...]:
-    """Return the passwords and keys of an address, and the store's key; no message shows them."""
+    """Return the passwords and keys of an address, and the store's key."""
     values = [m["value"].strip("'") for m in _PARAMETER.finditer(place)]
     values += [m["user"].partition(":")[2] for m in _USER.finditer(place)]
     both = {key or "", *values, *map(unquote, values)} - {""}
@@ -98,14 +90,14 @@ def secrets(place: str, key: str | None = None) -> tuple[str, ...]:
 
 
 def hide(place: str, key: str | None = None) -> tuple[str, ...]:
-    """Return the same, and have nothing that is printed or stored show them from now on."""
+    """Return the secrets of an address, and hide them in all output from now on."""
     hidden = secrets(place, key)
     remember(keys=hidden, addresses=[place])
     return hidden
 
 
 def scrubbed(message: str, hidden: Sequence[str]) -> str:
-    """Return a message without what is to be hidden. hidden: longest first."""
+    """Return a message without its secrets. hidden: the secrets, longest first."""
     for secret in hidden:
         message = message.replace(secret, "***")
     return shown(message)
@@ -127,7 +119,7 @@ def blended_store(name: str) -> str | None:
 
 
 def asks_store(name: str) -> bool:
-    """Return whether a name is a store's, or its blend's: then queries need an encoder."""
+    """Return whether a name is a store's, or its blend's, whose queries need an encoder."""
     return is_store(name) or blended_store(name) is not None
 
 

@@ -73,7 +73,8 @@ class SqliteVecStore(Client):
             raise no_collection(name, table, list(statements))
         statement = statements[table]
         self._vectors = {m[1]: (int(m[2]), m[3]) for m in _VECTOR.finditer(statement)}
-        self.field = self._vector_field(list(self._vectors), field)
+        self._fields = list(self._vectors)
+        self.field = self._vector_field(self._fields, field)
         key = _KEY.search(statement)
         self._key = key[1] if key else "rowid"
         self._has_text_ids = key is not None and key[2].upper() == "TEXT"
@@ -91,15 +92,8 @@ class SqliteVecStore(Client):
         metric = _METRIC.search(rest)
         with self._reported():
             (n,) = self._db.execute(f"SELECT count(*) FROM {quoted(self.collection)}").fetchone()
-        return StoreFacts(
-            records=int(n),
-            dim=dim,
-            metric=METRICS.get(metric[1].lower() if metric else "l2", Metric.L2),
-            vector_field=self.field,
-            vector_fields=tuple(self._vectors),
-            index="exact",
-            is_exact=True,
-        )
+        self._metric = METRICS.get(metric[1].lower() if metric else "l2", Metric.L2)
+        return self._facts(int(n), dim, "exact", is_exact=True)
 
     def _pages(
         self, size: int, matching: Filter | None, *, with_vectors: bool
@@ -182,16 +176,14 @@ class SqliteVecStore(Client):
             f"CREATE VIRTUAL TABLE {quoted(name)} /* {MARK} */ USING vec0({', '.join(parts)})"
         )
 
-    def drop_sibling(self, name: str) -> bool:
-        """Remove one that Argus made, once it is empty."""
-        with self._reported():
-            if f"/* {MARK} */" not in self._statement(name):
-                return False
-            (rows,) = self._db.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()
-            if rows:
-                return False
-            self._db.execute(f"DROP TABLE {quoted(name)}")
-        return True
+    def _is_own_and_empty(self, name: str) -> bool:
+        if f"/* {MARK} */" not in self._statement(name):
+            return False
+        (rows,) = self._db.execute(f"SELECT count(*) FROM {quoted(name)}").fetchone()
+        return not rows
+
+    def _drop(self, name: str) -> None:
+        self._db.execute(f"DROP TABLE {quoted(name)}")
 
     def _statement(self, table: str) -> str:
         """Return the statement that made a table; "" where there is none."""

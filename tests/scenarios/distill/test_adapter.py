@@ -7,7 +7,7 @@ import torch
 
 from argus.errors import InputError
 from argus.llm import LocalConfig
-from argus.llm.local import load_local
+from argus.llm.local import LoadedModel
 from argus.llm.weights import base_hash, load_base, need_peft
 from argus.scenarios.distill.adapter import (
     save_adapter,
@@ -52,7 +52,7 @@ def made(base, tokenizer, tmp_path):
 
 
 def logits(**options):
-    model = load_local(LocalConfig(device="cpu", **options))
+    model = LoadedModel(LocalConfig(device="cpu", **options))
     return model, model.network(TOKENS).logits.detach()
 
 
@@ -92,7 +92,7 @@ def test_an_adapter_is_the_same_for_the_same_seed(base):
 
 def refused(folder, base):
     with pytest.raises(InputError) as raised:
-        load_local(LocalConfig(model=str(base), adapter=folder))
+        LoadedModel(LocalConfig(model=str(base), adapter=folder))
     return str(raised.value)
 
 

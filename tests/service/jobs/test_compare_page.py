@@ -59,13 +59,3 @@ def test_two_retrievers_are_compared_by_a_button(judged):
         after = client.get(path, headers={"accept": "text/html"}).text
     assert "What changed" in after and 'href="?q=where+is+the+mill"' in after
     assert "the bridge" not in after.partition("What changed")[2]
-
-
-def test_a_request_names_only_what_the_command_line_did(judged):
-    request = {"command": "compare", "options": {"out": f"{judged.folders[0]}/comparison"}}
-    app = create_app(judged, ServeConfig(), ArgusCommands())
-    with TestClient(app, base_url="http://127.0.0.1") as client:
-        for name in ("beside-2", "beside-0", "beside-x", "mine.py:second"):
-            request["options"]["retriever"] = ["served", name]
-            answer = client.post("/jobs", json=request)
-            assert answer.status_code == 422 and "retriever" in answer.text

@@ -69,13 +69,6 @@ def test_a_damaged_lock_of_a_job_ends_no_service(work, table, lock):
         assert client.get("/jobs/1").json()["state"] == "interrupted"
 
 
-def test_no_job_writes_where_the_service_keeps_its_state(work):
-    with serving(work) as client:
-        options = {"folders": [str(work / "report")], "junit": str(work / STATE / FILE)}
-        answer = client.post("/jobs", json={"command": "gate", "options": options})
-    assert answer.status_code == 422 and "keeps its own state" in answer.text
-
-
 def planted(work, state, command, **options):
     """Have the first job be of another request, as whoever made the folder may write it."""
     with closing(sqlite3.connect(work / STATE / FILE)) as sql:

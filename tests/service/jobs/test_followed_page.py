@@ -15,30 +15,21 @@ from argus.service.app import create_app
 from argus.service.config import ServeConfig
 from argus.service.workplace import open_workplace
 from tests.service.client import run_in_a_thread
-from tests.support.examples import write_rows
 from tests.support.sentence_models import make_model
 from tests.support.served import open_browser, page_of
-from tests.support.words import ByWords, corpus
+from tests.support.words import corpus
 
 TRY = {"command": "repair", "options": {"only_try": True}}
 
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory):
-    """An index with results of its documents, half of which never come back."""
+    """A folder with an index."""
     root = tmp_path_factory.mktemp("page")
-    work, documents = root / "work", corpus()
+    work = root / "work"
     work.mkdir()
-    rows = [
-        {"_id": d.id, "title": d.title, "text": d.text, "kind": d.id.split("-")[1]}
-        for d in documents
-    ]
-    write_rows(work / "docs.jsonl", rows)
     encoder = EncoderConfig(model=str(make_model(root / "model")), device="cpu")
-    build_index(documents, out=work / "index", encoder=encoder)
-    lost = ByWords(documents, lost=[d.id for d in documents[::2]])
-    config = argus.ExposureConfig(k=5, by=("kind",))
-    argus.exposure(work / "docs.jsonl", out=work / "index", retriever=lost, config=config)
+    build_index(corpus(), out=work / "index", encoder=encoder)
     return work
 
 
@@ -78,7 +69,7 @@ def test_an_answer_that_comes_after_the_end_does_not_bring_a_job_back(served, wo
     with page_of(launched) as page:
         page.set_default_timeout(60_000)
         page.route("**/cancel", answer_late)
-        page.goto(f"{url}/page/index/repairs")
+        page.goto(f"{url}/page/-/repairs")
         card = page.locator(f'[data-job="{id_}"]')
         while httpx.get(f"{url}/jobs/{id_}").json()["state"] != "running":
             time.sleep(0.05)
@@ -88,38 +79,12 @@ def test_an_answer_that_comes_after_the_end_does_not_bring_a_job_back(served, wo
         assert card.get_attribute("data-state") == "cancelled"
 
 
-def test_a_fifth_job_is_followed_to_its_end(served, work):
-    url, launched = served
-    ids = [start(url, work) for _ in range(5)]
-    with page_of(launched) as page:
-        page.goto(f"{url}/page/index/repairs")
-        oldest = page.locator(f'[data-job="{ids[0]}"]')
-        httpx.post(f"{url}/jobs/{ids[0]}/cancel").raise_for_status()
-        page.locator(f'[data-job="{ids[0]}"][data-state="cancelled"]').wait_for(timeout=20_000)
-        assert oldest.get_by_role("button", name="Resume").is_visible()
-    for id_ in ids:
-        httpx.post(f"{url}/jobs/{id_}/cancel")
-        wait_for_end(url, id_)
-
-
-@pytest.mark.parametrize("select", ["cause", "slice"])
-def test_every_choice_above_the_documents_filters_them(served, select):
-    url, launched = served
-    with page_of(launched) as page:
-        page.set_default_timeout(15_000)
-        page.goto(f"{url}/page/index/documents")
-        choice = page.locator(f"select[name={select}]")
-        value = choice.locator("option").nth(1).get_attribute("value")
-        choice.select_option(value)
-        page.wait_for_url(f"**{select}=*", timeout=10_000)
-
-
 def test_a_trial_that_nothing_measures_is_not_started(served):
     url, launched = served
     before = httpx.get(f"{url}/jobs").json()["jobs"]
     with page_of(launched) as page:
         page.set_default_timeout(15_000)
-        page.goto(f"{url}/page/index/repairs")
+        page.goto(f"{url}/page/-/repairs")
         page.get_by_role("button", name="Try", exact=True).click()
         page.locator(".start .problem", has_text="nothing is measured").wait_for()
     assert httpx.get(f"{url}/jobs").json()["jobs"] == before
@@ -131,7 +96,7 @@ def test_a_remedy_is_taken_out_once_a_person_has_said_so(served, work):
     before = httpx.get(f"{url}/jobs").json()["jobs"]
     with page_of(launched) as page:
         page.set_default_timeout(15_000)
-        page.goto(f"{url}/page/index/repairs")
+        page.goto(f"{url}/page/-/repairs")
         asked = []
         page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
         page.get_by_role("button", name=f"Undo {blended.remedy}").click()

@@ -13,11 +13,10 @@ import httpx
 import pytest
 
 from argus.data.writing import take_lock
-from argus.errors import ArgusError
-from argus.service.jobs import routes
+from argus.service import api
+from argus.service.api import EventStream
 from argus.service.jobs.planning import may_start
 from argus.service.jobs.queue import end_leftover, signal_group, start_process
-from argus.service.jobs.routes import EventStream
 from argus.service.workplace import STATE
 from argus.verdict import read_verdict
 from tests.service.jobs.conftest import (
@@ -78,45 +77,6 @@ def test_a_job_has_the_options_of_the_file_that_the_service_was_started_with(wor
     assert refused.status_code == 422 and "argus serve --config" in refused.text
 
 
-def test_what_a_command_refuses_is_told_by_the_job(client, work):
-    (work / "log.jsonl").write_text('{"id": "q"}\n')
-    job = wait(client, start(client, judging(work)))
-    assert job["state"] == "failed" and job["exit_code"] == 2
-    assert "log.jsonl" in job["errors"] and "Traceback" not in job["errors"]
-
-
-def test_a_gate_that_fails_is_an_answer(client, work):
-    request = {
-        "command": "gate",
-        "options": {"folders": [str(work / "report")], "min_self_retrieval": 1.0,
-                    "max_never_retrieved_share": 0.0},
-    }  # fmt: skip
-    job = wait(client, start(client, request))
-    assert (job["state"], job["exit_code"] in (0, 1)) == ("done", True), job
-
-
-@pytest.mark.parametrize(
-    ("body", "problem"),
-    [
-        ({"command": "serve"}, "expected one of demo, audit"),
-        ({"command": "repair", "options": {"index": "/etc"}}, "outside the folders"),
-        ({"command": "repair", "options": {"index": "served"}}, "started without one"),
-        ({"command": "gate", "more": 1}, "more"),
-        ({"command": ["gate"]}, "command"),
-        ([], ""),
-    ],
-)
-def test_what_may_not_be_started_is_refused(client, body, problem):
-    answer = client.post("/jobs", json=body)
-    assert answer.status_code == 422 and problem in answer.text
-    assert client.get("/jobs").json()["jobs"] == []
-
-
-@pytest.mark.parametrize("path", ["/jobs/7", "/jobs/7/events", f"/jobs/{2**63}", "/jobs/x"])
-def test_an_unknown_job_is_refused(client, path):
-    assert client.get(path).status_code == 422
-
-
 def test_one_job_at_a_time_writes_a_folder_and_others_pass_it(work):
     with holding(work, jobs_at_once=3) as client:
         first, second = (start(client, held_request(work)) for _ in range(2))
@@ -165,22 +125,6 @@ def test_the_service_ends_and_comes_back_with_what_ran_and_what_waited(work):
         assert wait(client, ran)["state"] == "done"
 
 
-def test_a_second_service_over_a_folder_says_so(client, work):
-    with (
-        pytest.raises(ArgusError, match="is used by another argus serve"),
-        serving(work),
-    ):
-        pass
-
-
-def test_locks_of_jobs_that_ended_just_before_a_service_are_removed(work):
-    (work / STATE).mkdir()
-    left, held = (work / STATE / f"job-{n}.lock" for n in (8, 9))
-    left.touch()
-    with take_lock(held, busy=""), serving(work):
-        assert held.exists() and not left.exists()
-
-
 def test_a_folder_that_cannot_be_written_is_served_without_jobs(work):
     (work / STATE).write_text("no folder")
     with serving(work) as client:
@@ -215,7 +159,7 @@ async def _count(sql):
 
 
 def test_a_client_that_hangs_is_let_go(client, work, monkeypatch):
-    monkeypatch.setattr(routes, "SEND_S", 0.1)
+    monkeypatch.setattr(api, "SEND_S", 0.1)
     id_ = start(client, {"command": "report", "options": {"folder": str(work / "report")}})
     jobs = client.app.state.service.jobs
     blocks = []
@@ -235,22 +179,6 @@ def test_a_client_that_hangs_is_let_go(client, work, monkeypatch):
         client.portal.call(serve)
     assert len(blocks) == 1
     assert wait(client, id_)["state"] == "done"
-
-
-def test_a_client_that_leaves_ends_its_stream(client, work):
-    id_ = start(client, judging(work))
-    jobs = client.app.state.service.jobs
-
-    async def receive():
-        return {"type": "http.disconnect"}
-
-    async def send(message):
-        pass
-
-    async def serve():
-        await asyncio.wait_for(EventStream(jobs, id_, 0)({"type": "http"}, receive, send), 60)
-
-    client.portal.call(serve)
 
 
 def test_what_outlived_its_service_is_ended_and_no_other_process(tmp_path):
@@ -289,7 +217,7 @@ def test_a_process_whose_service_was_killed_is_ended(tmp_path):
         try:
             async with asyncio.timeout(60):
                 await asyncio.to_thread(end_leftover, held)
-                return (await end).code
+                return (await end)[0]
         finally:
             signal_group(running.process.pid, signal.SIGKILL)
 

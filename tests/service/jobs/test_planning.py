@@ -139,14 +139,6 @@ def test_what_is_refused_names_what_was_wrong(place, command, options, where):
     assert str(error.value.where) == where
 
 
-def test_what_the_service_was_started_over_is_used_by_reference(place):
-    planned = plan(
-        place, "exposure", corpus=str(place.folders[0] / "d.jsonl"),
-        out=str(place.folders[0] / "o"), retriever="served",
-    )  # fmt: skip
-    assert "--retriever=mine.py:search" in planned.arguments
-
-
 def test_an_index_elsewhere_is_read_but_not_changed(place, tmp_path):
     other = Workplace(place.folders, index=str(tmp_path / "outside@original"))
     planned = plan(other, "explain", query="q", doc_id="d", index="served")
@@ -180,19 +172,6 @@ def test_what_may_not_be_started_is_not_offered(line):
     assert not may_start(line)
     with pytest.raises(InputError):
         as_request(line, ArgusCommands())
-
-
-@pytest.mark.parametrize(
-    "line", ["argus repair --nothing 1", "argus repair x", "argus repair --index"]
-)
-def test_a_typed_option_that_there_is_not_is_refused(line):
-    with pytest.raises(InputError):
-        as_request(line, ArgusCommands())
-
-
-def test_what_a_person_has_to_fill_in_is_not_offered():
-    assert may_start("argus gate report/ --against before/")
-    assert not may_start("argus gate NEW --against report/")
 
 
 @pytest.mark.parametrize(

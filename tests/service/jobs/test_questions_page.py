@@ -7,7 +7,6 @@ import pytest
 
 import argus
 from argus.traffic.judging.live import LiveJudging
-from argus.traffic.judging.table import read_rows_to_grade
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.served import (
@@ -109,26 +108,6 @@ def test_questions_are_drawn_judged_by_keys_and_written(place):
     assert summary["judged"]["measured"] == 20
     assert f"{100 * summary['estimates'][0]['low']:.1f}%" == interval.split(" to ")[0]
     assert len(LiveJudging.of(folder).grades) == summary["graded"]
-
-
-def test_a_grade_is_skipped_undone_and_kept(place):
-    folder, url, launched = place
-    with page_of(launched) as page:
-        page.goto(f"{url}/page/traffic/questions/judge")
-        before = dict(LiveJudging.of(folder).grades)
-        first = page.locator("#asked").inner_text()
-        press(page, "s")
-        assert page.locator("#asked").inner_text() != first
-        press(page, "2")
-        (graded,) = set(LiveJudging.of(folder).grades.items()) - set(before.items())
-        assert graded[1] == 2
-        page.reload()
-        press(page, "u")
-        assert LiveJudging.of(folder).grades == before
-        page.keyboard.press("u")
-        page.locator("#said", has_text="Nothing to undo").wait_for()
-        rows = read_rows_to_grade(folder / "to_judge.tsv")
-        assert any(attack in row.text for row in rows for attack in ATTACKS)
 
 
 def test_keys_that_come_faster_than_answers_grade_one_document_each(place):

@@ -1,14 +1,12 @@
 """The page of repairs in a real browser: tried, applied, read, undone; with attacks for texts."""
 
 import json
-from urllib.parse import urlencode
 
 import pytest
 
 from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
-from argus.service.page.repairs import ChangedQuestion, Changes, made_already
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.sentence_models import make_model
@@ -88,31 +86,6 @@ def test_a_repair_is_tried_applied_and_undone(place):
     assert state(work)[1] == []
 
 
-def test_the_page_compares_two_states_for_all_documents(place):
-    work, url, launched = place
-    with page_of(launched) as page:
-        page.goto(f"{url}/page/-/compare?{urlencode({'q': 'the mill by the river'})}")
-        page.locator("select[name=a]").select_option(index=1)
-        page.locator("#answers b", has_text="by vectors alone").first.wait_for()
-        page.get_by_role("button", name="Compare for all documents").click()
-        page.get_by_role("heading", name="What changed").wait_for()
-        summary = json.loads((work / "index" / "comparison" / "summary.json").read_text())
-        verdicts = summary["comparison"]["verdicts"]["document"]
-        assert page.locator(".tile.bad b").first.inner_text() == str(verdicts["lost"])
-        keep_pictures(page, "compared")
-
-
-def test_what_is_refused_is_said_beside_the_button(place):
-    _, url, launched = place
-    with page_of(launched, refused=True) as page:
-        page.goto(f"{url}/page/-/repairs")
-        page.get_by_label("Judged questions").fill("/etc/passwd")
-        page.get_by_label("Their judgements").fill("/etc/passwd")
-        page.get_by_role("button", name="Try", exact=True).click()
-        problem = page.locator(".start .problem")
-        problem.filter(has_text="outside the folders").wait_for()
-
-
 def test_the_keyboard_alone_starts_a_trial_and_cancels_it(place):
     work, url, launched = place
     before = state(work)
@@ -132,13 +105,6 @@ def test_the_keyboard_alone_starts_a_trial_and_cancels_it(place):
     assert state(work) == before
 
 
-def test_harmed_questions_come_first_the_worst_of_them_before_all():
-    differences = (0.2, -0.1, 0.0, 0.5, -0.4)
-    changes = Changes.of([ChangedQuestion(str(d), "", 1, 1, d) for d in differences])
-    assert [q.difference for q in changes.rows] == [-0.4, -0.1, 0.5, 0.2]
-    assert (changes.harmed, changes.improved, changes.unchanged) == (2, 2, 1)
-
-
 def reach(page, label, back=False):
     """Press Tab until what has a label, or a text, has the focus."""
     for _ in range(80):
@@ -151,9 +117,3 @@ def reach(page, label, back=False):
         if focus == label:
             return
     raise AssertionError(f"Tab does not reach {label!r}")
-
-
-def test_what_is_in_the_index_is_not_tried_again_unless_it_is_named():
-    assert made_already(["blend", "expand", None]) == {"kb": "expand"}
-    assert made_already(["scenarios"]) == {}
-    assert made_already(["adapt", "scenarios"]) == {"profiles": "scenarios and adapt"}

@@ -1,13 +1,11 @@
 """The table of documents against its own Parquet files, read row by row."""
 
 import os
-from itertools import pairwise
 
 import pyarrow.parquet as pq
 import pytest
 
-from argus.errors import InputError
-from argus.service.page.documents import NEAR, ROWS, DocumentTable, DocumentTables, Filters
+from argus.service.page.tables import NEAR, ROWS, DocumentTable, DocumentTables, Filters
 from benchmarks.serve_documents import make
 
 SIZE = NEAR + 3 * ROWS
@@ -84,12 +82,6 @@ def test_words_are_values_and_never_sql(table, words):
     assert table.page(Filters())[1] == SIZE
 
 
-def test_a_column_that_is_not_there_is_refused(table):
-    for sort in ("x", "label, id", "words", "1"):
-        with pytest.raises(InputError, match="no column"):
-            table.page(Filters(sort=sort))
-
-
 def test_a_table_that_was_written_again_is_read_again(tmp_path):
     make(tmp_path, 10)
     tables = DocumentTables()
@@ -98,11 +90,3 @@ def test_a_table_that_was_written_again_is_read_again(tmp_path):
     make(tmp_path, 12)
     os.utime(tmp_path / "exposure.parquet", ns=(1, 1))
     assert tables.of(tmp_path).page(Filters())[1] == 12
-
-
-def test_links_keep_what_is_chosen_and_turn_the_order():
-    filters = Filters(q="a&b", band="low", page=3)
-    assert filters.sorted_by("rps") == "?q=a%26b&band=low&sort=rps"
-    assert Filters(sort="rps").sorted_by("rps") == "?sort=-rps"
-    assert [Filters(page=n).to_page(n + 1) for n in (1, 2)] == ["?page=2", "?page=3"]
-    assert all(a != b for a, b in pairwise(Filters().to_page(n) for n in range(1, 4)))

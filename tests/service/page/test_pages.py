@@ -1,6 +1,5 @@
 """What the pages answer, without a browser."""
 
-import html
 import io
 import re
 from urllib.parse import urlencode
@@ -18,11 +17,6 @@ PART = {"hx-request": "true"}
 def get(client, page, folder="report", headers=HTML, /, **values):
     query = urlencode({name: str(value) for name, value in values.items()})
     return client.get(f"/page/{folder}/{page}?{query}", headers=headers)
-
-
-def test_the_worst_slice_is_told_first(client):
-    text = get(client, "overview").text
-    assert text.index("Slices, worst first") < text.index("<td>mill")
 
 
 def test_tabs_without_content_stand_apart_and_say_what_to_run(client):
@@ -53,17 +47,6 @@ def test_a_request_that_cannot_be_meant_is_refused_as_a_page(client, page, value
     assert answer.status_code == 422 and told in answer.text and "<h1>" in answer.text
     part = get(client, page, "generative" if page == "generative" else "report", PART, **values)
     assert told in part.text and "<html" not in part.text
-
-
-def test_numbers_out_of_range_are_refused(client):
-    for page, values in (
-        ("documents", {"page": 0}),
-        ("why-not", {"k": 0}),
-        ("compare", {"k": 101}),
-    ):
-        assert get(client, page, **values).status_code == 422
-    box = {"x0": "nan", "x1": 1, "y0": 0, "y1": 1}
-    assert get(client, "map/box", **box).status_code == 422
 
 
 def test_every_text_is_escaped_wherever_it_stands(client):
@@ -98,12 +81,6 @@ def test_no_text_turns_what_stands_beside_it(client):
     )
 
 
-def test_an_id_that_turns_is_sent_back_as_it_is(client):
-    text = get(client, "document", id=ID).text
-    (sent,) = re.findall(r'name="doc" value="([^"]*)"', text)
-    assert html.unescape(sent) == ID
-
-
 def test_why_not_previews_ranks_as_the_explanation_has_them(client):
     from argus.explanation.job import explain
 
@@ -113,22 +90,6 @@ def test_why_not_previews_ranks_as_the_explanation_has_them(client):
     blend = next(f for f in explanation if f.cause == "blend")
     for rank in blend.evidence["rank_without"].values():
         assert f'<td class="num">{rank}</td>' in text
-
-
-@pytest.mark.parametrize(
-    ("values", "told"), [({"q": "a mill"}, "Which document?"), ({"doc": ID}, "Which question?")]
-)
-def test_what_is_left_out_is_asked_for(client, values, told):
-    for headers in (HTML, PART):
-        assert told in get(client, "why-not", "report", headers, **values).text
-    assert told not in get(client, "why-not").text
-    assert told not in get(client, "why-not", q="a mill", doc="cedar-mill").text
-
-
-def test_a_document_tells_its_views_and_who_displaces_it(client):
-    text = get(client, "document", id="cedar-mill").text
-    assert "Its own words that do not find it" in text and ">sentence<" in text
-    assert "The cedar mill was built by the river long ago." in text
 
 
 def test_the_map_and_its_export_hold_what_the_audit_placed(client, place):
@@ -146,21 +107,6 @@ def test_the_map_and_its_export_hold_what_the_audit_placed(client, place):
     everything = {"x0": -1e9, "x1": 1e9, "y0": -1e9, "y1": 1e9}
     assert f"{len(placed)} documents" in get(client, "map/box", **everything).text
     assert "0 documents" in get(client, "map/box", bands="", **everything).text
-
-
-def test_an_index_alone_has_pages_too(place):
-    from starlette.testclient import TestClient
-
-    from argus.service.app import create_app
-    from argus.service.workplace import Workplace
-
-    alone = Workplace(place.folders, index=place.index)
-    with TestClient(create_app(alone), base_url="http://127.0.0.1") as client:
-        wait_until_ready(client)
-        start = client.get("/", headers=HTML)
-        assert start.status_code == 200 and "An index, and no results yet" in start.text
-        text = get(client, "why-not", "-", q="juniper mill", doc="juniper-mill").text
-        assert "Juniper mill" in text
 
 
 def test_a_repair_that_is_not_in_the_index_is_previewed_on_the_question(place):

@@ -8,7 +8,7 @@ from argus.data.types import Document
 from argus.encoders import EncoderConfig
 from argus.indexes.job import build_index
 from argus.service.app import create_app
-from argus.service.page.repairs import Known, known_inputs
+from argus.service.page.repairs import known_inputs
 from argus.service.workplace import open_workplace
 from tests.service.client import Client
 from tests.support.examples import write_rows
@@ -37,38 +37,31 @@ def made(tmp_path_factory):
     return root
 
 
-def shown(place):
+@pytest.mark.parametrize(
+    ("folder", "config", "kind", "shown"),
+    [
+        (".", None, "inputs", 'value="asked.jsonl"'),
+        ("argus-index", None, "outside", "<code>asked.jsonl</code>, <code>judged.tsv</code>: out"),
+        ("argus-index", "argus.toml", "configured", "asked.jsonl, by the service&#39;s settings"),
+    ],
+)
+def test_files_are_filled_in_told_of_or_named_by_where_they_lie(
+    made, monkeypatch, folder, config, kind, shown
+):
+    monkeypatch.chdir(made)
+    place = open_workplace([made / folder], config=config and made / config)
+    expected = {name: {} for name in ("inputs", "configured", "outside")} | {kind: FILES}
+    assert known_inputs(made / "argus-index", place) == expected
     with Client(create_app(place)) as client:
-        return client.open("/page/-/repairs").text
-
-
-def test_files_in_the_folders_are_filled_in(made, monkeypatch):
-    monkeypatch.chdir(made)
-    place = open_workplace([made])
-    assert known_inputs(made / "argus-index", place) == Known(FILES)
-    text = shown(place)
-    assert all(f'value="{file}"' in text for file in FILES.values())
-    assert "outside the folders" not in text
-
-
-def test_files_outside_are_told_and_how_a_trial_reads_them(made, monkeypatch):
-    monkeypatch.chdir(made)
-    place = open_workplace([made / "argus-index"])
-    assert known_inputs(made / "argus-index", place) == Known(outside=FILES)
-    text = shown(place)
-    assert "<code>asked.jsonl</code>, <code>judged.tsv</code>: outside the folders" in text
-    assert 'value="asked.jsonl"' not in text
-
-
-def test_files_of_the_settings_that_jobs_have_are_named_and_not_sent(made, monkeypatch):
-    monkeypatch.chdir(made)
-    place = open_workplace([made / "argus-index"], config=made / "argus.toml")
-    assert known_inputs(made / "argus-index", place) == Known(configured=FILES)
-    text = shown(place)
-    assert 'value="" placeholder="asked.jsonl, by the service&#39;s settings"' in text
-    assert "outside the folders" not in text
+        text = client.open("/page/-/repairs").text
+    assert shown in text and ("outside the folders" in text) == (kind == "outside")
+    assert kind == "inputs" or 'value="asked.jsonl"' not in text
 
 
 def test_without_settings_nothing_is_known(made, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert known_inputs(made / "argus-index", open_workplace([made / "argus-index"])) == Known()
+    assert known_inputs(made / "argus-index", open_workplace([made / "argus-index"])) == {
+        "inputs": {},
+        "configured": {},
+        "outside": {},
+    }

@@ -13,7 +13,7 @@ from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.llm import Estimate, Ledger, ModelConfig, Prompt, estimate
 from argus.llm import State as PromptState
 from argus.llm.ledger import ledger_to_read
-from argus.llm.plan import answer_bound, request_keys
+from argus.llm.model import answer_bound, request_keys
 from argus.llm.structured import without_thoughts
 from argus.scenarios.qa.cases import cases, retrieve
 from argus.scenarios.qa.compare import Answered, Case, answer_prompts, judge_prompts

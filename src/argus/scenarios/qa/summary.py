@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from argus.evaluation.summary import MissingDocuments
 from argus.jobs.recorded_model import Answers
-from argus.llm.plan import EstimateFigures
+from argus.llm.model import EstimateFigures
 from argus.measures.significance import DifferenceFigures
 
 MEASURE: Final = "nDCG@10"

@@ -1,12 +1,12 @@
-"""Turn a request into a command line: which commands may be started, with which options."""
+"""Turn a request into a command line of Argus, within the commands and options that it allows."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -43,7 +43,7 @@ PROMPT_ONLY = {
 }
 """Every other command, and why it is none of a service's jobs."""
 OF_THE_SERVICE = ("index", "retriever", "store", "encoder")
-"""Options that name a source of the service by reference; an index may also be a path."""
+"""Options that name a source of the service by reference. An index may also be a path."""
 PLACES = ("index", "corpus", "kb")
 """Text options that name a file or folder, perhaps a state of it."""
 TEXTS = frozenset({
@@ -60,8 +60,7 @@ REFUSED = frozenset({"trust_remote_code", "revision", CONFIG, "adapter"})
 REFUSED_OF = frozenset({("suite", "file")})  # it names retrievers, models and code
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(NamedTuple):
     """One option, or argument, of a command.
 
     option: "" of an argument. off: the opposite of a flag, "" where it has none. default: whether
@@ -101,8 +100,7 @@ class JobRequest(BaseModel):
     )
 
 
-@dataclass(frozen=True)
-class Planned:
+class Planned(NamedTuple):
     """A command that may be run. writes: folders and files that it alone may write meanwhile."""
 
     words: tuple[str, ...]
@@ -121,44 +119,49 @@ def plan_job(
     """Return the command of a request.
 
     wrote: paths that jobs wrote before. Raises InputError for a command that may not be started, an
-    option that it has not or that is set on the command line alone, a value that it would refuse, a
-    path outside the folders, and a file to write that is somebody else's.
+    option that it has not or that only the command line sets, a value that it would refuse, a path
+    outside the folders, and a file to write that no job made.
     """
     words = tuple(request.command.split())
     command = " ".join(words)
     if command not in STARTABLE:
-        raise InputError(
-            repr(command), expected=f"one of {', '.join(STARTABLE)}",
-            fix="Run other commands at a prompt.", where="command",
-        )  # fmt: skip
+        expected, fix = f"one of {', '.join(STARTABLE)}", "Run other commands at a prompt."
+        raise InputError(repr(command), expected=expected, fix=fix, where="command")
     declared = commands.declared(words)
     values = _by_name(request.options, declared, command)
-    named: list[str] = []
-    alone: list[str] = []
+    served = {file: name for name, file in workplace.inputs.items()}
+    options: list[str] = []
+    positional: list[str] = []
     writes: list[Path] = []
     for one in declared:
         value = values.get(one.name)
         if value is None:
             if one.written and one.kind == "path" and one.default:
-                raise InputError(
-                    "not said", expected="a folder inside those that the service was started over",
-                    fix="Name one.", where=one.name,
-                )  # fmt: skip
+                expected = "a folder inside those that the service was started over"
+                raise InputError("not said", expected=expected, fix="Name one.", where=one.name)
             continue
         several = value if isinstance(value, list) else [value]
         texts = [_text(one, v, workplace) for v in several]
         if one.kind == "flag":
-            named += filter(None, texts)
+            options += filter(None, texts)
             continue
         if one.written:
             of_index = one.name == "index"
             writes += [parse_index_spec(t).path if of_index else Path(t) for t in texts]
-            _check_files(one, writes, workplace, wrote)
+            for file in (path for path in writes if path.is_file()):
+                if file in served or str(file) not in wrote:
+                    kind = f"what is served ({served[file]})" if file in served else "there already"
+                    raise InputError(
+                        f"{file} is {kind}",
+                        expected="a file that a job of this service made, or none yet",
+                        fix="Name another file: what is there would be lost.",
+                        where=one.name,
+                    )
         if one.option:  # a value is part of its option's word, whatever it holds
-            named += [f"{one.option}={text}" for text in texts]
+            options += [f"{one.option}={text}" for text in texts]
         else:
-            alone += texts
-    arguments = (*named, *(("--", *alone) if alone else ()))
+            positional += texts
+    arguments = (*options, *(("--", *positional) if positional else ()))
     if workplace.config is not None and any(one.name == CONFIG for one in declared):
         arguments = (f"--{CONFIG}={workplace.config.resolve()}", *arguments)
     commands.check(words, arguments)
@@ -175,10 +178,8 @@ def _by_name(
         name = key.replace("-", "_")
         one = names.get(name) or names.get(f"{name}_")
         if one is None:
-            raise InputError(
-                f"{command} has no such option",
-                expected=f"one of {', '.join(names)}", fix="Leave it out.", where=key,
-            )  # fmt: skip
+            got, expected = f"{command} has no such option", f"one of {', '.join(names)}"
+            raise InputError(got, expected=expected, fix="Leave it out.", where=key)
         is_named = one.kind != "text" or one.name in {*TEXTS, *OF_THE_SERVICE, *PLACES}
         if not is_named or one.name in REFUSED or (command, one.name) in REFUSED_OF:
             raise InputError(
@@ -193,61 +194,36 @@ def _by_name(
     return values
 
 
-def _check_files(
-    one: Declared, writes: Sequence[Path], workplace: Workplace, wrote: Collection[str]
-) -> None:
-    """Raise InputError for a file that a job would overwrite though no job made it."""
-    served = {file: name for name, file in workplace.inputs.items()}
-    for file in (path for path in writes if path.is_file()):
-        if file in served or str(file) not in wrote:
-            what = f"what is served ({served[file]})" if file in served else "there already"
-            raise InputError(
-                f"{file} is {what}", expected="a file that a job of this service made, or none yet",
-                fix="Name another file: what is there would be lost.", where=one.name,
-            )  # fmt: skip
-
-
 def _text(one: Declared, value: Value, workplace: Workplace) -> str:
     """Return one value as it goes on the command line."""
+    wrong = partial(InputError, fix="Correct it.", where=one.name)
     if one.kind == "flag":
         if not isinstance(value, bool):
-            raise InputError(
-                repr(value), expected="true or false", fix="Correct it.", where=one.name
-            )
+            raise wrong(repr(value), expected="true or false")
         return one.option if value else one.off
     if isinstance(value, bool) or value is None:
-        raise InputError(
-            repr(value), expected="a text or a number", fix="Correct it.", where=one.name
-        )
+        raise wrong(repr(value), expected="a text or a number")
     text = str(value)
     if not text or len(text) > MAX_CHARACTERS or "\0" in text:
-        raise InputError(
-            f"a value of {len(text):,} characters",
-            expected=f"from 1 to {MAX_CHARACTERS:,}, none of them null", fix="Correct it.",
-            where=one.name,
-        )  # fmt: skip
+        expected = f"from 1 to {MAX_CHARACTERS:,}, none of them null"
+        raise wrong(f"a value of {len(text):,} characters", expected=expected)
     is_source = one.name == "index" or (one.name in OF_THE_SERVICE and one.kind == "text")
-    if text == SERVED and (is_source or one.name == "corpus"):
-        return _referred(one, text, workplace)
-    if text.startswith(BESIDE) and is_source:
-        return _referred(one, text, workplace)
+    is_reference = text == SERVED and (is_source or one.name == "corpus")
+    if is_reference or (text.startswith(BESIDE) and is_source):
+        return _resolve_reference(one, text, workplace)
     if is_source and one.name != "index":
-        raise InputError(
-            "is named where the service is started, never by a request", expected=SERVED,
-            fix="Start the service with it.", where=one.name,
-        )  # fmt: skip
+        got = "is named where the service is started, never by a request"
+        raise InputError(got, expected=SERVED, fix="Start the service with it.", where=one.name)
     return _inside(one, text, workplace) if one.kind == "path" or one.name in PLACES else text
 
 
-def _referred(one: Declared, reference: str, workplace: Workplace) -> str:
+def _resolve_reference(one: Declared, reference: str, workplace: Workplace) -> str:
     """Return the source that a reference such as "served" stands for in a command line."""
     name = workplace.named(reference, one.name)
     if name is None:
-        raise InputError(
-            f"{reference!r}, and the service was started without one",
-            expected=f"--{one.name if reference == SERVED else 'beside'} of argus serve",
-            fix="Start it with one.", where=one.name,
-        )  # fmt: skip
+        got = f"{reference!r}, and the service was started without one"
+        expected = f"--{one.name if reference == SERVED else 'beside'} of argus serve"
+        raise InputError(got, expected=expected, fix="Start it with one.", where=one.name)
     if one.name != "index":
         return name
     spec = parse_index_spec(name)
@@ -263,20 +239,18 @@ def _inside(one: Declared, text: str, workplace: Workplace) -> str:
     try:
         real, is_inside = path.resolve(), workplace.contains(path)
     except (OSError, RuntimeError, ValueError) as error:
-        raise InputError(
-            str(error), expected="a path", fix="Correct it.", where=one.name
-        ) from error
+        got, fix = str(error), "Correct it."
+        raise InputError(got, expected="a path", fix=fix, where=one.name) from error
     if not is_inside:
         raise InputError(
             f"{text!r} lies outside the folders that the service was started over",
             expected=f"a path in {', '.join(map(str, workplace.folders))}",
-            fix="Start the service over that folder, too.", where=one.name,
-        )  # fmt: skip
+            fix="Start the service over that folder, too.",
+            where=one.name,
+        )
     if STATE in real.parts:
-        raise InputError(
-            f"{text!r} is where the service keeps its own state", expected="another path",
-            fix="Name a file or folder beside it.", where=one.name,
-        )  # fmt: skip
+        got, fix = f"{text!r} is where the service keeps its own state", "Name a file or folder"
+        raise InputError(got, expected="another path", fix=f"{fix} beside it.", where=one.name)
     return str(real) if state is None else f"{real}@{state}"
 
 
@@ -295,14 +269,35 @@ def as_request(line: str, commands: Commands) -> JobRequest:
     Raises InputError for one that may not be started, and for an option that it has not.
     """
     words, command = _split(line)
+    refuse = partial(InputError, fix="Leave it out.", where="command")
     if not command:
-        raise InputError(
-            repr(line), expected=f"argus and one of {', '.join(STARTABLE)}",
-            fix="Run it at a prompt.", where="command",
-        )  # fmt: skip
+        expected, fix = f"argus and one of {', '.join(STARTABLE)}", "Run it at a prompt."
+        raise InputError(repr(line), expected=expected, fix=fix, where="command")
     declared = commands.declared(command.split())
+    flags = {word: one for one in declared if one.kind == "flag" for word in (one.option, one.off)}
+    named = {one.option: one for one in declared if one.kind != "flag" and one.option}
+    arguments = [one for one in declared if not one.option]
     options: dict[str, Value | list[Value]] = {}
-    for one, value in _values(words[1 + len(command.split()) :], declared):
+    rest, is_after_dashes = words[1 + len(command.split()) :], False
+    while rest:
+        word, value = rest.pop(0), ""
+        one: Declared | None = None
+        if word == "--" and not is_after_dashes:
+            is_after_dashes = True
+            continue
+        if word.startswith("--") and not is_after_dashes:
+            name, equals, value = word.partition("=")
+            if word in flags:
+                options[flags[word].name] = word == flags[word].option
+                continue
+            one = named.get(name)
+            if one is None or not (equals or rest):
+                raise refuse(word, expected="an option of the command, with its value")
+            value = value if equals else rest.pop(0)
+        elif arguments:
+            one, value = (arguments[0] if arguments[0].several else arguments.pop(0)), word
+        else:
+            raise refuse(repr(word), expected="no further argument")
         if one.several:
             earlier = options.setdefault(one.name, [])
             assert isinstance(earlier, list)
@@ -323,34 +318,3 @@ def _split(line: str) -> tuple[list[str], str]:
             if (command := " ".join(words[1:n])) in STARTABLE:
                 return words, command
     return words, ""
-
-
-def _values(words: Sequence[str], declared: Sequence[Declared]) -> Iterator[tuple[Declared, Value]]:
-    """Yield options and arguments with their values."""
-    arguments = [one for one in declared if not one.option]
-    rest, is_alone = list(words), False
-    while rest:
-        word = rest.pop(0)
-        if word == "--" and not is_alone:
-            is_alone = True
-        elif word.startswith("--") and not is_alone:
-            name, equals, value = word.partition("=")
-            flag = next(
-                (d for d in declared if d.kind == "flag" and word in (d.option, d.off)), None
-            )
-            one = next((d for d in declared if d.kind != "flag" and d.option == name), None)
-            if flag is not None:
-                yield flag, word == flag.option
-            elif one is not None and (equals or rest):
-                yield one, value if equals else rest.pop(0)
-            else:
-                raise InputError(
-                    word, expected="an option of the command, with its value", fix="Leave it out.",
-                    where="command",
-                )  # fmt: skip
-        elif arguments:
-            yield (arguments[0] if arguments[0].several else arguments.pop(0)), word
-        else:
-            raise InputError(
-                repr(word), expected="no further argument", fix="Leave it out.", where="command"
-            )

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from argus.data.rows import whole_number
 from argus.data.writing import take_lock
@@ -21,13 +21,12 @@ from argus.service.jobs.planning import NAME, Commands, JobRequest, Planned, as_
 from argus.service.jobs.table import (
     AT_AN_END,
     RESUMABLE,
+    Attempt,
     JobEvent,
     JobList,
-    JobProgress,
     JobRecord,
     JobState,
     JobTable,
-    Kept,
 )
 from argus.service.workplace import Workplace
 
@@ -35,14 +34,15 @@ MAX_WAITING = 200  # jobs
 STEP_EVERY_S = 1.0  # between two steps of one job that are kept
 AGAIN_S = 1.0  # until a change that could not be written is tried again
 BROUGHT = "Not started: its folder was brought from elsewhere. Resume it if you want it here.\n"
-WELL: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",): (0, 1)}
-"""Exit codes of commands that end well with others than 0: a check that failed is an answer."""
+SUCCESS_CODES: dict[tuple[str, ...], tuple[int, ...]] = {("gate",): (0, 1), ("history",): (0, 1)}
+"""Exit codes of commands that succeed with others than 0: a check that failed is an answer."""
 KEPT_BYTES = 65_536  # of the end of each stream
 BLOCK = 16_384
 MAX_LINE = 1 << 20
 GRACE_S = (10.0, 5.0)
 """Seconds that a process has after SIGINT, and after SIGTERM, before the next signal."""
 BEGINS_S = 30.0  # until a started process has written its number, at the latest
+POLL_S = 0.02
 CHILD = """
 import contextlib, os, runpy, sys
 with contextlib.suppress(OSError):  # a full disk
@@ -94,14 +94,14 @@ class Jobs:
         try:
             self._table = JobTable(self.home)
             for id_ in self._table.running():
-                end_leftover(self._held(id_))
+                end_leftover(self._lock_of(id_))
                 self._table.end(id_, JobState.INTERRUPTED, None)
             if not self._table.settle():
                 for job in self._table.queued():
                     self._table.end(job.id, JobState.INTERRUPTED, None, "", BROUGHT)
-            for held in self.home.glob("job-*.lock"):  # of jobs that ended just before the service
-                if held.is_file() and not is_held(held):
-                    held.unlink(missing_ok=True)
+            for lock in self.home.glob("job-*.lock"):  # of jobs that ended just before the service
+                if lock.is_file() and not is_held(lock):
+                    lock.unlink(missing_ok=True)
             self._schedule()
         except ArgusError as error:  # searches go on without jobs
             if self._table is not None:
@@ -135,21 +135,28 @@ class Jobs:
             request = JobRequest(command=typed.command, options=options)
         planned = self._plan(request)
         if len(self.table.queued()) >= MAX_WAITING:
-            raise InputError(
-                f"{MAX_WAITING} jobs wait already", expected="fewer",
-                fix="Wait for some of them, or cancel some.", where="jobs",
-            )  # fmt: skip
-        id_ = self.table.add(request, planned)
-        self._planned[id_] = planned
-        self._schedule()
-        return self.job(id_)
+            got, fix = f"{MAX_WAITING} jobs wait already", "Wait for some of them, or cancel some."
+            raise InputError(got, expected="fewer", fix=fix, where="jobs")
+        return self._queue(self.table.add(request, planned), planned)
+
+    def resume(self, id_: int) -> JobRecord:
+        """Queue the same request again, which goes on from where it ended.
+
+        Raises InputError where it did not end, and where this service would not start it.
+        """
+        state = self.job(id_)["state"]
+        if state not in RESUMABLE:
+            expected, fix = f"one that is {', '.join(RESUMABLE)}", "Start it anew, or wait for it."
+            raise InputError(f"job {id_} is {state}", expected=expected, fix=fix, where="id")
+        planned = self._plan(self.table.request_of(id_))
+        self.table.again(id_, planned)
+        return self._queue(id_, planned)
 
     def job(self, id_: int) -> JobRecord:
         """Return a job; InputError for an id that there is not."""
         if (job := self.table.job(id_)) is None:
-            raise InputError(
-                f"job {id_}", expected="the id of a job", fix="See the list of jobs.", where="id"
-            )
+            fix = "See the list of jobs."
+            raise InputError(f"job {id_}", expected="the id of a job", fix=fix, where="id")
         return job
 
     def latest(self, most: int, before: int | None = None) -> JobList:
@@ -172,23 +179,6 @@ class Jobs:
                 self._processes[id_].cancel()
         return self.job(id_)
 
-    def resume(self, id_: int) -> JobRecord:
-        """Queue the same request again, which goes on from what it left.
-
-        Raises InputError where it did not end, and where this service would not start it.
-        """
-        state = self.job(id_)["state"]
-        if state not in RESUMABLE:
-            raise InputError(
-                f"job {id_} is {state}", expected=f"one that is {', '.join(RESUMABLE)}",
-                fix="Start it anew, or wait for it.", where="id",
-            )  # fmt: skip
-        planned = self._plan(self.table.kept(id_).request)
-        self.table.again(id_, planned)
-        self._planned[id_] = planned
-        self._schedule()
-        return self.job(id_)
-
     def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
         """Return the events of a job after one of them."""
         return self.table.events(id_, after, most)
@@ -209,12 +199,17 @@ class Jobs:
     def _plan(self, request: JobRequest) -> Planned:
         return plan_job(request, self.workplace, self.commands, self.table.wrote())
 
+    def _queue(self, id_: int, planned: Planned) -> JobRecord:
+        self._planned[id_] = planned
+        self._schedule()
+        return self.job(id_)
+
     def _wake(self) -> None:
         """Let all who wait look again."""
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def _held(self, id_: int) -> Path:
+    def _lock_of(self, id_: int) -> Path:
         return self.home / f"job-{id_}.lock"
 
     def _schedule(self) -> None:
@@ -249,7 +244,7 @@ class Jobs:
         except ArgusError:  # the table cannot be read now
             asyncio.get_running_loop().call_later(AGAIN_S, self._schedule_soon)
 
-    async def _run(self, job: Kept, planned: Planned) -> None:
+    async def _run(self, job: Attempt, planned: Planned) -> None:
         """Run a job to its end, and note how it ended."""
         try:
             self.table.begin(job.id)
@@ -258,39 +253,49 @@ class Jobs:
             return
         self._wake()
         try:
-            again = [a for a in planned.arguments if a != "--fresh" or job.attempt == 1]
-            running = await start_process(planned.words, again, self._held(job.id))
+            again = [a for a in planned.arguments if a != "--fresh" or job.number == 1]
+            running = await start_process(planned.words, again, self._lock_of(job.id))
         except (OSError, ArgusError) as error:
             await self._end(job.id, JobState.FAILED, None, "", f"{error}\n")
             return
         self._processes[job.id] = running
         if job.id in self._unwanted or self._closing:
             running.cancel()
-        ended = await running.watch(self._notes(job.id))
-        if ended.code in WELL.get(planned.words, (0,)):
+        code, output, errors = await running.watch(self._follow(job.id))
+        if code in SUCCESS_CODES.get(planned.words, (0,)):
             state = JobState.DONE
         elif running.cancelled:
             state = JobState.INTERRUPTED if self._closing else JobState.CANCELLED
         else:
             state = JobState.FAILED
-        await self._end(job.id, state, *ended)
-        self._held(job.id).unlink(missing_ok=True)
+        await self._end(job.id, state, code, output, errors)
+        self._lock_of(job.id).unlink(missing_ok=True)
 
-    def _notes(self, id_: int) -> Callable[[JobProgress], None]:
-        """Return a function that keeps the progress of a job: first of each step, then seldom."""
-        last, step = 0.0, ""
+    def _follow(self, id_: int) -> Callable[[Step], None]:
+        """Return a function that keeps the progress of a job: first of each step, then seldom.
 
-        def heard(progress: JobProgress) -> None:
-            nonlocal last, step
-            now, ends = time.monotonic(), progress["done"] == progress["total"]
-            if progress["step"] == step and now - last < STEP_EVERY_S and not ends:
+        The pace of a step tells when it will end.
+        """
+        name, since, first, noted = "", 0.0, 0, 0.0
+
+        def follow(step: Step) -> None:
+            nonlocal name, since, first, noted
+            now, done, total, is_new = time.monotonic(), step["done"], step["total"], False
+            if step["step"] != name or done < first:
+                is_new = step["step"] != name
+                name, since, first = step["step"], now, done
+            if not is_new and now - noted < STEP_EVERY_S and done != total:
                 return
-            last, step = now, progress["step"]
+            noted, eta = now, None
+            if total is not None and done > first:
+                eta = round((now - since) / (done - first) * max(total - done, 0), 1)
             with suppress(ArgusError):  # a full disk is no reason to end the job
-                self.table.step(id_, progress)
+                self.table.step(
+                    id_, {"step": name[:200], "done": done, "total": total, "eta_s": eta}
+                )
                 self._wake()
 
-        return heard
+        return follow
 
     async def _end(
         self, id_: int, state: JobState, code: int | None, output: str, errors: str
@@ -308,14 +313,6 @@ class Jobs:
                 return
 
 
-class Ended(NamedTuple):
-    """How a process ended. code: negative of a signal, as Python has it."""
-
-    code: int
-    output: str
-    errors: str
-
-
 class Running:
     """A process in a process group of its own, so that it is signalled with its children."""
 
@@ -323,30 +320,35 @@ class Running:
         self.process, self.cancelled = process, False
         self._stopping: asyncio.Task[None] | None = None
 
-    async def watch(self, heard: Callable[[JobProgress], None]) -> Ended:
-        """Read its streams until it ends; `heard` is called with each line of progress."""
+    async def watch(self, follow: Callable[[Step], None]) -> tuple[int, str, str]:
+        """Read its streams until it ends; `follow` is called with each line of progress.
+
+        Returns its exit code, negative of a signal, and the ends of its output and its errors.
+        """
         assert self.process.stdout is not None and self.process.stderr is not None
-        clock, ends = _clock(), {"output": b"", "errors": b""}
 
-        def keep(name: str, block: bytes) -> None:
-            ends[name] = (ends[name] + block)[-KEPT_BYTES:]
+        async def read_output(stream: asyncio.StreamReader) -> bytes:
+            end = b""
+            while block := await stream.read(BLOCK):
+                end = (end + block)[-KEPT_BYTES:]
+            return end
 
-        async def read_errors(stream: asyncio.StreamReader) -> None:
+        async def read_errors(stream: asyncio.StreamReader) -> bytes:
+            end = b""
             async for line in _lines(stream):
                 if (step := read_step(line)) is None:
-                    keep("errors", line.encode())
+                    end = (end + line.encode())[-KEPT_BYTES:]
                 else:
-                    heard(clock(step))
+                    follow(step)
+            return end
 
-        async def read_output(stream: asyncio.StreamReader) -> None:
-            while block := await stream.read(BLOCK):
-                keep("output", block)
-
-        await asyncio.gather(read_errors(self.process.stderr), read_output(self.process.stdout))
+        output, errors = await asyncio.gather(
+            read_output(self.process.stdout), read_errors(self.process.stderr)
+        )
         code = await self.process.wait()
         if self._stopping is not None:
             self._stopping.cancel()
-        return Ended(code, *(end.decode("utf-8", "replace") for end in ends.values()))
+        return code, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace")
 
     def cancel(self) -> None:
         """Ask it to stop: SIGINT as Ctrl-C does, then SIGTERM, then SIGKILL."""
@@ -361,13 +363,13 @@ class Running:
             await asyncio.sleep(grace)
 
 
-async def start_process(words: Sequence[str], arguments: Sequence[str], held: Path) -> Running:
-    """Start a command of Argus. held: a file whose lock is held as long as the process lives.
+async def start_process(words: Sequence[str], arguments: Sequence[str], file: Path) -> Running:
+    """Start a command of Argus. file: its lock is held as long as the process lives.
 
     The process writes its number there itself: a service that is killed right after the start has
     no time to.
     """
-    with take_lock(held, busy=f"{held}: this job runs already.") as lock:
+    with take_lock(file, busy=f"{file}: this job runs already.") as lock:
         lock.truncate(0)
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-c", CHILD, str(lock.fileno()), *words, *arguments,
@@ -378,33 +380,33 @@ async def start_process(words: Sequence[str], arguments: Sequence[str], held: Pa
     return Running(process)
 
 
-def end_leftover(held: Path) -> None:
+def end_leftover(file: Path) -> None:
     """End the process of a job that outlived the service which started it, if it still lives.
 
-    The lock of `held` tells: a process of the same number that is another one does not hold it.
+    The lock of `file` tells: another process of the same number does not hold it.
     """
     until, pid = time.monotonic() + BEGINS_S, None
     while pid is None:
-        if time.monotonic() > until or not is_held(held):
+        if time.monotonic() > until or not is_held(file):
             return
         with suppress(OSError):
-            pid = whole_number(held.read_text(encoding="ascii", errors="replace"))
-        time.sleep(0.02)
+            pid = whole_number(file.read_text(encoding="ascii", errors="replace"))
+        time.sleep(POLL_S)
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
         signal_group(pid, number)
         until = time.monotonic() + 2
         while time.monotonic() < until:
-            if not is_held(held):
+            if not is_held(file):
                 return
-            time.sleep(0.02)
+            time.sleep(POLL_S)
 
 
-def is_held(held: Path) -> bool:
+def is_held(file: Path) -> bool:
     """Return whether a process of a job lives."""
-    if not held.is_file():
+    if not file.is_file():
         return False
     try:
-        take_lock(held, busy="").close()
+        take_lock(file, busy="").close()
     except ArgusError:
         return True
     return False
@@ -414,23 +416,6 @@ def signal_group(pid: int, number: signal.Signals) -> None:
     """Send a signal to a process group, if there is one."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, number)
-
-
-def _clock() -> Callable[[Step], JobProgress]:
-    """Return a function that tells from the pace of a step when it will end."""
-    name, since, first = "", 0.0, 0
-
-    def progress(step: Step) -> JobProgress:
-        nonlocal name, since, first
-        now, done, total = time.monotonic(), step["done"], step["total"]
-        if step["step"] != name or done < first:
-            name, since, first = step["step"], now, done
-        eta = None
-        if total is not None and done > first:
-            eta = round((now - since) / (done - first) * max(total - done, 0), 1)
-        return {"step": name[:200], "done": done, "total": total, "eta_s": eta}
-
-    return progress
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:

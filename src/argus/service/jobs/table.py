@@ -41,7 +41,7 @@ CREATE INDEX IF NOT EXISTS jobs_by_state ON jobs (state);
 
 
 class JobState(StrEnum):
-    """Where a job is. Interrupted: the service ended while it ran."""
+    """State of a job. Interrupted: the service ended while it ran."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -56,9 +56,9 @@ AT_AN_END = (JobState.DONE, *RESUMABLE)
 
 
 class JobProgress(TypedDict):
-    """Where its step stands. total, eta_s (seconds to the end of the step): None if not known.
+    """Where a job's step stands. total, eta_s (seconds to the end of the step): None if not known.
 
-    step: what it does.
+    step: the step, in words.
     done: how much of it is done.
     total: how much there is in all; None where that is not known.
     eta_s: seconds to the end of the step; None where that is not known.
@@ -131,16 +131,16 @@ class JobEvent(TypedDict):
     progress: JobProgress | None
 
 
-class Kept(NamedTuple):
-    """A job as the table has it. Its request is planned again before it is run."""
+class Attempt(NamedTuple):
+    """A job that is started: its id, its request, which is planned again, and which attempt."""
 
     id: int
     request: JobRequest
-    attempt: int
+    number: int
 
 
 class JobTable:
-    """Jobs and their events. Each change is whole or not there, of whatever thread.
+    """Jobs and their events. Each change, from any thread, is whole or not there.
 
     Raises ArgusError where the file cannot be read or written, a full disk among the reasons.
     """
@@ -159,7 +159,7 @@ class JobTable:
     def settle(self) -> bool:
         """Note where the file lies; return whether it lay there when it was last opened.
 
-        One that was copied or unpacked here has another inode: it may be a stranger's.
+        A file that was copied or unpacked here has another inode: it may be a stranger's.
         """
         with self._guarded():
             here = self.path.stat().st_ino % 2**31  # fits into the pragma
@@ -181,25 +181,24 @@ class JobTable:
 
     def add(self, request: JobRequest, planned: Planned) -> int:
         """Queue a job; return its id."""
+        insert = (
+            "INSERT INTO jobs (request, line, writes, state, attempt, queued_at) "
+            "VALUES (?, ?, ?, ?, 1, ?)"
+        )
         columns = (json.dumps(request.model_dump()), *_plan(planned), JobState.QUEUED, utc_now())
         with self._changing():
-            id_ = self._sql.execute(
-                "INSERT INTO jobs (request, line, writes, state, attempt, queued_at) "
-                "VALUES (?, ?, ?, ?, 1, ?)",
-                columns,
-            ).lastrowid
+            id_ = self._sql.execute(insert, columns).lastrowid
             assert id_ is not None
             self._note(id_, JobState.QUEUED)
         return id_
 
     def again(self, id_: int, planned: Planned) -> None:
         """Queue a job that ended once more; one that was cancelled in the queue never began."""
-        self._change(
-            id_, JobState.QUEUED,
+        change = (
             "line = ?, writes = ?, attempt = attempt + (started_at IS NOT NULL), queued_at = ?, "
-            "started_at = NULL, finished_at = NULL, exit_code = NULL",
-            *_plan(planned), utc_now(),
-        )  # fmt: skip
+            "started_at = NULL, finished_at = NULL, exit_code = NULL"
+        )
+        self._change(id_, JobState.QUEUED, change, *_plan(planned), utc_now())
 
     def begin(self, id_: int) -> None:
         """Note that a job runs."""
@@ -223,23 +222,22 @@ class JobTable:
         change = "finished_at = ?, exit_code = ?, output = ?, errors = ?"
         self._change(id_, state, change, utc_now(), code, output, errors)
 
-    def queued(self) -> list[Kept]:
+    def queued(self) -> list[Attempt]:
         """Return the jobs that wait, in their order."""
         query = "SELECT * FROM jobs WHERE state = ? ORDER BY queued_at, id"
-        return self._read(_kept, query, JobState.QUEUED)
+        return self._read(_attempt, query, JobState.QUEUED)
 
-    def kept(self, id_: int) -> Kept:
+    def request_of(self, id_: int) -> JobRequest:
         """Return the request of a job that is there."""
-        return self._read(_kept, "SELECT * FROM jobs WHERE id = ?", id_)[0]
+        return self._read(_attempt, "SELECT * FROM jobs WHERE id = ?", id_)[0].request
 
     def wrote(self) -> frozenset[str]:
         """Return the paths that jobs wrote which began."""
         query = "SELECT writes FROM jobs WHERE started_at IS NOT NULL OR attempt > 1"
-        rows = self._read(_writes, query)
-        return frozenset(path for paths in rows for path in paths)
+        return frozenset(path for paths in self._read(_writes, query) for path in paths)
 
     def running(self) -> list[int]:
-        """Return the jobs that run."""
+        """Return the ids of the jobs that run."""
         query = "SELECT id FROM jobs WHERE state = ?"
         return self._read(lambda row: int(row["id"]), query, JobState.RUNNING)
 
@@ -248,29 +246,28 @@ class JobTable:
         return next(iter(self._read(self._record, "SELECT * FROM jobs WHERE id = ?", id_)), None)
 
     def latest(self, most: int, before: int | None = None) -> list[JobRecord]:
-        """Return jobs, the latest first; before: those of smaller ids alone."""
+        """Return jobs, the latest first. before: only those of smaller ids."""
         query = "SELECT * FROM jobs WHERE ? IS NULL OR id < ? ORDER BY id DESC LIMIT ?"
         return self._read(self._record, query, before, before, most)
 
     def events(self, id_: int, after: int, most: int) -> list[JobEvent]:
         """Return the events of a job after one of them, in order."""
+
+        def event_of(row: sqlite3.Row) -> JobEvent:
+            state, progress = JobState(row["state"]), _progress(row)
+            return {**dict(row), "state": state, "progress": progress}  # type: ignore[typeddict-item]
+
         query = "SELECT * FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?"
-        return self._read(
-            lambda row: {
-                "id": row["id"], "job": row["job"], "at": row["at"],
-                "state": JobState(row["state"]), "progress": _progress(row),
-            },
-            query, id_, after, most,
-        )  # fmt: skip
+        return self._read(event_of, query, id_, after, most)
 
     def _record(self, row: sqlite3.Row) -> JobRecord:
-        state = JobState(row["state"])
-        last = self._read(
-            _progress,
-            "SELECT progress FROM events WHERE job = ? AND progress IS NOT NULL "
-            "ORDER BY id DESC LIMIT 1",
-            row["id"],
-        ) if state == JobState.RUNNING else []  # fmt: skip
+        state, last = JobState(row["state"]), list[JobProgress | None]()
+        if state == JobState.RUNNING:
+            query = (
+                "SELECT progress FROM events WHERE job = ? AND progress IS NOT NULL "
+                "ORDER BY id DESC LIMIT 1"
+            )
+            last = self._read(_progress, query, row["id"])
         return {
             "id": row["id"], "command": row["line"], "state": state, "attempt": row["attempt"],
             "resumable": state in RESUMABLE, "writes": _writes(row),
@@ -327,8 +324,8 @@ def _plan(planned: Planned) -> tuple[str, str]:
     return planned.line, json.dumps([str(path) for path in planned.writes])
 
 
-def _kept(row: sqlite3.Row) -> Kept:
-    return Kept(row["id"], JobRequest.model_validate(parse_json(row["request"])), row["attempt"])
+def _attempt(row: sqlite3.Row) -> Attempt:
+    return Attempt(row["id"], JobRequest.model_validate(parse_json(row["request"])), row["attempt"])
 
 
 def _writes(row: sqlite3.Row) -> list[str]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from argus.commands import command
@@ -23,21 +22,8 @@ from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.indexes.weighing import DENSE
 from argus.service.page.indexes import Warm, WarmIndexes, index_of, text_of
-from argus.service.page.rendering import (
-    PageRoute,
-    Rows,
-    Values,
-    Wanted,
-    any_of,
-    folder_path,
-    fragment,
-    has_index,
-    is_fragment,
-    panel,
-    render,
-)
+from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, any_of
 from argus.service.page.repairs import known_inputs
-from argus.service.state import ServiceOf
 from argus.service.workplace import BESIDE, SERVED, Workplace
 from argus.stores.spec import shown as without_secrets
 from argus.verdict.counts import Results
@@ -50,45 +36,41 @@ Words = Annotated[str, Query(max_length=4000)]
 router = APIRouter(route_class=PageRoute)
 
 
-@dataclass(frozen=True, slots=True)
-class System:
-    """Something that answers questions. name: in a URL; spec: of an index, None for another.
+class System(NamedTuple):
+    """An index, retriever or store that answers questions. name: in a URL.
 
-    hybrid: how BM25 is fused; None as the index says. beside: its name on the command line, where
-    it is one that was named to be compared.
+    spec: of an index, None for another. hybrid: how BM25 is fused; None as the index says. beside:
+    its name on the command line, where `--beside` named it.
     """
 
     name: str
     title: str
-    spec: IndexSpec | None
+    spec: IndexSpec | None = None
     hybrid: str | None = None
     beside: str = ""
 
 
 @router.get("/page/{folder}/compare")
 def compare(
-    request: Request, folder: str, service: ServiceOf, warm: Warm, q: Words = "", a: Words = "",
-    b: Words = "", k: Annotated[int, Query(ge=1, le=100)] = 10,
+    page: PageOf, warm: Warm, q: Words = "", a: Words = "", b: Words = "",
+    k: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> HTMLResponse:  # fmt: skip
     """Show two systems' results for a question, and the comparison that lies in the folder."""
-    path, place = folder_path(service.workplace, folder), service.workplace
+    path, place = page.path, page.place
     offered = _systems(place)
     default = next((i for i, one in enumerate(offered) if one.title.endswith("all repairs")), 1)
     one, two = _named(a, offered, default), _named(b, offered, 0)
-    home = path or (index_of(place, None).path if has_index(place, None) else place.folders[0])
-    shown: Values = {"q": q, "k": k, "one": one, "two": two, "answers": []}
-    shown |= panel(request, home / HOME)
+    home = path or (index_of(place, None).path if place.index is not None else place.folders[0])
+    values: Values = {"q": q, "k": k, "one": one, "two": two, "answers": []}
+    values |= page.panel(home / HOME)
     if one is not None and two is not None and len(offered) > 1:
         if q.strip():
-            shown["answers"] = _side_by_side(q, (one, two), k, warm)
-        shown["job"] = _job((one, two), home, place)
-        shown["command"] = _command((one, two), place, place.places(path))
-    if is_fragment(request):
-        return fragment("compare_answers.html.j2", folder=folder, **shown)
-    return render(
-        request, "compare.html.j2", "compare", folder,
-        offered=offered, gains=_gains(home), **shown,
-    )  # fmt: skip
+            values["answers"] = _side_by_side(q, (one, two), k, warm)
+        values["job"] = _job((one, two), home, place)
+        values["command"] = _command((one, two), place, place.places(path))
+    if page.is_part:
+        return page.part("compare_answers.html.j2", **values)
+    return page.render("compare.html.j2", offered=offered, gains=_gains(home), **values)
 
 
 def _systems(place: Workplace) -> list[System]:
@@ -97,19 +79,18 @@ def _systems(place: Workplace) -> list[System]:
     Raises InputError for an index that cannot be read.
     """
 
-    def of_retriever(name: str, asked: str, beside: str = "") -> System:
-        return System(name, without_secrets(asked).rpartition("/")[2], None, beside=beside)
+    def title_of(name: str) -> str:
+        return without_secrets(name).rpartition("/")[2]
 
-    beside = [(name, any_of(Path(name), INDEX_FILE)) for name in place.beside]
-    offered = [] if place.asks is None else [of_retriever(SERVED, place.asks)]
+    indexes = [name for name in place.beside if any_of(Path(name), INDEX_FILE)]
+    offered = [] if place.asks is None else [System(SERVED, title_of(place.asks))]
     offered += [
-        of_retriever(f"{BESIDE}{n}", name, name)
-        for n, (name, is_index) in enumerate(beside, 1)
-        if not is_index
+        System(f"{BESIDE}{n}", title_of(name), beside=name)
+        for n, name in enumerate(place.beside, 1)
+        if name not in indexes
     ]
     paths = [parse_index_spec(place.index).path] if place.index else []
-    paths += [Path(name) for name, is_index in beside if is_index]
-    paths += [one.path for one in place.results if any_of(one.path, INDEX_FILE)]
+    paths += [*map(Path, indexes), *(r.path for r in place.results if any_of(r.path, INDEX_FILE))]
     for path in {path.resolve(): path for path in paths}.values():
         states: dict[str | None, str] = {None: "as it is now"}
         if remedies := ViewIndex.open(path).remedies():
@@ -129,11 +110,8 @@ def _named(name: str, offered: list[System], default: int) -> System | None:
     for system in offered:
         if system.name == name:
             return system
-    raise InputError(
-        f"no system {name!r}",
-        expected=f"one of {', '.join(system.name for system in offered)}",
-        fix="Choose one of the list.",
-    )
+    expected = f"one of {', '.join(system.name for system in offered)}"
+    raise InputError(f"no system {name!r}", expected=expected, fix="Choose one of the list.")
 
 
 def _side_by_side(question: str, both: Sequence[System], k: int, warm: WarmIndexes) -> Rows:
@@ -163,7 +141,7 @@ def _side_by_side(question: str, both: Sequence[System], k: int, warm: WarmIndex
     return sides
 
 
-def _job(both: tuple[System, System], home: Path, place: Workplace) -> Wanted | None:
+def _job(both: tuple[System, System], home: Path, place: Workplace) -> Values | None:
     """Return the job that compares two systems; None where a request may not start it.
 
     Indexes are asked for every document by its own title. A retriever or a store is asked the
@@ -172,9 +150,9 @@ def _job(both: tuple[System, System], home: Path, place: Workplace) -> Wanted | 
     one, two = both
     if one.name == two.name or not place.contains(home):
         return None
-    known = known_inputs(home, place).inputs if (home / SUMMARY).is_file() else {}
+    known = known_inputs(home, place)["inputs"] if (home / SUMMARY).is_file() else {}
     questions = {name: known[name] for name in ("queries", "qrels") if name in known}
-    named: dict[str, list[str]] = {}
+    options: Values = {"out": str(home / HOME), "fresh": True}
     retrievers = [system.name for system in both if system.spec is None]
     if not retrievers:
         questions.pop("qrels", None)
@@ -188,16 +166,13 @@ def _job(both: tuple[System, System], home: Path, place: Workplace) -> Wanted | 
         path, state = system.spec.path.resolve(), system.spec.as_of
         blend = ViewIndex.open(path).recipe(state).blend
         fusion = system.hybrid or (FUSION if blend and blend.bm25 else DENSE)
-        named.setdefault("index", []).append(str(path) if state is None else f"{path}@{state}")
-        named.setdefault("hybrid", []).append(fusion)
+        options.setdefault("index", []).append(str(path) if state is None else f"{path}@{state}")
+        options.setdefault("hybrid", []).append(fusion)
     if retrievers:
-        named["retriever"] = retrievers
+        options["retriever"] = retrievers
     if place.encoder is not None and SERVED in retrievers:
-        named["encoder"] = [SERVED]
-    options: dict[str, str | bool | list[str]] = {"out": str(home / HOME), "fresh": True}
-    options.update(named)
-    options.update(questions)
-    return {"command": "compare", "options": options}
+        options["encoder"] = [SERVED]
+    return {"command": "compare", "options": options | questions}
 
 
 def _command(both: tuple[System, System], place: Workplace, places: Places) -> str:

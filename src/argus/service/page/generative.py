@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from argus.data.folders import ArtifactFolder
@@ -15,8 +14,7 @@ from argus.generative.answer import Hit, HitKey
 from argus.generative.failures.jobs.files import PRUNED
 from argus.generative.jobs.answers import FILE, find_answer
 from argus.generative.jobs.outputs import TABLE
-from argus.service.page.rendering import PageRoute, Rows, Values, folder_path, render
-from argus.service.state import ServiceOf
+from argus.service.page.rendering import PageOf, PageRoute, Rows, Values
 
 MAX_ROWS = 100  # questions, and dropped n-grams, that are listed
 MAX_KEYS = 20  # n-grams of a passage that are shown, the heaviest first
@@ -25,14 +23,19 @@ router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/page/{folder}/generative")
-def generative(
-    request: Request, folder: str, service: ServiceOf, q: Text = "", id: Text = "",
-) -> HTMLResponse:  # fmt: skip
-    """Show an answer with the n-grams that found it, and those that the beam dropped."""
-    path = folder_path(service.workplace, folder)
-    listed = _questions(path, q)
+def generative(page: PageOf, q: Text = "", id: Text = "") -> HTMLResponse:
+    """Show an answer with the n-grams that found it, and those that the beam dropped.
+
+    q: lists the questions whose text or id holds it. id: of the question that is shown.
+    """
+    path, low = page.path, q.strip().casefold()
+    listed: Rows = []
+    if path is not None and (table := path / f"{TABLE}.parquet").is_file():
+        rows = read_table(table, ["query_id", "question", "hits", "title"]).to_pylist()
+        fits = (row for row in rows if low in f"{row['question']}\n{row['query_id']}".casefold())
+        listed = list(fits)[:MAX_ROWS]
     query_id = id or (listed[0]["query_id"] if listed else "")
-    shown: Values = {"q": q, "id": query_id, "questions": listed, "stored": None}
+    values: Values = {"q": q, "id": query_id, "questions": listed, "stored": None}
     if path is not None and query_id:
         answers = ArtifactFolder(path) / FILE
         stored = find_answer(answers, query_id) if answers.is_file() else None
@@ -45,38 +48,25 @@ def generative(
             )
         border = (stored.border or "").strip()
         dropped: Rows = []
-        for home in dict.fromkeys((path, *(one.path for one in service.workplace.results))):
+        for home in dict.fromkeys((path, *(one.path for one in page.place.results))):
             if (pruned := home / f"{PRUNED}.parquet").is_file():
                 dropped += read_where(pruned, [("query_id", "=", query_id)]).to_pylist()
-        shown |= {
-            "stored": stored,
-            "hits": [_shown(hit, border) for hit in stored.answer.hits],
-            "dropped": sorted(dropped, key=lambda row: -row["weight"])[:MAX_ROWS],
-        }
-    return render(request, "generative.html.j2", "generative", folder, **shown)
+        dropped.sort(key=lambda row: -row["weight"])
+        hits = [_describe_hit(hit, border) for hit in stored.answer.hits]
+        values |= {"stored": stored, "hits": hits, "dropped": dropped[:MAX_ROWS]}
+    return page.render("generative.html.j2", **values)
 
 
-def _questions(folder: Path | None, words: str) -> Rows:
-    """Return questions whose text or id holds some words, in the order of the search."""
-    path = None if folder is None else folder / f"{TABLE}.parquet"
-    if path is None or not path.is_file():
-        return []
-    low = words.strip().casefold()
-    rows = read_table(path, ["query_id", "question", "hits", "title"]).to_pylist()
-    held = [r for r in rows if low in r["question"].casefold() or low in r["query_id"].casefold()]
-    return held[:MAX_ROWS]
-
-
-def _shown(hit: Hit, border: str) -> Values:
+def _describe_hit(hit: Hit, border: str) -> Values:
     """Return a passage with its heaviest n-grams, each as a share of the heaviest weight."""
     heaviest = sorted(hit.keys, key=lambda key: -key.weight)[:MAX_KEYS]
     most = max((key.weight for key in heaviest), default=0.0)
     keys = [{"key": k, "share": k.weight / most if most > 0 else 0.0} for k in heaviest]
-    return {"hit": hit, "ngrams": keys, "pieces": pieces_of(hit.text, hit.keys, border)}
+    return {"hit": hit, "ngrams": keys, "pieces": split_by_ngrams(hit.text, hit.keys, border)}
 
 
-def pieces_of(text: str, keys: list[HitKey], border: str) -> list[tuple[str, bool]]:
-    """Return a text in pieces; a piece that an n-gram of its body says is true."""
+def split_by_ngrams(text: str, keys: list[HitKey], border: str) -> list[tuple[str, bool]]:
+    """Split a text into pieces, each with whether an n-gram of its body says it."""
     marks = bytearray(len(text))
     for key in keys:
         words = key.text.replace(border, "").strip() if border else key.text.strip()

@@ -16,7 +16,7 @@ from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.service.page.rendering import any_of
 from argus.service.searcher import IndexSource
-from argus.service.state import Service, service_of
+from argus.service.state import Service
 from argus.service.workplace import Workplace
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def index_of(workplace: Workplace, folder: Path | None) -> IndexSpec:
 
 
 class WarmIndexes:
-    """Indexes by folder, one encoder for all that were made with it.
+    """Indexes by folder, with one encoder for all that were made with it.
 
-    The index that the service itself searches is held once, by its searcher. The lock is held while
-    another is opened: reading a state into memory twice at once would double it.
+    The service's searcher holds the index that it searches, and it is not opened again here. The
+    lock is held while another is opened, so that no state is read into memory twice at once.
     """
 
     def __init__(self, service: Service) -> None:
@@ -57,30 +57,32 @@ class WarmIndexes:
         self._lock = RLock()
         self._opened: dict[IndexSpec, IndexRetriever] = {}
         self._encoders: dict[str, Encoder] = {}
-        self._read: dict[IndexSpec, ViewIndex] = {}  # for their texts alone, without an encoder
+        self._read: dict[IndexSpec, ViewIndex] = {}  # for their texts, without an encoder
 
     def retriever(self, spec: IndexSpec) -> IndexRetriever:
         """Return the retriever of an index as it is now."""
         from argus.indexes.retriever import IndexRetriever, encoder_of
 
-        if (held := self._of_searcher(spec, opens=True)) is not None:
+        held = self._of_searcher(opens=True)
+        if held is not None and spec == parse_index_spec(str(self.service.workplace.index)):
             return held
         with self._lock:
             if (retriever := self._opened.get(spec)) is not None:
                 retriever.index.refresh()
                 return retriever
             index = self._index(spec)
-            if (held := self._of_searcher(None, opens=True)) is not None:
+            if held is not None:
                 self._encoders.setdefault(held.index.fingerprint, held.encoder)
             if index.fingerprint not in self._encoders:
                 self._encoders[index.fingerprint] = encoder_of(index)
             encoder = self._encoders[index.fingerprint]
-            made = self._opened[spec] = IndexRetriever(index, encoder, spec.as_of)
-            return made
+            self._opened[spec] = IndexRetriever(index, encoder, spec.as_of)
+            return self._opened[spec]
 
     def snapshot(self, spec: IndexSpec) -> Snapshot:
         """Return the state of an index in memory; no encoder is loaded for it."""
-        if (held := self._of_searcher(spec, opens=False)) is not None:
+        held = self._of_searcher(opens=False)
+        if held is not None and spec == parse_index_spec(str(self.service.workplace.index)):
             self._read.pop(spec, None)
             return held.index.snapshot(held.as_of)
         with self._lock:
@@ -97,25 +99,20 @@ class WarmIndexes:
             self._read[spec] = ViewIndex.open(spec.path)
         return self._read[spec]
 
-    def _of_searcher(self, spec: IndexSpec | None, *, opens: bool) -> IndexRetriever | None:
-        """Return the retriever of the service's searcher, if it is of this index (None: any).
+    def _of_searcher(self, *, opens: bool) -> IndexRetriever | None:
+        """Return the retriever of the service's searcher, if it searches an index.
 
         opens: whether it is opened for that.
         """
         place, searcher = self.service.workplace, self.service.searcher
         if place.index is None or place.asks or not (opens or searcher.is_warm):
             return None
-        if spec is not None and spec != parse_index_spec(place.index):
-            return None
         source = searcher.source()
         return source.retriever if isinstance(source, IndexSource) else None
 
 
-def _warm_indexes(request: Request) -> WarmIndexes:
-    state = request.app.state
-    if not hasattr(state, "warm_indexes"):
-        state.warm_indexes = WarmIndexes(service_of(request))
-    return cast(WarmIndexes, state.warm_indexes)
+async def _warm_indexes(request: Request) -> WarmIndexes:
+    return cast(WarmIndexes, request.app.state.warm_indexes)
 
 
 Warm = Annotated[WarmIndexes, Depends(_warm_indexes)]
@@ -144,13 +141,11 @@ def titled(snapshot: Snapshot, words: str) -> list[DocumentText]:
         pc.match_substring(columns["doc_id"], text, ignore_case=True),
     )
     rows = columns.filter(pc.and_(is_one, pc.equal(columns["kind"], ORIGINAL)))
-    rows = rows.select(["doc_id", "source"]).slice(0, 50 * MAX_TITLES)
-    return nearest_titles(
-        (DocumentText(r["doc_id"], r["source"] or "") for r in rows.to_pylist()), text
-    )
+    rows = rows.select(["doc_id", "source"]).slice(0, 50 * MAX_TITLES).to_pylist()
+    return nearest_titles((DocumentText(r["doc_id"], r["source"] or "") for r in rows), text)
 
 
-def nearest_titles(pairs: Iterable[DocumentText], words: str) -> list[DocumentText]:
+def nearest_titles(documents: Iterable[DocumentText], words: str) -> list[DocumentText]:
     """Return the nearest to some words: whole titles and ids, then beginnings, then short ones."""
     low = words.strip().casefold()
 
@@ -159,14 +154,14 @@ def nearest_titles(pairs: Iterable[DocumentText], words: str) -> list[DocumentTe
         is_whole = low in (one.id.casefold(), title)
         return not is_whole, not title.startswith(low), len(one.title), one.id
 
-    return sorted(pairs, key=nearness)[:MAX_TITLES]
+    return sorted(documents, key=nearness)[:MAX_TITLES]
 
 
 def text_of(snapshot: Snapshot, doc_id: str) -> DocumentText:
-    """Return a document's own title and text; empty ones where this state lacks it."""
-    if doc_id not in snapshot:
-        return DocumentText(doc_id, "")
-    rows = snapshot.rows_of(doc_id)
-    views = snapshot.columns.slice(rows.start, len(rows)).to_pylist()
-    own = next((view for view in views if view["kind"] == ORIGINAL), None)
-    return DocumentText(doc_id, *(("",) if own is None else (own["source"] or "", own["text"])))
+    """Return a document's own title and text, empty where this state lacks it."""
+    if doc_id in snapshot:
+        rows = snapshot.rows_of(doc_id)
+        for view in snapshot.columns.slice(rows.start, len(rows)).to_pylist():
+            if view["kind"] == ORIGINAL:
+                return DocumentText(doc_id, view["source"] or "", view["text"])
+    return DocumentText(doc_id, "")

@@ -1,28 +1,18 @@
-"""Show what people ask, what nobody meets and what may fail, and judge one document at a time."""
+"""Show user questions, unmet needs and likely failures, and judge one document at a time."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from argus.data.tables import read_names, read_table
 from argus.data.types import State
 from argus.errors import InputError
-from argus.service.page.rendering import (
-    PageRoute,
-    Rows,
-    Values,
-    Wanted,
-    folder_path,
-    fragment,
-    panel,
-    render,
-)
-from argus.service.state import ServiceOf
+from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values
 from argus.service.workplace import Workplace
 from argus.traffic.config import HIGHEST, JudgingConfig
 from argus.traffic.judging.job import JOB, TABLE
@@ -34,12 +24,14 @@ from argus.verdict.counts import Results, describe_log
 
 MAX_QUESTIONS = 100  # that are shown, the likeliest to fail first
 FIRST = 10  # results within which a relevant one counts as met
+NEEDED = frozenset({"question", "text", "asks", "risk_rank", "flag", "top", "unmet"})
+"""Columns of a log's questions, of which some are ordered by risk."""
 Id = Annotated[str, Query(max_length=10_000)]
 router = APIRouter(route_class=PageRoute)
 
 
 class Grading(BaseModel):
-    """Grades of one question. grade: None takes it out; document: None is all without a grade.
+    """Grades of one question. grade: None removes it; document: None is all without a grade.
 
     go_on: whether the next question is shown where this one is judged then.
     """
@@ -52,30 +44,23 @@ class Grading(BaseModel):
 
 
 @router.get("/page/{folder}/questions")
-def questions(request: Request, folder: str, service: ServiceOf) -> HTMLResponse:
-    """Show what people ask, what nobody meets, what may fail, and how far it is judged."""
-    path = folder_path(service.workplace, folder)
+def questions(page: PageOf) -> HTMLResponse:
+    """Show user questions, those that nobody meets or that may fail, and the judgements so far."""
+    path = page.path
     traffic = path and Results.of(path).section("traffic", TrafficSummary)
-    live = None if path is None else _drawn(path)
+    live = LiveJudging.of(path) if path and (path / TABLE).is_file() else None
     evaluation = path and read_judged(path)
     if path is None or (traffic is None and live is None and evaluation is None):
-        return render(request, "questions_none.html.j2", "questions", folder)
-    return render(
-        request, "questions.html.j2", "questions", folder,
-        traffic=traffic, log=traffic and describe_log(traffic), likely=likely_failures(path),
-        evaluation=evaluation,
+        return page.render("questions_none.html.j2")
+    return page.render(
+        "questions.html.j2", traffic=traffic, log=traffic and describe_log(traffic),
+        likely=likely_failures(path), evaluation=evaluation,
         judged=None if live is None else live.summary(),
-        judging=_judging(path, service.workplace), budget=JudgingConfig.budget,
-        **panel(request, path),
+        judging=_judging_job(path, page.place), budget=JudgingConfig.budget, **page.panel(path),
     )  # fmt: skip
 
 
-def _drawn(folder: Path) -> LiveJudging | None:
-    """Return the judging of questions that were drawn there; None where none were."""
-    return LiveJudging.of(folder) if (folder / TABLE).is_file() else None
-
-
-def _judging(folder: Path, place: Workplace) -> Wanted | None:
+def _judging_job(folder: Path, place: Workplace) -> Values | None:
     """Return the job that draws questions, or takes their grades into the results.
 
     None where a file that it reads is not known, or lies outside the folders.
@@ -83,51 +68,34 @@ def _judging(folder: Path, place: Workplace) -> Wanted | None:
     places = Results.of(folder).places
     inputs = places.manifest[JOB]["inputs"] if JOB in places.manifest else {}
     files = {name: one["file"] for name, one in inputs.items()}
-    options: dict[str, str | bool | list[str]] = {
+    options = {
         "traffic": files.get("traffic", str(folder)),
         "corpus": files.get("served", places.corpus),
         "out": str(folder),
+        **({"run": files["run"]} if "run" in files else {}),
     }
-    if "run" in files:
-        options["run"] = files["run"]
-    if not all(place.holds(Path(str(file))) for file in options.values()):
-        return None
-    return {"command": "traffic judge", "options": options}
+    is_inside = all(place.holds(Path(str(file))) for file in options.values())
+    return {"command": "traffic judge", "options": options} if is_inside else None
 
 
-class JudgedQuestions(NamedTuple):
-    """Judged questions, those that are met worst first, and how many of them are met."""
-
-    rows: Rows
-    total: int
-    met: int
-
-
-class Likely(NamedTuple):
-    """Questions likely to fail, how many are ordered by risk, and how many are flagged."""
-
-    rows: Rows
-    ranked: int
-    flagged: int
-
-
-def read_judged(folder: Path) -> JudgedQuestions | None:
+def read_judged(folder: Path) -> Values | None:
     """Return the judged questions of a folder as they were asked last; None where there are none.
 
     Of an evaluation of two systems the second counts. The audit's table names the wanted
-    documents. A question without judgements is left out.
+    documents. A question without judgements is left out. rows: those that are met worst first.
+    total: how many there are. met: how many have a relevant document within the FIRST.
     """
 
-    def table(name: str, *columns: str) -> Rows:
+    def read(name: str, *columns: str) -> Rows:
         path = folder / f"{name}.parquet"
         if not path.is_file() or not set(columns) <= read_names(path):
             return []
         found: Rows = read_table(path, columns).to_pylist()
         return found
 
-    audit = table("questions", "query_id", "question", "wanted", "rank")
-    evaluation = table("per_query", "query_id", "text", "state", "rank after")
-    evaluation = evaluation or table("per_query", "query_id", "text", "state", "rank")
+    audit = read("questions", "query_id", "question", "wanted", "rank")
+    evaluation = read("per_query", "query_id", "text", "state", "rank after")
+    evaluation = evaluation or read("per_query", "query_id", "text", "state", "rank")
     evaluation = [row for row in evaluation if row["state"] == State.MEASURED]
     wanted = {row["query_id"]: str(row["wanted"]) for row in audit}
     rows: Rows = [
@@ -140,7 +108,15 @@ def read_judged(folder: Path) -> JudgedQuestions | None:
     ]
     rows.sort(key=lambda row: -(row["rank"] or 10**9))
     met = sum(row["rank"] is not None and row["rank"] <= FIRST for row in rows)
-    return JudgedQuestions(rows[:MAX_QUESTIONS], len(rows), met) if rows else None
+    return {"rows": rows[:MAX_QUESTIONS], "total": len(rows), "met": met} if rows else None
+
+
+class Likely(NamedTuple):
+    """Questions likely to fail, how many are ordered by risk, and how many are flagged."""
+
+    rows: Rows
+    ranked: int
+    flagged: int
 
 
 def likely_failures(folder: Path) -> Likely | None:
@@ -153,11 +129,10 @@ def likely_failures(folder: Path) -> Likely | None:
     path, judged = folder / NAME, folder / f"{JOB}.parquet"
     if not path.is_file():
         return None
-    needed = {"question", "text", "asks", "risk_rank", "flag", "top", "unmet"}
     with duckdb.connect(":memory:", config={"autoinstall_known_extensions": False}) as sql:
         try:
             table = sql.read_parquet(str(path))
-            if not needed <= set(table.columns):
+            if not set(table.columns) >= NEEDED:
                 return None
             table.create_view("questions")
             sql.execute("CREATE VIEW judged AS SELECT '' AS query_id, NULL::DOUBLE AS probability")
@@ -175,47 +150,46 @@ def likely_failures(folder: Path) -> Likely | None:
             names = [column[0] for column in cursor.description or ()]
             rows = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except duckdb.Error as error:
+            got, expected = str(error).splitlines()[0], "the table as Argus wrote it"
+            fix = "Run argus traffic again."
             raise InputError(
-                f"cannot be read ({str(error).splitlines()[0]})",
-                expected="the table as Argus wrote it", fix="Run argus traffic again.", where=path,
-            ) from error  # fmt: skip
+                f"cannot be read ({got})", expected=expected, fix=fix, where=path
+            ) from error
     return Likely(rows, ranked, flagged) if rows else None
 
 
 @router.get("/page/{folder}/questions/judge")
-def judge(
-    request: Request, folder: str, service: ServiceOf, after: Id = "", question: Id = ""
-) -> HTMLResponse:
+def judge(page: PageOf, after: Id = "", question: Id = "") -> HTMLResponse:
     """Show the next question to judge after one, or a certain one."""
-    live = _live(folder_path(service.workplace, folder))
+    live = _live(page)
     box = _box(live, question or live.next_after(after))
-    if request.headers.get("x-part"):
-        return fragment("judge_box.html.j2", folder=folder, **box)
-    return render(request, "judge.html.j2", "questions", folder, **box)
+    if page.request.headers.get("x-part"):
+        return page.part("judge_box.html.j2", **box)
+    return page.render("judge.html.j2", **box)
 
 
 @router.post("/page/{folder}/questions/judge")
-def grade(folder: str, service: ServiceOf, grading: Grading) -> HTMLResponse:
+def grade(page: PageOf, grading: Grading) -> HTMLResponse:
     """Keep grades in the folder's table, and show the next question."""
-    live = _live(folder_path(service.workplace, folder))
-    rows, documents = _rows(live, grading.question), grading.documents
+    live, documents = _live(page), grading.documents
+    rows = _rows(live, grading.question)
     if documents is None:
         documents = [row.document_id for row in rows if row.pair not in live.grades]
     live = live.graded({(grading.question, doc): grading.grade for doc in documents})
     question: str | None = grading.question
     if grading.go_on and live.is_judged(grading.question):
         question = live.next_after(grading.question)
-    return fragment("judge_box.html.j2", folder=folder, **_box(live, question))
+    return page.part("judge_box.html.j2", **_box(live, question))
 
 
-def _live(folder: Path | None) -> LiveJudging:
-    live = None if folder is None else LiveJudging.of(folder)
+def _live(page: Page) -> LiveJudging:
+    live = None if page.path is None else LiveJudging.of(page.path)
     if live is None:
         raise InputError(
             "nothing was drawn to be judged here",
             expected="a folder that argus traffic judge wrote",
             fix="Draw questions on the page Questions.",
-            where=folder,
+            where=page.path,
         )
     return live
 
@@ -224,10 +198,8 @@ def _rows(live: LiveJudging, question: str) -> list[ToGrade]:
     """Return the documents of a drawn question; InputError for one that was not drawn."""
     if rows := live.rows_of(question):
         return rows
-    raise InputError(
-        f"question {question!r}", expected="one that was drawn to be judged",
-        fix="Reload the page.", where="question",
-    )  # fmt: skip
+    got, expected = f"question {question!r}", "one that was drawn to be judged"
+    raise InputError(got, expected=expected, fix="Reload the page.", where="question")
 
 
 def _box(live: LiveJudging, question: str | None) -> Values:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse
 
 from argus.data.folders import MANIFEST, SUMMARY, ArtifactFolder, ManifestSection
@@ -26,24 +26,14 @@ from argus.repair.job import HOME, JOB
 from argus.repair.summary import NOTHING, TABLE, RepairSummary
 from argus.repair.trials import ADAPT, EXPAND, SCENARIOS
 from argus.service.page.indexes import index_of
-from argus.service.page.rendering import (
-    PageRoute,
-    Row,
-    Values,
-    Wanted,
-    folder_path,
-    has_index,
-    panel,
-    render,
-)
-from argus.service.state import ServiceOf
+from argus.service.page.rendering import PageOf, PageRoute, Row, Rows, Values
 from argus.service.workplace import SERVED, Workplace
 from argus.verdict.counts import Results
 from argus.verdict.places import FILE, Project
 
 MAX_CHANGED = 200  # questions that are shown of a candidate or remedy
 INPUTS = ("queries", "qrels", "profiles", "kb")
-"""Inputs of a trial: what it is judged by, and what its candidates are made of."""
+"""Inputs of a trial: the judged questions, and the sources of its candidates."""
 WHAT = {
     "blend": "Sentences, a correction of hubs, and words (BM25), mixed into the search.",
     "expand": "Views that say what a knowledge base knows of entities in documents at risk.",
@@ -51,91 +41,78 @@ WHAT = {
     "adapt": "A correction of queries, learnt from what documents are needed for.",
 }  # fmt: skip
 """Each remedy in a sentence."""
+MADE_OF = {"kb": (EXPAND,), "profiles": (SCENARIOS, ADAPT)}
+"""By input of a trial, all that can be made of it."""
 router = APIRouter(route_class=PageRoute)
 
 
 @router.get("/page/{folder}/repairs")
-def repairs(
-    request: Request,
-    folder: str,
-    service: ServiceOf,
-    candidate: Annotated[str, Query(max_length=100)] = "",
-) -> HTMLResponse:
+def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "") -> HTMLResponse:
     """Show what can be tried on the index of a folder, what was, and what is in it.
 
-    The form holds at first what was tried last, else what the folder knows.
+    The form holds the inputs of the last trial, or those that the folder knows.
     """
-    place = service.workplace
-    path = folder_path(place, folder)
-    if not has_index(place, path):
-        return render(request, "repairs_none.html.j2", "repairs", folder)
-    index = index_of(place, path).path
+    place = page.place
+    if not page.has_index:
+        return page.render("repairs_none.html.j2")
+    index = index_of(place, page.path).path
     remedies = list_remedies(index)
     tried = _last_trial(index, candidate, remedies)
-    last = {} if tried is None else _inside(tried["inputs"], place)
-    known = known_inputs(path or index, place)
-    known = replace(
-        known, inputs={**known.inputs, **last},
-        outside={name: file for name, file in known.outside.items() if name not in last},
-    )  # fmt: skip
+    files = {} if tried is None else tried["inputs"]
+    last = {name: files.get("kb 1" if name == "kb" else name) for name in ("kb", *INPUTS[:3])}
+    last = {n: f for n, f in last.items() if f is not None and place.holds(Path(f))}
+    known = known_inputs(page.path or index, place)
+    known["inputs"] |= last
+    known["outside"] = {n: file for n, file in known["outside"].items() if n not in last}
     there = made_already(remedy["kind"] for remedy in remedies)
-    own: dict[str, Any] = {"index": str(index) if place.contains(index) else SERVED}
+    own = {"index": str(index) if place.contains(index) else SERVED}
     chunks: dict[str, str] = {}
     if place.parent_field is not None and place.config is None:  # jobs read a file's own
         named = {f"{name}_field": getattr(place.fields, name) for name in ("id", "title", "text")}
         named |= {"corpus": place.corpus and SERVED, "parent_field": place.parent_field}
         chunks = {name: str(value) for name, value in named.items() if value is not None}
-    apply: dict[str, Wanted] = {}
+    names: list[str] = []
     if tried is not None and not tried["is_old"]:
         names = [t["candidate"] for t in tried["summary"]["trials"]] or [tried["summary"]["kept"]]
-        for name in names:
-            options = {**own, "apply": name, **last, **chunks}
-            apply[name] = {"command": "repair", "options": options}
-    receipts: list[tuple[Receipt, Wanted]] = []
-    for receipt in read_receipts(index, [one.path for one in place.results]):
-        options = {**own, "remedy": receipt.remedy["id"]}
-        receipts.append((receipt, {"command": "remedy rollback", "options": options}))
-    return render(
-        request, "repairs.html.j2", "repairs", folder,
-        index=str(index), can_write=place.contains(index), what=WHAT, nothing=NOTHING,
-        tried=tried, known=known, there=there, apply=apply, receipts=receipts,
-        inputs={name: file for name, file in known.inputs.items() if name not in there},
-        trial={"command": "repair", "options": {**own, "only_try": True, **chunks}},
-        **panel(request, index),
+    receipts = read_receipts(index, [one.path for one in place.results])
+    return page.render(
+        "repairs.html.j2", index=str(index), can_write=place.contains(index), what=WHAT,
+        nothing=NOTHING, tried=tried, known=known, there=there,
+        apply={name: _job("repair", {**own, "apply": name, **last, **chunks}) for name in names},
+        receipts=[
+            (one, _job("remedy rollback", {**own, "remedy": one.remedy["id"]})) for one in receipts
+        ],
+        inputs={name: file for name, file in known["inputs"].items() if name not in there},
+        trial=_job("repair", {**own, "only_try": True, **chunks}), **page.panel(index),
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Known:
-    """Files that may be inputs of a trial, by the name of the input.
-
-    inputs: files in the folders, which a request may name. configured: files that jobs read by
-    themselves, since the file of settings that the service was started with names them for
-    `repair`. outside: other files outside the folders, which nothing reads.
-    """
-
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    configured: Mapping[str, str] = field(default_factory=dict)
-    outside: Mapping[str, str] = field(default_factory=dict)
+def _job(command: str, options: Mapping[str, object]) -> Values:
+    """Return a job as `POST /jobs` takes it."""
+    return {"command": command, "options": options}
 
 
-def known_inputs(folder: Path, place: Workplace) -> Known:
+def known_inputs(folder: Path, place: Workplace) -> dict[str, dict[str, str]]:
     """Return files that jobs of a folder read, that lie beside its corpus, or that argus.toml has.
 
-    argus.toml is the file of `--config`, else the one of the current folder.
+    argus.toml is the file of `--config`, else the one of the current folder. "inputs" are files in
+    the folders of the service, which a request may name. "configured" are files that jobs read by
+    themselves, since the table `repair` of `--config` names them. "outside" are all others. Each
+    by the name of its input.
     """
     project = Project.of(place.config or Path(FILE))
     places = replace(Results.of(folder).places, project=project)
-    named = {"queries": places.queries, "qrels": places.qrels, "profiles": places.profiles,
-             "kb": places.kb}  # fmt: skip
+    named = {name: getattr(places, name) for name in INPUTS}
     files = {name: file for name, file in named.items() if file and Path(file).exists()}
     inputs = {name: file for name, file in files.items() if place.contains(Path(file))}
     if not {"queries", "qrels"} <= inputs.keys():
         inputs = {n: file for n, file in inputs.items() if n not in ("queries", "qrels")}
-    configured = {n: f for n in INPUTS if n not in inputs and (f := project.of_job(n, "repair"))}
-    configured = {} if place.config is None else configured
+    configured: dict[str, str] = {}
+    for name in INPUTS if place.config is not None else ():
+        if name not in inputs and (file := project.of_job(name, "repair")):
+            configured[name] = file
     outside = {n: f for n, f in files.items() if n not in inputs and n not in configured}
-    return Known(inputs, configured, outside)
+    return {"inputs": inputs, "configured": configured, "outside": outside}
 
 
 def made_already(kinds: Iterable[str | None]) -> dict[str, str]:
@@ -144,59 +121,32 @@ def made_already(kinds: Iterable[str | None]) -> dict[str, str]:
     They are not filled in: a trial of what is there takes as long as any, and changes nothing.
     """
     there = set(kinds)
-    made = {"kb": (EXPAND,), "profiles": (SCENARIOS, ADAPT)}
-    return {name: " and ".join(of) for name, of in made.items() if there.issuperset(of)}
+    return {name: " and ".join(of) for name, of in MADE_OF.items() if there.issuperset(of)}
 
 
-def _inside(files: Mapping[str, str], place: Workplace) -> dict[str, str]:
-    """Return the inputs of an earlier trial, as far as they lie in the folders."""
-    named = {name: files.get("kb 1" if name == "kb" else name) for name in ("kb", *INPUTS[:3])}
-    return {n: f for n, f in named.items() if f is not None and place.holds(Path(f))}
+class Changes(NamedTuple):
+    """The questions that changed, harmed ones first, worst first, then the improved ones.
 
-
-@dataclass(frozen=True, slots=True)
-class ChangedQuestion:
-    """A question before and after. place: of its first relevant document, None where none came.
-
-    difference: of nDCG@10.
+    rows: id, text, place_before and place_after of the first relevant document (None where none
+    came), the difference of nDCG@10, and whether it is harmed.
     """
 
-    id: str
-    text: str
-    place_before: int | None
-    place_after: int | None
-    difference: float
-
-    @property
-    def harmed(self) -> bool:
-        """Whether it is worse than before."""
-        return self.difference < 0
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The questions that changed, harmed ones first, worst first; then the improved ones."""
-
-    rows: Sequence[ChangedQuestion]
+    rows: Rows
     harmed: int
     improved: int
     unchanged: int
 
     @classmethod
-    def of(cls, questions: Sequence[ChangedQuestion]) -> Changes:
+    def of(cls, rows: Sequence[Row]) -> Changes:
         """Order questions and count them."""
-        harmed = sorted((q for q in questions if q.difference < 0), key=lambda q: q.difference)
-        improved = sorted((q for q in questions if q.difference > 0), key=lambda q: -q.difference)
-        rest = len(questions) - len(harmed) - len(improved)
-        rows = [
-            *harmed[:MAX_CHANGED],
-            *improved[: max(MAX_CHANGED - len(harmed), MAX_CHANGED // 2)],
-        ]
-        return cls(rows, len(harmed), len(improved), rest)
+        harmed = sorted((r for r in rows if r["difference"] < 0), key=itemgetter("difference"))
+        improved = sorted((r for r in rows if r["difference"] > 0), key=lambda r: -r["difference"])
+        rest = max(MAX_CHANGED - len(harmed), MAX_CHANGED // 2)
+        shown = [*harmed[:MAX_CHANGED], *improved[:rest]]
+        return cls(shown, len(harmed), len(improved), len(rows) - len(harmed) - len(improved))
 
 
-@dataclass(frozen=True)
-class Receipt:
+class Receipt(NamedTuple):
     """A remedy in an index, and its figures on judged questions, where any were asked.
 
     changes: None where no questions were judged, and where those of a later remedy took their
@@ -205,8 +155,8 @@ class Receipt:
     """
 
     remedy: ListedRemedy
-    difference: DifferenceFigures | None
-    changes: Changes | None
+    difference: DifferenceFigures | None = None
+    changes: Changes | None = None
     judged_by: str = "judged questions"
     covered: str = ""
     was_chosen: bool = False
@@ -231,12 +181,12 @@ def _last_trial(index: Path, candidate: str, remedies: Sequence[ListedRemedy]) -
     return {
         "summary": summary, "at": manifest["finished"],
         "is_old": [remedy["id"] for remedy in remedies] != summary.get("in_index", []),
-        "candidate": candidate, "changes": _of_trial(folder.path, candidate),
+        "candidate": candidate, "changes": _changes_of_trial(folder.path, candidate),
         "inputs": {name: one["file"] for name, one in manifest["inputs"].items()},
     }  # fmt: skip
 
 
-def _of_trial(folder: Path, candidate: str) -> Changes:
+def _changes_of_trial(folder: Path, candidate: str) -> Changes:
     return _changes(
         folder / f"{TABLE}.parquet", [("candidate", "=", candidate)],
         ("query_id", "question", "place_before", "place_after"),
@@ -251,11 +201,11 @@ def _changes(
 
     columns: of id, text, and the two places.
     """
-    questions = []
+    rows: Rows = []
     for row in read_where(path, where).to_pylist() if path.is_file() else []:
         try:
             id_, text, before, after = (row[name] for name in columns)
-            own = float(difference(row))
+            gain = float(difference(row))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"a row that lacks a column or a number ({error})",
@@ -263,8 +213,9 @@ def _changes(
                 fix="Run the command again with the same --out.",
                 where=path,
             ) from error
-        questions.append(ChangedQuestion(id_, text, before, after, own))
-    return Changes.of(questions)
+        rows.append({"id": id_, "text": text, "place_before": before, "place_after": after,
+                     "difference": gain, "harmed": gain < 0})  # fmt: skip
+    return Changes.of(rows)
 
 
 def read_receipts(index: Path, results: Sequence[Path]) -> list[Receipt]:
@@ -285,18 +236,17 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
     summaries = {folder: ArtifactFolder(folder).read_json(SUMMARY) for folder in folders}
 
     def read(kind: type[Any], name: str, folder: Path) -> Any:
-        section = summaries[folder].get(name)
-        where = folder / SUMMARY
+        section, where = summaries[folder].get(name), folder / SUMMARY
         return section and read_record(kind, section, where=where, section=name)
 
     for folder, sections in summaries.items():
         repair = read(RepairSummary, JOB, folder)
         trials = [t for t in repair["trials"] if t["candidate"] == repair["kept"]] if repair else []
         if trials and id_ in repair["remedies"]:
-            return Receipt(
-                remedy, trials[0]["ndcg10"], _of_trial(folder, repair["kept"]),
-                repair["judged_by"], coverage_words(trials[0]["coverage"]), True,
-            )  # fmt: skip
+            changes = _changes_of_trial(folder, repair["kept"])
+            covered = coverage_words(trials[0]["coverage"])
+            figures = trials[0]["ndcg10"]
+            return Receipt(remedy, figures, changes, repair["judged_by"], covered, True)
         evaluation = read(EvaluationSummary, "evaluation", folder)
         systems = evaluation["systems"] if evaluation else []
         names = [system["name"].partition(",")[0] for system in systems]
@@ -307,13 +257,12 @@ def _receipt(index: Path, remedy: ListedRemedy, results: Sequence[Path]) -> Rece
                 ("query_id", "text", "rank before", "rank after"),
                 itemgetter(f"{measure} difference"),
             )  # fmt: skip
-            own = [one for one in sections.values()
-                   if isinstance(one, dict) and one.get("remedy") == id_]  # fmt: skip
-            covered = coverage_words(own[0].get("coverage") if own else None)
+            own = (s for s in sections.values() if isinstance(s, dict) and s.get("remedy") == id_)
+            covered = coverage_words(next(own, {}).get("coverage"))
             figures = (evaluation["comparison"] or {}).get(measure)
             return Receipt(remedy, figures, changes, covered=covered)
     for folder, sections in summaries.items():
         if sections.get(BLEND, {}).get("remedy") == id_:
             parts = read(BlendSummary, BLEND, folder)["parts"]
-            return Receipt(remedy, parts[-1]["ndcg10"] if parts else None, None)
-    return Receipt(remedy, None, None)
+            return Receipt(remedy, parts[-1]["ndcg10"] if parts else None)
+    return Receipt(remedy)

@@ -1,8 +1,7 @@
-"""Mount all pages: the overview, the login, the static files, and a module for each other page."""
+"""Mount all pages, and serve the overview, the login and the static files."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from urllib.parse import parse_qs
 
 from fastapi import APIRouter, FastAPI, Request
@@ -17,36 +16,37 @@ from argus.service.page import (
     compare,
     documents,
     generative,
-    map,
     questions,
     repairs,
     why_not,
 )
+from argus.service.page.indexes import WarmIndexes
 from argus.service.page.rendering import (
     HERE,
     NO_FOLDER,
+    PageOf,
     PageRoute,
     Rows,
     environment,
-    folder_path,
-    panel,
-    render,
 )
+from argus.service.page.tables import DocumentTables
 from argus.service.security import LOGIN, MEMBER
 from argus.service.state import ServiceOf
 from argus.stores.spec import shown
 from argus.verdict import read_verdict
 
 MAX_SLICES = 12
-TOPICS = (why_not, documents, questions, repairs, authority, compare, generative, map)
 router = APIRouter(route_class=PageRoute)
 login = APIRouter()
 
 
 def mount_pages(app: FastAPI) -> None:
     """Give an application its pages; `/` leads to the first folder's overview."""
+    app.state.warm_indexes = WarmIndexes(app.state.service)
+    app.state.document_tables = DocumentTables()
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
-    for one in (login, router, *(topic.router for topic in TOPICS)):
+    topics = (why_not, documents, questions, repairs, authority, compare, generative)
+    for one in (login, router, *(topic.router for topic in topics)):
         app.include_router(one, include_in_schema=False)
 
 
@@ -58,26 +58,20 @@ def start(service: ServiceOf) -> RedirectResponse:
 
 
 @router.get("/page/{folder}/overview")
-def overview(request: Request, folder: str, service: ServiceOf) -> HTMLResponse:
-    """Show the verdict of a folder; where there is only an index, what to measure of it."""
-    path = folder_path(service.workplace, folder)
+def overview(page: PageOf) -> HTMLResponse:
+    """Show the verdict of a folder, or the next command where there is only an index."""
+    path = page.path
     if path is None:
-        searched = shown(service.searcher.name)
-        return render(request, "nothing.html.j2", "overview", folder, searched=searched)
-    repeated = [trend for trend in trends(run_lines(runs_in(path))) if trend["runs"] > 1]
-    return render(
-        request, "overview.html.j2", "overview", folder,
-        verdict=read_verdict(path), slices=_worst_slices(path), trends=repeated, path=path,
-        **panel(request, path),
+        return page.render("nothing.html.j2", searched=shown(page.service.searcher.name))
+    slices: Rows = []
+    for file in sorted(path.glob("*slices.parquet")):
+        slices += read_where(file, [("worse_by", ">", 0)]).to_pylist()
+    slices.sort(key=lambda row: -row["worse_by"])
+    return page.render(
+        "overview.html.j2", verdict=read_verdict(path), slices=slices[:MAX_SLICES], path=path,
+        trends=[trend for trend in trends(run_lines(runs_in(path))) if trend["runs"] > 1],
+        **page.panel(path),
     )  # fmt: skip
-
-
-def _worst_slices(folder: Path) -> Rows:
-    """Return the slices that are surely worse than the whole, worst first, of all jobs."""
-    rows: Rows = []
-    for path in sorted(folder.glob("*slices.parquet")):
-        rows += read_where(path, [("worse_by", ">", 0)]).to_pylist()
-    return sorted(rows, key=lambda row: -row["worse_by"])[:MAX_SLICES]
 
 
 @login.get(LOGIN)
@@ -88,7 +82,7 @@ def ask_token(to: str = "/") -> HTMLResponse:
 
 @login.post(LOGIN)
 async def check_token(request: Request, service: ServiceOf) -> Response:
-    """Begin a session with the token, and lead on to the page that was wanted."""
+    """Begin a session with the token, and lead on to the requested page."""
     form = parse_qs((await request.body()).decode("utf-8", "replace"))
     token, to = form.get("token", [""])[0], form.get("to", ["/"])[0]
     gate = service.gate

@@ -1,4 +1,4 @@
-"""Ask only prompts that the ledger does not answer, and estimate a run by the same decision.
+"""Define a language model, ask it only prompts that its ledger does not answer, and estimate runs.
 
 `LedgerModel` is the part that models at an endpoint and on this machine share.
 """
@@ -8,42 +8,182 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from typing_extensions import TypedDict
 
-from argus.data.provenance import absorb
+from argus.data.provenance import absorb, content_hash
 from argus.data.reading import record_of
-from argus.llm.ledger import Entry, Ledger
-from argus.llm.protocol import (
-    TEMPLATE_TOKENS,
-    M,
-    ModelConfig,
-    Outcome,
-    Prompt,
-    State,
-    TokenCount,
-    approximate_tokens,
-    cost_of,
-    most_tokens,
-)
+from argus.errors import ArgusError, InputError
+from argus.http_retry import without_half_pairs
+from argus.llm.ledger import Entry, Ledger, State
 from argus.llm.structured import Reply, UnusableAnswer, instruction, read_object
 from argus.progress import Advance, progress
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+T = TypeVar("T")
+M = TypeVar("M", bound="BaseModel")
+TokenCount = Callable[[str], int]
+TEMPLATE_TOKENS = 16  # that a chat template puts around system and user message
 
-@dataclass(frozen=True)
-class Plan:
-    """The prompts of a run, sorted into those to ask and those that the ledger answers."""
 
-    keys: list[str]  # ledger key of each prompt, in their order; equal prompts have equal keys
-    ask: dict[str, Prompt]  # each distinct prompt to ask, by key, in order of appearance
-    failed_before: int  # how many of `ask` the ledger holds as failed
+class LanguageModelError(ArgusError):
+    """The endpoint cannot be used at all, so no further prompt was sent. Its answers are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One question. `max_tokens` bounds its answer; None leaves that to the configuration.
+
+    Half surrogate pairs, which UTF-8 cannot carry, are sent as U+FFFD.
+    """
+
+    text: str
+    system: str = ""
+    max_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_tokens is not None and self.max_tokens < 1:
+            got, fix = f"max_tokens={self.max_tokens}", "Leave it out to use the model's own bound."
+            raise InputError(got, expected="1 or more", fix=fix, where="Prompt")
+
+    @property
+    def key(self) -> str:
+        """Hash of system message and text in hexadecimal. The bound of the answer is left out."""
+        return content_hash(self.system, self.text).hex()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome(Generic[T]):
+    """The end of one prompt.
+
+    value: the answer, only where `state` is OK. reason: why there is none. tokens_in, tokens_out:
+    counts of the endpoint, None where it gave none or was not asked. cached: no request was made
+    for it, since the ledger had it or an equal prompt stood before it in the same list. unanswered:
+    it FAILED since no attempt brought a whole answer (time-outs, dropped connections, refusals that
+    may pass), so that the endpoint is to blame and not the prompt.
+    """
+
+    prompt: Prompt
+    state: State
+    value: T | None = None
+    reason: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cached: bool = False
+    unanswered: bool = False
+
+
+class ModelConfig(Protocol):
+    """Settings that estimates, ledger keys and accounts read, wherever a model runs."""
+
+    @property
+    def label(self) -> str:
+        """Its name for a person; holds no secret."""
+
+    @property
+    def identity(self) -> str:
+        """Part of the key of answers: the name at an endpoint, a hash of weights here."""
+
+    @property
+    def temperature(self) -> float | None:
+        """0 is greedy; None leaves it to the endpoint."""
+
+    @property
+    def extra(self) -> Mapping[str, object]:
+        """Further settings that change answers."""
+
+    @property
+    def max_tokens(self) -> int:
+        """Bound of an answer where its prompt names none."""
+
+    @property
+    def max_tokens_override(self) -> int | None:
+        """Bound of every answer, whatever its prompt says; None for none."""
+
+    @property
+    def retry_failed(self) -> bool:
+        """Whether to ask again the prompts that the ledger holds as failed."""
+
+    @property
+    def input_price(self) -> float | None:
+        """Currency per million tokens read; None where nothing is charged, or it is not known."""
+
+    @property
+    def output_price(self) -> float | None:
+        """Currency per million tokens written."""
+
+
+class LanguageModel(Protocol):
+    """Answers prompts: with text, or with validated objects of a `schema`.
+
+    `complete` yields one outcome per prompt, in the order of the prompts. Each answer is kept as it
+    comes, however far you iterate. Raises LanguageModelError when going on is useless.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of model and place, for manifests and the provenance of views; holds no secret."""
+
+    @overload
+    def complete(
+        self, prompts: Sequence[Prompt], *, schema: None = None
+    ) -> Iterator[Outcome[str]]: ...
+
+    @overload
+    def complete(self, prompts: Sequence[Prompt], *, schema: type[M]) -> Iterator[Outcome[M]]: ...
+
+
+class OpenedModel(LanguageModel, Protocol):
+    """A language model with its configuration and its spending."""
+
+    @property
+    def config(self) -> ModelConfig:
+        """The configuration that it was opened with."""
+
+    @property
+    def spent(self) -> Spending:
+        """Tokens and money of all its calls."""
+
+
+def approximate_tokens(text: str) -> int:
+    """Return about how many tokens a text has, without a tokenizer.
+
+    One for 4 ASCII characters and one for 2 bytes of other UTF-8: 1 per Cyrillic letter, 1.5 per
+    Chinese character. English prose comes near it; code and numbers may need up to twice as many.
+    """
+    n_bytes = len(without_half_pairs(text).encode())
+    n_ascii = sum(1 for char in text if char < "\x80") if not text.isascii() else len(text)
+    return -(-n_ascii // 4) + -(-(n_bytes - n_ascii) // 2)
+
+
+def most_tokens(text: str) -> int:
+    """Return the bytes of a text in UTF-8, a bound of its tokens.
+
+    Byte-level and byte-fallback vocabularies have a token for every byte, and merge from there.
+    """
+    return len(without_half_pairs(text).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """Tokens read and written, and what they cost where prices are known."""
+
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+def cost_of(tokens_in: int, tokens_out: int, config: ModelConfig) -> float | None:
+    """Return the cost of so many tokens, in the currency of the prices; None without prices."""
+    if config.input_price is None or config.output_price is None:
+        return None
+    return (tokens_in * config.input_price + tokens_out * config.output_price) / 1e6
 
 
 class EstimateFigures(TypedDict):
@@ -75,7 +215,7 @@ class EstimateFigures(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Prompts and tokens of a run, and its cost at most; nothing is asked for it.
+    """Prompts and tokens of a run, and its cost at most.
 
     prompts = to_ask + cached + repeated. failed_before: those of to_ask that failed in an earlier
     run. tokens_in: expected (see `approximate_tokens`, or the counter given); tokens_in_at_most: a
@@ -112,7 +252,7 @@ class Estimate:
         return Estimate(*both)
 
     def figures(self) -> EstimateFigures:
-        """Return everything, to be printed."""
+        """Return all figures, to be printed."""
         return record_of(EstimateFigures, self)
 
 
@@ -121,9 +261,9 @@ def request_keys(
 ) -> list[str]:
     """Return the keys under which the ledger keeps their answers, in hexadecimal.
 
-    The model's identity, temperature, extra fields, schema and prompt decide. Not the bound of the
-    answer: a whole answer is as good under a higher one, and raising it asks again only what was
-    cut off.
+    The model's identity, temperature, extra fields, schema and prompt decide. The bound of the
+    answer does not: a whole answer is as good under a higher one, so that a higher bound asks again
+    only the answers that were cut off.
     """
     temperature = None if config.temperature is None else float(config.temperature)
     fields = schema.model_json_schema() if schema else None
@@ -138,8 +278,12 @@ def make_plan(
     ledger: Ledger,
     config: ModelConfig,
     schema: type[BaseModel] | None = None,
-) -> Plan:
-    """Look every prompt up in the ledger. Ones that failed are asked again if `retry_failed`."""
+) -> tuple[list[str], dict[str, Prompt], int]:
+    """Look every prompt up in the ledger. Failed ones are asked again if `retry_failed`.
+
+    Returns the key of each prompt, the distinct prompts to ask by key, in order of appearance, and
+    how many of these the ledger holds as failed.
+    """
     keys = request_keys(prompts, config, schema)
     ask: dict[str, Prompt] = {}
     for key, prompt in zip(keys, prompts, strict=True):
@@ -156,7 +300,7 @@ def make_plan(
             del ask[entry.key]
         else:
             failed_before += entry.state is State.FAILED
-    return Plan(keys, ask, failed_before)
+    return keys, ask, failed_before
 
 
 def estimate(
@@ -167,19 +311,18 @@ def estimate(
     schema: type[BaseModel] | None = None,
     count_tokens: TokenCount = approximate_tokens,
 ) -> Estimate:
-    """Estimate the prompts that `complete` would ask, and their cost at most; send nothing."""
-    plan = make_plan(prompts, ledger, config, schema)
-    to_ask = plan.ask.values()
-    expected = sum(tokens_in(prompt, schema, count_tokens) for prompt in to_ask)
-    bound = sum(tokens_in(prompt, schema, most_tokens) for prompt in to_ask)
-    out = sum(answer_bound(prompt, config) for prompt in to_ask)
-    distinct = len(set(plan.keys))
+    """Estimate the prompts that `complete` would ask, and their cost at most. Sends nothing."""
+    keys, ask, failed_before = make_plan(prompts, ledger, config, schema)
+    expected = sum(tokens_in(prompt, schema, count_tokens) for prompt in ask.values())
+    bound = sum(tokens_in(prompt, schema, most_tokens) for prompt in ask.values())
+    out = sum(answer_bound(prompt, config) for prompt in ask.values())
+    distinct = len(set(keys))
     return Estimate(
         prompts=len(prompts),
-        to_ask=len(plan.ask),
-        cached=distinct - len(plan.ask),
+        to_ask=len(ask),
+        cached=distinct - len(ask),
         repeated=len(prompts) - distinct,
-        failed_before=plan.failed_before,
+        failed_before=failed_before,
         tokens_in=expected,
         tokens_in_at_most=bound,
         tokens_out_at_most=out,
@@ -189,7 +332,7 @@ def estimate(
 
 
 def answer_bound(prompt: Prompt, config: ModelConfig) -> int:
-    """Return how many tokens the answer to a prompt may have."""
+    """Return the bound of the tokens of an answer."""
     return config.max_tokens_override or prompt.max_tokens or config.max_tokens
 
 
@@ -219,7 +362,7 @@ class LedgerModel:
     def complete(
         self, prompts: Sequence[Prompt], *, schema: type[BaseModel] | None = None
     ) -> Iterator[Any]:
-        """Yield one outcome per prompt, in the order of the prompts; equal prompts are asked once.
+        """Yield one outcome per prompt, in the order of the prompts. Equal prompts are asked once.
 
         Nothing is sent or loaded before the first outcome is taken. From then on requests to an
         endpoint run on their own, until all are answered or the iterator is closed, which cancels
@@ -227,18 +370,18 @@ class LedgerModel:
         for a model that cannot be loaded and for a missing key of OpenAI's own servers, and
         ArgusError when the ledger cannot be used.
         """
-        plan = make_plan(prompts, self.ledger, self.config, schema)
-        left, distinct = Counter(plan.keys), len(set(plan.keys))
+        keys, ask, _ = make_plan(prompts, self.ledger, self.config, schema)
+        left = Counter(keys)
         served: set[str] = set()
         fresh: dict[str, Entry | str] = {}  # not from the ledger, which keeps an older answer
         with (
-            progress(f"asking {self.config.label}", distinct, done=distinct - len(plan.ask)) as on,
-            self._answering(plan.ask, schema, on) as rows,
+            progress(f"asking {self.config.label}", len(left), done=len(left) - len(ask)) as on,
+            self._answering(ask, schema, on) as rows,
         ):
-            for prompt, key in zip(prompts, plan.keys, strict=True):
-                while key in plan.ask and key not in fresh:
+            for prompt, key in zip(prompts, keys, strict=True):
+                while key in ask and key not in fresh:
                     fresh |= next(rows)
-                entry = fresh[key] if key in plan.ask else self.ledger.get(key)
+                entry = fresh[key] if key in ask else self.ledger.get(key)
                 assert entry is not None
                 left[key] -= 1
                 if not left[key]:
@@ -251,14 +394,14 @@ class LedgerModel:
                     value = read_object(entry.answer, schema)
                 yield Outcome(
                     prompt, entry.state, value, entry.reason, entry.tokens_in, entry.tokens_out,
-                    cached=key not in plan.ask or key in served, unanswered=entry.unanswered,
+                    cached=key not in ask or key in served, unanswered=entry.unanswered,
                 )  # fmt: skip
                 served.add(key)
 
     def _answering(
         self, prompts: Mapping[str, Prompt], schema: type[BaseModel] | None, advance: Advance
     ) -> AbstractContextManager[Iterator[Mapping[str, Entry | str]]]:
-        """Ask prompts; a text in place of a row is the reason why one was not asked."""
+        """Ask prompts. A text in place of a row is the reason why one was not asked."""
         raise NotImplementedError
 
     def _entry(

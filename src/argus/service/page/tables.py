@@ -1,0 +1,363 @@
+"""Join the tables of a folder's documents in DuckDB, and return pages of the rows in any order."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import Annotated, Any, NamedTuple, cast
+from urllib.parse import urlencode
+
+from fastapi import Depends, Request
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from argus.corpora.opening import open_corpus
+from argus.data.fields import FieldNames
+from argus.errors import InputError
+from argus.measures.slices import slicings
+from argus.service.page.rendering import DOCUMENTS, Row, Rows
+from argus.verdict.counts import Results
+
+ROWS = 50  # of a page
+NEAR = 10_000
+"""Rows from the top within which each page is looked up. For a page further down, all rows are put
+in order once, and the order is kept."""
+MAX_ORDERS = 8  # orders that are kept: 8 bytes a row each
+MEMORY = "1GB"  # of the tables of one folder; beyond it, DuckDB spills to a file
+MAX_COUNTS = 1000  # totals that are kept
+
+
+class Column(NamedTuple):
+    """A column: its name in the table of documents, its source, and how it is shown.
+
+    kind: text, count, share, decimals, band or flag. is_listed: whether the table shows it; a
+    document's page shows all.
+    """
+
+    name: str
+    source: str
+    heading: str
+    kind: str
+    about: str
+    is_listed: bool = True
+
+
+class Source(NamedTuple):
+    """A Parquet file of documents. id, label: its columns of them; label is SQL.
+
+    is_unique: whether a document has one row; else the first of them counts.
+    """
+
+    file: str
+    columns: tuple[Column, ...]
+    id: str = "id"
+    label: str = "label"
+    is_unique: bool = True
+
+
+SOURCES = (
+    Source("exposure", (
+        Column("title_rank", "title_rank", "Rank by title", "count",
+               "its place where its own title is asked"),
+        Column("sentence_rank", "sentence_rank", "Rank by sentence", "decimals",
+               "its place where a sentence of its own is asked"),
+        Column("by_own", "retrieved_by_own", "By its own", "count",
+               "probes of its own that bring it back"),
+        Column("by_others", "retrieved_by_others", "By others", "count",
+               "lists of others' probes that hold it"),
+        Column("never", "never_retrieved", "Never back", "flag",
+               "nothing that was asked brought it", is_listed=False),
+    )),
+    Source("retrievability", (
+        Column("rps", "rps", "RPS", "share",
+               "share of related entities that bring it back, weighed by the competition"),
+        Column("band", "band", "Band", "band", "RPS below 0.33, up to 0.66, above"),
+        Column("related", "related", "Related", "count", "entities that are related to it"),
+        Column("displaced_by", "displaced_by", "Outranked by", "text",
+               "what comes instead of it most often", is_listed=False),
+    )),
+    Source("needs_served", (
+        Column("needs", "needs", "Needs", "count", "what it is needed for, as was written"),
+        Column("needs_met", "found", "Needs met", "share", "those of them that bring it back"),
+    )),
+    Source("unreached", (
+        Column("lost", "cause", "Lost", "text", "why the store does not bring it back"),
+    ), label="''"),
+    Source("authority", (
+        Column("superseded_by", "controlling", "Superseded by", "text", "what controls it now",
+               is_listed=False),
+    ), id="superseded", label="superseded_title", is_unique=False),
+)  # fmt: skip
+"""Tables in the order in which they are joined. All SQL is declared here: a request gives values
+alone, and these are bound."""
+NOT_MEASURED = "not measured"
+CAUSES = (
+    ("never retrieved", "never", "never"),
+    ("lost by the index", "lost", "lost IS NOT NULL"),
+    ("superseded", "superseded_by", "superseded_by IS NOT NULL"),
+    ("not by its own words", "by_own", "by_own = 0"),
+    ("none found", "never", "never IS NOT NULL"),
+)
+"""Causes, worst first: in words, the column that each needs, and its condition. The first that
+holds is a document's cause, NOT_MEASURED where none does."""
+Text = Annotated[str, StringConstraints(max_length=500)]
+
+
+class Filters(BaseModel):
+    """Words, band, cause and slice of the wanted documents, their order, and the page of it.
+
+    slice: "FIELD=VALUE"; sort: a column's name, "-" before it for the greatest first.
+    """
+
+    model_config = ConfigDict(frozen=True)
+    q: Annotated[Text, StringConstraints(strip_whitespace=True)] = ""
+    band: Text = ""
+    cause: Text = ""
+    slice: Text = ""
+    sort: Text = ""
+    page: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+
+    def with_values(self, **changes: object) -> Filters:
+        """Return the same filters with some changes."""
+        return self.model_copy(update=changes)
+
+    def link(self, **changes: object) -> str:
+        """Return the query of a URL with some changes, without defaults."""
+        return "?" + urlencode(self.with_values(**changes).model_dump(exclude_defaults=True))
+
+    def sorted_by(self, column: str) -> str:
+        """Return the link that sorts by a column, or the other way where that is so already."""
+        return self.link(sort=f"-{column}" if self.sort == column else column, page=1)
+
+    def to_page(self, page: int) -> str:
+        """Return the link to another page."""
+        return self.link(page=page)
+
+    @property
+    def direction(self) -> str:
+        """Direction of the sorted column, in the words of a screen reader."""
+        return "descending" if self.sort.startswith("-") else "ascending"
+
+
+class DocumentTable:
+    """Documents of a folder, joined by id in DuckDB and put in its order once.
+
+    Any thread may ask. Raises InputError for a folder without any of SOURCES, or a file that cannot
+    be read.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import duckdb
+
+        self.folder, self.stamp = folder, stamp_of(folder)
+        self._lock, self._has_slices = Lock(), False
+        self._counts: dict[Filters, int] = {}
+        self._orders: OrderedDict[Filters, Any] = OrderedDict()
+        settings = {"threads": 2, "memory_limit": MEMORY, "autoinstall_known_extensions": False}
+        self.connection = duckdb.connect(":memory:", config=settings)
+        present: list[tuple[Source, list[Column]]] = []
+        try:
+            for source in SOURCES:
+                path = folder / f"{source.file}.parquet"
+                if path.is_file():
+                    relation = self.connection.read_parquet(str(path))
+                    relation.create_view(f"of_{source.file}")
+                    there = set(relation.columns)
+                    present.append((source, [c for c in source.columns if c.source in there]))
+        except duckdb.Error as error:
+            raise InputError(
+                f"cannot be read ({str(error).splitlines()[0]})",
+                expected="the tables as Argus wrote them",
+                fix="Run the job again with the same --out.",
+                where=folder,
+            ) from error
+        if not present:
+            raise InputError(
+                "no table of documents",
+                expected="exposure.parquet, retrievability.parquet, or another of their kind",
+                fix="Run argus exposure or argus audit with --out set to this folder.",
+                where=folder,
+            )
+        self.columns: tuple[Column, ...] = tuple(c for _, columns in present for c in columns)
+        self.listed = tuple(column for column in self.columns if column.is_listed)
+        self.names = frozenset(column.name for column in self.columns)
+        self._join(present)
+
+    def _join(self, present: Sequence[tuple[Source, list[Column]]]) -> None:
+        """Put all sources into `documents`: id, label, the columns, the cause, the words."""
+        joined = ""
+        for source, columns in present:
+            own = "".join(f", {column.source} AS {column.name}" for column in columns)
+            first = "" if source.is_unique else f"DISTINCT ON ({source.id}) "
+            part = (
+                f"SELECT {first}{source.id} AS id, {source.label} AS label{own} "
+                f"FROM of_{source.file}"
+            )
+            names = ", ".join(column.name for column in columns)
+            joined = part if not joined else (
+                f"SELECT coalesce(a.id, b.id) AS id, coalesce(nullif(a.label, ''), b.label) AS "
+                f"label, a.* EXCLUDE (id, label), {names} FROM ({joined}) a FULL JOIN "
+                f"({part}) b ON a.id = b.id"
+            )  # fmt: skip
+        words = ", ".join(f"'{words}'" for words in (*(w for w, _, _ in CAUSES), NOT_MEASURED))
+        present_causes = [(w, when) for w, column, when in CAUSES if column in self.names]
+        whens = "".join(f"WHEN {when} THEN '{w}' " for w, when in present_causes)
+        cause = f"CASE {whens or 'WHEN false THEN NULL '}ELSE '{NOT_MEASURED}' END"
+        self.connection.execute(
+            f"CREATE TABLE documents AS SELECT *, CAST({cause} AS ENUM({words})) AS cause, "
+            f"lower(concat(label, chr(10), id)) AS words FROM ({joined}) ORDER BY id"
+        )
+
+    def page(self, filters: Filters) -> tuple[Rows, int]:
+        """Return the rows of a page and how many there are in all.
+
+        Raises InputError for a column or slice that is not there.
+        """
+        where, values = self._where(filters)
+        places = self._places(filters, where, values)
+        names = ", ".join(("id", "label", "cause", *(c.name for c in self.listed)))
+        marks = ", ".join("?" * len(places)) or "NULL"
+        rows = self.dicts(f"SELECT rowid, {names} FROM documents WHERE rowid IN ({marks})", places)
+        by_place = {row.pop("rowid"): row for row in rows}
+        key = filters.with_values(sort="", page=1)  # paging and sorting do not change the total
+        if key not in self._counts:
+            if len(self._counts) > MAX_COUNTS:
+                self._counts.clear()
+            (row,) = self.dicts(f"SELECT count(*) AS n FROM documents{where}", values)
+            self._counts[key] = row["n"]
+        return [by_place[place] for place in places], self._counts[key]
+
+    def _places(self, filters: Filters, where: str, values: Sequence[object]) -> list[int]:
+        """Return the row numbers of a page, in order; rows of equal values stay by id."""
+        start, name = (filters.page - 1) * ROWS, filters.sort.removeprefix("-")
+        if name and name not in {"id", "label", "cause", *self.names}:
+            raise InputError(
+                f"no column {name!r}",
+                expected=f"one of label, cause, {', '.join(sorted(self.names))}",
+                fix="Sort by one of these.",
+                where="sort",
+            )
+        way = "DESC" if filters.sort.startswith("-") else "ASC"
+        order = f"{name} {way} NULLS LAST, rowid" if name else "rowid"
+        sql = f"SELECT rowid FROM documents{where} ORDER BY {order}"
+        if start + ROWS <= NEAR:
+            cursor = self.connection.cursor()
+            rows = cursor.execute(f"{sql} LIMIT ? OFFSET ?", [*values, ROWS, start])
+            return [int(place) for (place,) in rows.fetchall()]
+        key = filters.with_values(page=1)
+        with self._lock:
+            if key not in self._orders:
+                fetched = self.connection.cursor().execute(sql, list(values)).fetchnumpy()
+                self._orders[key] = fetched["rowid"]
+                while len(self._orders) > MAX_ORDERS:
+                    self._orders.popitem(last=False)
+            self._orders.move_to_end(key)
+            return [int(place) for place in self._orders[key][start : start + ROWS]]
+
+    def dicts(self, sql: str, values: Sequence[object] = ()) -> Rows:
+        """Return the rows of a query by column."""
+        rows = self.connection.cursor().execute(sql, list(values))
+        heads = [entry[0] for entry in rows.description]
+        return [dict(zip(heads, row, strict=True)) for row in rows.fetchall()]
+
+    def row(self, id_: str) -> Row | None:
+        """Return the row of one document; None where there is none."""
+        return next(iter(self.dicts("SELECT * FROM documents WHERE id = ?", [id_])), None)
+
+    def count_by(self, column: str) -> dict[str, int]:
+        """Return how many documents have each cause, worst first, or band, the largest first."""
+        if column not in {"cause", *self.names}:
+            return {}
+        order = "1" if column == "cause" else "2 DESC, 1"
+        rows = self.dicts(
+            f"SELECT {column} AS name, count(*) AS n FROM documents WHERE {column} IS NOT NULL "
+            f"GROUP BY 1 ORDER BY {order}"
+        )
+        return {str(row["name"]): row["n"] for row in rows}
+
+    def _where(self, filters: Filters) -> tuple[str, list[object]]:
+        """Return the condition and its bound values."""
+        named: dict[str, list[object]] = {}
+        if filters.q:
+            named["contains(words, ?)"] = [filters.q.lower()]
+        if filters.band and "band" in self.names:
+            named["band = ?"] = [filters.band]
+        if filters.cause:
+            named["cause::VARCHAR = ?"] = [filters.cause]
+        if filters.slice:
+            self._read_slices()
+            name, _, value = filters.slice.partition("=")
+            named["id IN (SELECT id FROM slices WHERE field = ? AND slice = ?)"] = [name, value]
+        condition = " WHERE " + " AND ".join(named) if named else ""
+        return condition, [value for own in named.values() for value in own]
+
+    def _read_slices(self) -> None:
+        """Read which documents are in which slice, once, since it takes the whole corpus."""
+        import pyarrow as pa
+
+        with self._lock:
+            if self._has_slices:
+                return
+            corpus, fields = sliced_corpus(self.folder)
+            documents = sorted(open_corpus(corpus).documents(FieldNames()), key=lambda d: d.id)
+            rows = [
+                (document.id, one.figures["field"], label)
+                for one in slicings(documents, fields)
+                for document, labels in zip(documents, one.labels, strict=True)
+                for label in labels
+            ]
+            names = ("id", "field", "slice")
+            columns = zip(*rows, strict=True) if rows else ((), (), ())
+            arrays = [pa.array(column, pa.string()) for column in columns]
+            cursor = self.connection.cursor()
+            cursor.register("read_slices", pa.table(arrays, names=names))
+            cursor.execute("CREATE OR REPLACE TABLE slices AS SELECT * FROM read_slices")
+            cursor.unregister("read_slices")
+            self._has_slices = True
+
+
+def stamp_of(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return a value that changes when a table of a folder does."""
+    stats = [(name, (folder / name).stat()) for name in DOCUMENTS if (folder / name).is_file()]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
+
+
+def sliced_corpus(folder: Path) -> tuple[Path, tuple[str, ...]]:
+    """Return the corpus of a folder's results, and the fields by which a job cut its documents."""
+    for job in ("exposure", "audit"):
+        section = Results.of(folder).places.manifest.get(job)
+        fields = section["config"].get("by") if section else None
+        corpus = section["inputs"].get("corpus") if section else None
+        if isinstance(fields, list | tuple) and fields and corpus:
+            return Path(corpus["file"]), tuple(map(str, fields))
+    raise InputError(
+        "no slices",
+        expected="results that were told by fields of their corpus",
+        fix="Run argus exposure or argus audit with --by FIELD.",
+        where=folder,
+    )
+
+
+class DocumentTables:
+    """The tables of some folders, opened at first use and again when a file was changed."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._tables: dict[Path, DocumentTable] = {}
+
+    def of(self, folder: Path) -> DocumentTable:
+        """Return the table of a folder."""
+        with self._lock:
+            table = self._tables.get(folder)
+            if table is None or table.stamp != stamp_of(folder):
+                table = self._tables[folder] = DocumentTable(folder)
+            return table
+
+
+async def _document_tables(request: Request) -> DocumentTables:
+    return cast(DocumentTables, request.app.state.document_tables)
+
+
+Tables = Annotated[DocumentTables, Depends(_document_tables)]
+"""A handler's parameter: the service's tables of documents."""
