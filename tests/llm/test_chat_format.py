@@ -30,17 +30,6 @@ def test_a_tokenizer_without_template_gets_the_plain_format():
     assert shown(tokenizer, "", "T") == "### User\nT\n\n### Assistant\n"
 
 
-def test_a_plain_prompt_begins_as_every_text_does():
-    from tokenizers.processors import TemplateProcessing
-
-    tokenizer = make_tokenizer(template=None)
-    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
-        single="<s> $A", special_tokens=[("<s>", 0)]
-    )
-    assert prompt_tokens(tokenizer, "", "T")[0] == 0
-    assert prompt_tokens(tokenizer, "", "T").count(0) == 1
-
-
 @pytest.mark.parametrize("template", [None, NO_SYSTEM, "default"])
 def test_special_tokens_in_a_text_are_text(template):
     tokenizer = make_tokenizer(**({} if template == "default" else {"template": template}))
@@ -71,10 +60,6 @@ def test_a_tokenizer_that_cannot_end_an_answer_is_refused():
     tokenizer.eos_token = None
     with pytest.raises(InputError, match="no token that ends an answer"):
         answer_tokens(tokenizer, "x", frozenset())
-
-
-def test_half_pairs_are_replaced():
-    assert "�" in shown(make_tokenizer(), "", "a\ud800b")
 
 
 def test_stop_tokens_are_those_of_model_and_tokenizer(tmp_path):

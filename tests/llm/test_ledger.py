@@ -36,18 +36,6 @@ def test_an_answer_replaces_a_failure_and_never_the_reverse(ledger):
     assert ledger.get("k").answer == "b"
 
 
-def test_thousands_of_keys_are_found_at_once(ledger):
-    keys = [f"k{i}" for i in range(1201)]
-    for key in keys[::2]:
-        ledger.put(entry(key))
-    assert {row.key for row in ledger.find(keys)} == set(keys[::2])
-
-
-def test_a_prompt_is_kept_by_its_beginning_with_half_pairs(ledger):
-    ledger.put(Entry(key="k", model="m", prompt="x" * 999, state=FAILED, reason="\ud800"))
-    assert (ledger.get("k").prompt, ledger.get("k").reason) == ("x" * 200, "\ufffd")
-
-
 def test_threads_and_other_connections_write_side_by_side(ledger):
     with Ledger(ledger.path) as other:
 

@@ -8,7 +8,7 @@ import torch
 from pydantic import BaseModel
 
 from argus.errors import InputError
-from argus.llm import Ledger, LocalConfig, Prompt, State, TransformersModel, estimate
+from argus.llm import Ledger, LocalConfig, Prompt, State, TransformersModel
 from argus.llm.local import LoadedModel, Question
 from argus.llm.model import request_keys
 from argus.llm.structured import instructed
@@ -60,14 +60,6 @@ def test_learnt_answers_do_not_depend_on_the_batch(taught, tmp_path):
             outcomes = list(TransformersModel(config, ledger).complete(prompts(*ANSWERS)))
         assert {o.prompt.text: o.value for o in outcomes} == ANSWERS
         assert all(o.state is State.OK and not o.cached for o in outcomes)
-
-
-def test_an_answer_is_kept_as_soon_as_its_batch_is_done(local, ledger):
-    asking = local(batch_size=1)
-    first = next(iter(asking.complete(prompts(*ANSWERS))))
-    assert first.value == "blue"
-    assert ledger.counts()[State.OK] == len(ANSWERS)  # one block of eight batches
-    assert estimate(prompts(*ANSWERS), ledger, asking.config).to_ask == 0
 
 
 def test_a_higher_bound_asks_only_for_what_was_cut_off(local, ledger):
@@ -155,16 +147,6 @@ def test_the_key_of_a_request_knows_weights_and_not_the_place(taught, tmp_path):
     template = moved / "chat_template.jinja"
     template.write_text(template.read_text() + " ")
     assert key(moved) != before
-
-
-def test_unknown_settings_of_generation_are_refused(local):
-    loud = local(extra={"repetition_penalty": 1000.0}, max_tokens=8)
-    plain = local(max_tokens=8)
-    said = [next(model.complete(prompts("grass"))) for model in (plain, loud)]
-    assert (said[0].value or said[0].reason) != (said[1].value or said[1].reason)
-    with pytest.raises(InputError, match="settings nonsense; expected settings of") as error:
-        list(local(extra={"nonsense": 1}).complete(prompts("sky")))
-    assert error.value.where == "extra"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import threading
 import time
 from itertools import pairwise
 
@@ -101,16 +100,3 @@ def test_of_many_that_control_a_document_the_nearest_are_named(folder):
     old, older = superseding(folder, ["old", "older", *ids], pairs).resolve(["old", "older"])
     assert (len(old["controlling"]), old["more"]) == (100, True)
     assert (len(older["controlling"]), older["more"]) == (1, False)
-
-
-def test_others_are_let_in_between_documents(chained, monkeypatch):
-    heard = []
-
-    def others(_):
-        asking = threading.Thread(target=lambda: heard.append(len(chained.around("d290"))))
-        asking.start()
-        asking.join(10)
-
-    monkeypatch.setattr(time, "sleep", others)
-    chained.resolve(["d0", "d1"])
-    assert heard == [10, 10]

@@ -44,18 +44,6 @@ def test_a_body_that_never_comes_is_given_up(report):
         slow.close()
 
 
-def test_a_second_service_on_a_folder_says_so(report):
-    place = open_workplace([report])
-    other = folders_locked(open_workplace([report]))
-    with (
-        folders_locked(place),
-        pytest.raises(ArgusError, match=r"Another service runs over .*report"),
-    ):
-        other.__enter__()
-    with folders_locked(place):
-        assert (report / STATE / "lock").is_file()
-
-
 def test_a_second_service_on_a_part_of_a_folder_or_around_it_says_so(report, tmp_path):
     around = tmp_path / "around"
     inner, beside = (shutil.copytree(report, around / "deep" / n) for n in ("inner", "beside"))

@@ -7,14 +7,10 @@ import time
 import pytest
 
 from argus.data.types import View
-from argus.errors import ArgusError
-from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.answering import search_index
 from argus.indexes.views import ViewIndex
-from argus.retrievers.config import AskingConfig
 from argus.service import searcher as module
-from argus.service.searcher import IndexSource, Searcher
-from argus.service.workplace import open_workplace
+from argus.service.searcher import IndexSource
 
 QUESTION = "archives that write outside of their folder"
 ADDED = "Archives no longer write outside of their folder."
@@ -91,31 +87,3 @@ def test_a_version_that_cannot_be_read_leaves_the_last_one(changing, capsys):
     source._look()
     assert "index not read again" in capsys.readouterr().err
     assert source.answer([QUESTION], 3)[0].hits == before.hits
-
-
-RETRIEVER = """
-def retrieve(query, k):
-    if query == "bad":
-        raise ValueError("no")
-    return [("fix-1b", 2.0), ("flaw-2", 1.0)][:k]
-"""
-
-
-def test_a_retriever_of_any_shape_is_served_with_the_texts_of_its_corpus(story, tmp_path):
-    file = tmp_path / "mine.py"
-    file.write_text(RETRIEVER)
-    place = open_workplace(
-        [tmp_path], retriever=f"{file}:retrieve",
-        chunks=ChunkedCorpus(corpus=story / "records.jsonl"),
-        asking=AskingConfig(),
-    )  # fmt: skip
-    searcher = Searcher(place)
-    try:
-        (answered,) = searcher.answer(["anything"], 2)
-        assert [hit["id"] for hit in answered.hits] == ["fix-1b", "flaw-2"]
-        assert answered.hits[0]["title"] == "Release 2.5"
-        with pytest.raises(ArgusError, match="ValueError"):
-            searcher.answer(["bad"], 2)
-        assert len(searcher.answer(["once more"], 1)[0].hits) == 1
-    finally:
-        searcher.close()

@@ -42,13 +42,6 @@ def test_columns_of_postgres_have_any_name(postgres):
         assert store.describe().records == 1
 
 
-def test_tables_of_sqlite_have_any_name(tmp_path):
-    database = filled(tmp_path / "s.db", 'a "quoted".one')
-    database.close()
-    with open_store(f'sqlite-vec:{tmp_path}/s.db/a "quoted".one') as store:
-        assert [id_ for id_, _ in store.search(VECTORS[:1], 1)[0]] == ["d0"]
-
-
 @pytest.mark.parametrize("odd", [np.nan, np.inf, 1e30])
 def test_a_vector_without_a_distance_is_measured_around(tmp_path, odd):
     database = filled(tmp_path / "s.db", "docs", distance="l2")

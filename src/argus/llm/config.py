@@ -55,10 +55,10 @@ class ChatConfig:
     """An OpenAI-compatible chat endpoint: OpenAI, vLLM, Ollama, llama.cpp, LiteLLM, ...
 
     api_key_env: for messages. The key itself is `api_key`. max_tokens_override: of every answer,
-    whatever its prompt says; max_tokens: where its prompt names none; max_tokens_field: name of the
+    whatever its prompt says. max_tokens: where its prompt names none. max_tokens_field: name of the
     bound in the request ("max_completion_tokens" for newer OpenAI models). budget,
     max_total_tokens: what one model object may spend (currency, tokens in and out) over all its
-    calls; no request is sent that could pass it. requests_per_minute: evenly spaced, retries
+    calls. No request is sent that could pass it. requests_per_minute: evenly spaced, retries
     included. connect_timeout_s, timeout_s: for the connection, and for the whole of one attempt,
     however slowly bytes keep coming. temperature: None leaves it out, for models that refuse it.
     attempts, backoff_s: passing troubles are tried again after doubling waits. give_up_after: so
@@ -142,12 +142,12 @@ class ChatConfig:
 class LocalConfig:
     """A causal language model that `transformers` runs on this machine.
 
-    model: a folder with weights and tokenizer, or a name on the hub. device: "cpu", "cuda", ...;
+    model: a folder with weights and tokenizer, or a name on the hub. device: "cpu", "cuda", ...,
     None takes a GPU when there is one. dtype: "auto" is bfloat16 on a GPU that has it, float16 on
-    others, float32 on the CPU. max_tokens: bound of an answer where its prompt names none;
-    max_tokens_override: of every answer. batch_size: prompts at once; halved when the memory does
+    others, float32 on the CPU. max_tokens: bound of an answer where its prompt names none.
+    max_tokens_override: of every answer. batch_size: prompts at once. Halved when the memory does
     not suffice. extra: further settings of `transformers.GenerationConfig`, such as
-    {"repetition_penalty": 1.1}; the model's own generation_config.json is ignored.
+    {"repetition_penalty": 1.1}. The model's own generation_config.json is ignored.
 
     Decoding is greedy. Other prompts in the same batch change an answer only by rounding, which in
     float32 stays far below the gaps between tokens.

@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS answers (
 
 
 class State(StrEnum):
-    """End of a prompt. The three are counted apart; only OK has a value."""
+    """End of a prompt. The three are counted apart. Only OK has a value."""
 
     OK = "ok"
     FAILED = "failed"
@@ -175,7 +175,7 @@ class Ledger:
             return {State.OK: 0, State.FAILED: 0} | {State(s): n for s, n in rows}
 
     def _open(self) -> None:
-        """Make the file ready; wait while another run does the same.
+        """Make the file ready. Wait while another run does the same.
 
         SQLite gives up at once, whatever the timeout, where waiting could deadlock: while several
         turn a file to WAL, or the last one leaves it.

@@ -64,14 +64,14 @@ Blocks = Generator[Iterable[Answer], None, None]
 
 
 class TransformersModel(LedgerModel):
-    """A `LanguageModel` on transformers; every answer and failure goes into `ledger` at once.
+    """A `LanguageModel` on transformers. Every answer and failure goes into `ledger` at once.
 
     An answer that the ledger holds is never asked for again. The model is loaded when the first
-    prompt has to be asked. A model that was not trained for a schema gets it in the system message;
-    answers are validated all the same. An answer that is cut off, one that does not fit, and a
+    prompt has to be asked. A model that was not trained for a schema gets it in the system message.
+    Answers are validated all the same. An answer that is cut off, one that does not fit, and a
     prompt that is longer than the model's window are FAILED, with a remedy in the reason.
 
-    engine: workers that hold the model and answer, in the same batches; None is this process.
+    engine: workers that hold the model and answer, in the same batches. None is this process.
     """
 
     config: LocalConfig
@@ -88,14 +88,14 @@ class TransformersModel(LedgerModel):
 
     @property
     def spent(self) -> Spending:
-        """Tokens that all calls of this object read and wrote; nothing is charged."""
+        """Tokens that all calls of this object read and wrote. Nothing is charged."""
         return Spending(*self._tokens, None)
 
     @contextmanager
     def _answering(
         self, prompts: Mapping[str, Prompt], schema: type[BaseModel] | None, advance: Advance
     ) -> Iterator[Iterator[Mapping[str, Entry | str]]]:
-        """Ask block by block; the rows of each are yielded when all are in the ledger."""
+        """Ask block by block. The rows of each are yielded when all are in the ledger."""
         words = None if schema is None else (schema_hash(schema), instruction(schema))
         blocks = self._here(prompts, words) if self.engine is None else self._away(prompts, words)
 
@@ -171,7 +171,7 @@ def begin_answering(
 class LoadedModel:
     """A model with its tokenizer and adapter, loaded to answer questions.
 
-    Keeps the size of batch that the memory allowed. window: tokens of prompt and answer together;
+    Keeps the size of batch that the memory allowed. window: tokens of prompt and answer together,
     None where the model names no bound. stops: tokens that end an answer. trained_for: hashes
     (`schema_hash`) of the JSON schemas that it need not be told of. Raises InputError where a part
     is missing or broken, and for unknown settings.
@@ -212,7 +212,7 @@ class LoadedModel:
         return questions
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Answer]:
-        """Yield each reply as soon as its batch is done; batches are of prompts of like length.
+        """Yield each reply as soon as its batch is done. Batches are of prompts of like length.
 
         A prompt that leaves no room for an answer in the model's window FAILED. Questions of one
         batch have equal room, so that nothing is written past the end of a window.
@@ -236,7 +236,7 @@ class LoadedModel:
         return [group[i : i + size] for group in groups for i in range(0, len(group), size)]
 
     def _groups(self, questions: Sequence[Question]) -> list[list[Question]]:
-        """Return questions of equal room together, longest prompts first; those without, first."""
+        """Return questions by their room, first those without any; longest prompts come first."""
         rooms = [(max(self._room(question), 0), question) for question in questions]
         rooms.sort(key=lambda pair: (pair[0] > 0, -pair[0], -len(pair[1].tokens)))
         grouped = groupby(rooms, key=lambda pair: pair[0])
@@ -255,7 +255,7 @@ class LoadedModel:
         return free if free < step else free // step * step
 
     def _try(self, batch: Sequence[Question], room: int) -> list[Answer] | None:
-        """Answer a batch; None where the memory did not suffice and a smaller one may do."""
+        """Answer a batch, None where the memory did not suffice and a smaller one may do."""
         import torch
 
         start = time.monotonic()

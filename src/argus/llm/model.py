@@ -38,7 +38,7 @@ class LanguageModelError(ArgusError):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One question. `max_tokens` bounds its answer; None leaves that to the configuration.
+    """One question. `max_tokens` bounds its answer, None leaves that to the configuration.
 
     Half surrogate pairs, which UTF-8 cannot carry, are sent as U+FFFD.
     """
@@ -84,7 +84,7 @@ class ModelConfig(Protocol):
 
     @property
     def label(self) -> str:
-        """Its name for a person; holds no secret."""
+        """Its name for a person. Holds no secret."""
 
     @property
     def identity(self) -> str:
@@ -92,7 +92,7 @@ class ModelConfig(Protocol):
 
     @property
     def temperature(self) -> float | None:
-        """0 is greedy; None leaves it to the endpoint."""
+        """0 is greedy, None leaves it to the endpoint."""
 
     @property
     def extra(self) -> Mapping[str, object]:
@@ -104,7 +104,7 @@ class ModelConfig(Protocol):
 
     @property
     def max_tokens_override(self) -> int | None:
-        """Bound of every answer, whatever its prompt says; None for none."""
+        """Bound of every answer, whatever its prompt says, None for none."""
 
     @property
     def retry_failed(self) -> bool:
@@ -112,7 +112,7 @@ class ModelConfig(Protocol):
 
     @property
     def input_price(self) -> float | None:
-        """Currency per million tokens read; None where nothing is charged, or it is not known."""
+        """Currency per million tokens read, None where nothing is charged, or it is not known."""
 
     @property
     def output_price(self) -> float | None:
@@ -128,7 +128,7 @@ class LanguageModel(Protocol):
 
     @property
     def name(self) -> str:
-        """Name of model and place, for manifests and the provenance of views; holds no secret."""
+        """Name of model and place, for manifests and the provenance of views. Holds no secret."""
 
     @overload
     def complete(
@@ -155,7 +155,7 @@ def approximate_tokens(text: str) -> int:
     """Return about how many tokens a text has, without a tokenizer.
 
     One for 4 ASCII characters and one for 2 bytes of other UTF-8: 1 per Cyrillic letter, 1.5 per
-    Chinese character. English prose comes near it; code and numbers may need up to twice as many.
+    Chinese character. English prose comes near it. Code and numbers may need up to twice as many.
     """
     n_bytes = len(without_half_pairs(text).encode())
     n_ascii = sum(1 for char in text if char < "\x80") if not text.isascii() else len(text)
@@ -180,7 +180,7 @@ class Spending:
 
 
 def cost_of(tokens_in: int, tokens_out: int, config: ModelConfig) -> float | None:
-    """Return the cost of so many tokens, in the currency of the prices; None without prices."""
+    """Return the cost of so many tokens, in the currency of the prices, None without prices."""
     if config.input_price is None or config.output_price is None:
         return None
     return (tokens_in * config.input_price + tokens_out * config.output_price) / 1e6
@@ -197,8 +197,8 @@ class EstimateFigures(TypedDict):
     tokens_in: tokens of the prompts to ask, estimated.
     tokens_in_at_most: the most that these can be.
     tokens_out_at_most: tokens of the answers, at most.
-    cost: cost, estimated; None without prices.
-    cost_at_most: the most that it can cost; None without prices.
+    cost: cost, estimated, None without prices.
+    cost_at_most: the most that it can cost, None without prices.
     """
 
     prompts: int
@@ -218,9 +218,9 @@ class Estimate:
     """Prompts and tokens of a run, and its cost at most.
 
     prompts = to_ask + cached + repeated. failed_before: those of to_ask that failed in an earlier
-    run. tokens_in: expected (see `approximate_tokens`, or the counter given); tokens_in_at_most: a
+    run. tokens_in: expected (see `approximate_tokens`, or the counter given). tokens_in_at_most: a
     bound. cost: of tokens_in, and of every answer at its full length. cost_at_most: with the bound
-    instead; a budget of this much stops no run in which nothing must be tried twice. Both are None
+    instead. A budget of this much stops no run in which nothing must be tried twice. Both are None
     without prices.
     """
 
@@ -246,7 +246,7 @@ class Estimate:
         )
 
     def __add__(self, other: Estimate) -> Estimate:
-        """Return both together; a cost is None where one of them is."""
+        """Return both together. A cost is None where one of them is."""
         pairs: Any = zip(astuple(self), astuple(other), strict=True)
         both: Any = (None if a is None or b is None else a + b for a, b in pairs)
         return Estimate(*both)

@@ -48,7 +48,7 @@ Rows = Mapping[str, "Future[Entry | str]"]
 
 
 class BudgetSpent(Exception):
-    """The next request might pass the budget; the message has the spending so far."""
+    """The next request might pass the budget. The message has the spending so far."""
 
 
 class Budget:
@@ -115,14 +115,14 @@ class Budget:
 
 
 class OpenAIModel(LedgerModel):
-    """`POST {base_url}/chat/completions`; every answer and failure goes into `ledger` at once.
+    """`POST {base_url}/chat/completions`. Every answer and failure goes into `ledger` at once.
 
     An answer that the ledger holds is never asked for again. Passing troubles (time-outs, dropped
     connections, statuses 408, 409, 425, 429, 5xx) are tried again after doubling waits, or when
-    Retry-After says, which then holds for all requests. A prompt that stays without a usable
-    answer is FAILED with the reason. One whose first request might pass the budget is NOT_ASKED;
-    smaller ones behind it are asked while they fit, and a later run goes on from there. Statuses
-    401 to 405 and redirects, and `give_up_after` prompts in a row without any answer, raise
+    Retry-After says, which then holds for all requests. A prompt that stays without a usable answer
+    is FAILED with the reason. One whose first request might pass the budget is NOT_ASKED. Smaller
+    ones behind it are asked while they fit, and a later run goes on from there. Statuses 401 to 405
+    and redirects, and `give_up_after` prompts in a row without any answer, raise
     LanguageModelError. instructs: the endpoint refused `response_format` once.
     """
 
@@ -141,7 +141,7 @@ class OpenAIModel(LedgerModel):
 
     @property
     def spent(self) -> Spending:
-        """Spending of all calls of this object; requests without a count stand at their bound."""
+        """Spending of all calls of this object. Requests without a count stand at their bound."""
         return self.budget.spent
 
     @contextmanager

@@ -40,7 +40,7 @@ _MARK = "argus-placeholder"
 
 
 def find_model(model: str) -> Path:
-    """Return the folder of a model; one on the hub is fetched once, unless HF_HUB_OFFLINE is set.
+    """Return the folder of a model. One on the hub is fetched once, unless HF_HUB_OFFLINE is set.
 
     Raises InputError where there is no model, or only an adapter.
     """
@@ -64,7 +64,7 @@ def find_model(model: str) -> Path:
 
 
 def find_adapter(path: Path) -> Path:
-    """Return the folder of an adapter; InputError where it holds none."""
+    """Return the folder of an adapter. Raises InputError where it holds none."""
     missing = [n for n in (ADAPTER_CONFIG, ADAPTER_WEIGHTS) if not (path / n).is_file()]
     if missing:
         raise InputError(
@@ -269,7 +269,7 @@ def choose_dtype(dtype: str, device: str) -> str:
 
 @naming_extras()
 def load_base(folder: Path, dtype: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    """Load model and tokenizer from a folder; on the CPU, ready for inference.
+    """Load model and tokenizer from a folder. On the CPU, ready for inference.
 
     Raises InputError where weights or the tokenizer are missing or broken.
     """

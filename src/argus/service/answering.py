@@ -42,13 +42,13 @@ NO_RECORD = "no document that was retrieved has a record: nothing can be superse
 
 
 class ServedHit(Hit):
-    """A document that is served, with the chain to it; where there are records, it is in force.
+    """A document that is served, with the chain to it. Where there are records, it is in force.
 
     anchor: id of the retrieved document, which this one controls.
     anchor_rank: rank of the anchor, from 1.
-    chain: from anchor to document, oldest first; empty where they are one.
-    type: type of its record; None where there is none.
-    time: when it took effect; None where not known.
+    chain: from anchor to document, oldest first, empty where they are one.
+    type: type of its record, None where there is none.
+    time: when it took effect, None where not known.
     """
 
     anchor: str
@@ -64,7 +64,7 @@ class SearchResults(TypedDict):
     query: question that was asked.
     version: version of the index that answered.
     retired: superseded documents that were retrieved, and the documents that control each.
-    without_record: retrieved documents that no record is known of; they are served as they are.
+    without_record: retrieved documents that no record is known of. They are served as they are.
     """
 
     query: str
@@ -82,8 +82,8 @@ class Controlling(TypedDict):
     """A document that controls another, and the chain that leads to it.
 
     id: id of the document.
-    chain: supersessions that lead to it, oldest first; of a long chain the first 50.
-    hops: how many they are; more than `chain` has where that was cut.
+    chain: supersessions that lead to it, oldest first. Of a long chain the first 50.
+    hops: how many they are. More than `chain` has where that was cut.
     """
 
     id: str
@@ -96,7 +96,7 @@ class Resolved(TypedDict):
     """One document under the authority relation.
 
     id: id of the document.
-    known: whether there is a record of it; without one nothing supersedes it.
+    known: whether there is a record of it. Without one nothing supersedes it.
     in_force: whether it is in force at that time.
     active: whether nothing supersedes it.
     controlling: documents that control it, the nearest 100.
@@ -142,7 +142,7 @@ class ServedAuthority:
 
     @contextmanager
     def at(self, as_of: str | None = None, known_by: str | None = None) -> Iterator[Authority]:
-        """Hold the relation as of a time; None is the time that the service was started with."""
+        """Hold the relation as of a time, by default the one that the service was started with."""
         with self._lock:
             yield self._view(as_of, known_by)
 
@@ -272,12 +272,9 @@ async def answer(
 
 
 def _controlled(
-    question: Question,
-    searcher: Searcher,
-    authority: ServedAuthority,
-    answered: Answered,
+    question: Question, searcher: Searcher, authority: ServedAuthority, answered: Answered,
     is_last: bool,
-) -> SearchResults | None:
+) -> SearchResults | None:  # fmt: skip
     """Return the documents in force in place of the hits, None if too few hits are in force.
 
     is_last: there are no more hits.

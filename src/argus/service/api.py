@@ -56,7 +56,7 @@ Date = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 K = Annotated[int, Field(ge=1, le=MAX_K)]
 Explained = Explanation | RunExplanation
 Metadata = dict[str, str | float]
-"""Of a document, by name; unknown values are left out."""
+"""Of a document, by name. Unknown values are left out."""
 
 
 class Body(BaseModel):
@@ -66,7 +66,7 @@ class Body(BaseModel):
 
 
 class Times(Body):
-    """The time as of which a question is answered; see `argus authority search`."""
+    """The time as of which a question is answered. See `argus authority search`."""
 
     as_of: Annotated[Date | None, Field(description="What had taken effect by this date.")] = None
     known_by: Annotated[Date | None, Field(description="What had been published by this date.")] = (
@@ -121,7 +121,7 @@ class Resolve(Times):
 
 
 class Resolutions(TypedDict):
-    """Documents under the authority relation, as of a time; each once, in the order asked for."""
+    """Documents under the authority relation, as of a time. Each once, in the order asked for."""
 
     as_of: str | None
     known_by: str | None
@@ -133,7 +133,7 @@ searching = APIRouter(tags=["search"])
 
 @searching.get("/search")
 async def search(body: Annotated[Search, Query()], service: ServiceOf) -> SearchResults:
-    """Return the best documents for a question; with records, of those in force."""
+    """Return the best documents for a question. With records, of those in force."""
     return await service.answer(body.question(body.query))
 
 
@@ -203,7 +203,7 @@ class Content(TypedDict):
 
 
 class FoundFile(TypedDict):
-    """A result in OpenAI's shape; the chain to it stands among its attributes."""
+    """A result in OpenAI's shape. The chain to it stands among its attributes."""
 
     file_id: str
     filename: str
@@ -230,7 +230,7 @@ class RankingOptions(Body):
 
 
 class VectorStoreSearch(Times):
-    """OpenAI's search of a vector store; as_of and known_by are ours."""
+    """OpenAI's search of a vector store, and a time (as_of, known_by)."""
 
     query: Text | Annotated[list[Text], Field(min_length=1, max_length=1)]
     max_num_results: Annotated[int, Field(ge=1, le=MAX_RESULTS)] = TOP_K
@@ -284,7 +284,7 @@ class LlamaIndexNodes(TypedDict):
 
 
 class LlamaIndexQuestion(Asking):
-    """A question; similarity_top_k is LlamaIndex' name for k."""
+    """A question, with k also under the name that LlamaIndex has for it."""
 
     query: Text
     similarity_top_k: K | None = None
@@ -385,7 +385,7 @@ async def healthz() -> Health:
 
 @telling.get("/readyz", responses={503: {"model": Readiness}})
 async def readyz(service: ServiceOf, response: Response) -> Readiness:
-    """Say whether the searched source is open; this also opens it."""
+    """Say whether the searched source is open. This also opens it."""
     state = service.searcher.state()
     response.status_code = 200 if state == "ready" else 503
     return {"ready": state == "ready", "state": state}
@@ -412,7 +412,7 @@ JobsOf = Annotated[Jobs, Depends(_jobs_of)]
 
 
 class EventStream(Response):
-    """Events of a job after one of them, each as `job`; at its end the job itself, as `end`."""
+    """Events of a job after one of them, each as `job`. At its end the job itself, as `end`."""
 
     media_type = "text/event-stream"
 

@@ -40,9 +40,9 @@ MAX_PENDING = 2048  # connections that wait to be accepted
 def create_app(
     workplace: Workplace, config: ServeConfig | None = None, commands: Commands | None = None
 ) -> FastAPI:
-    """Return the ASGI application of a workplace; its source is opened when it starts.
+    """Return the ASGI application of a workplace. Its source is opened when it starts.
 
-    commands: those of Argus, which requests may start as jobs; without them there are no jobs.
+    commands: those of Argus, which requests may start as jobs. Without them there are no jobs.
     Raises InputError for a token in ARGUS_SERVE_TOKEN that can be guessed.
     """
     service = Service(workplace, config or ServeConfig(), commands)
@@ -149,7 +149,7 @@ def uvicorn_config(app: FastAPI) -> uvicorn.Config:
 
 @contextmanager
 def folders_locked(workplace: Workplace) -> Iterator[None]:
-    """Hold the lock of every folder; one that cannot be written is served without.
+    """Hold the lock of every folder. One that cannot be written is served without.
 
     A folder is held with all that lies in it. Folders around it are shared with others that hold a
     part of them. Both are locks of the folders themselves, for which nothing is written. The root,
@@ -198,7 +198,7 @@ def _is_everybodys(folder: Path) -> bool:
 
 
 def open_listener(config: ServeConfig) -> socket.socket:
-    """Return a socket that listens; InputError where the address is taken or is not ours."""
+    """Return a socket that listens. Raises InputError where the address is taken or is not ours."""
     with ExitStack() as opened:
         try:
             family, kind, protocol, _, address = socket.getaddrinfo(

@@ -18,8 +18,9 @@ from argus.settings import Doc, Ge, Gt, Le, Option, Setting, check_settings, set
 
 LISTENING, LIMITS, WATCHING = "Listening", "Limits", "Logs and traces"
 """Headings of the options."""
+_LISTENING, _LIMITS, _WATCHING = (Option(panel=one) for one in (LISTENING, LIMITS, WATCHING))
 SHAPES = 128
-"""Shapes of batches whose compiled code is kept; of 350 of MiniLM's three layers 1,024 keep 0.7 GB
+"""Shapes of batches whose compiled code is kept. Of 350 of MiniLM's three layers 1,024 keep 0.7 GB
 more."""
 CACHES = ("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "LRU_CACHE_CAPACITY")
 """Variables that bound it. Both oneDNN and PyTorch's layer above it hold the code: one of them
@@ -66,22 +67,16 @@ class ServeConfig:
     """Where the service listens, and the limits of a request."""
 
     host: Annotated[
-        str,
-        Doc("Address to listen on. Beyond loopback every request needs a token."),
-        Option(panel=LISTENING),
+        str, Doc("Address to listen on. Beyond loopback every request needs a token."), _LISTENING
     ] = "127.0.0.1"
-    port: Annotated[
-        int, Ge(0), Le(65535), Doc("Port; 0 takes a free one."), Option(panel=LISTENING)
-    ] = 8765
+    port: Annotated[int, Ge(0), Le(65535), Doc("Port; 0 takes a free one."), _LISTENING] = 8765
     host_names: Annotated[
         tuple[str, ...],
         Doc("Further names by which it may be called, such as that of a proxy."),
         Option(("--host-name",), panel=LISTENING, repeated=True),
     ] = ()
     no_token: Annotated[
-        bool,
-        Doc("Want no token though ARGUS_SERVE_TOKEN is set; on loopback alone."),
-        Option(panel=LISTENING),
+        bool, Doc("Want no token though ARGUS_SERVE_TOKEN is set; on loopback alone."), _LISTENING
     ] = False
     per_minute: Annotated[
         int,
@@ -90,7 +85,7 @@ class ServeConfig:
         Option(("--requests-per-minute",), panel=LIMITS),
     ] = 60_000
     max_body_mb: Annotated[
-        float, Gt(0), Doc("Size of a request at most, in megabytes."), Option(panel=LIMITS)
+        float, Gt(0), Doc("Size of a request at most, in megabytes."), _LIMITS
     ] = 10.0
     timeout_s: Annotated[
         float,
@@ -98,18 +93,14 @@ class ServeConfig:
         Doc("Seconds until a request is answered or given up."),
         Option(("--request-timeout",), panel=LIMITS),
     ] = 60.0
-    jobs_at_once: Annotated[
-        int, Ge(1), Doc("Jobs that run at the same time."), Option(panel=LIMITS)
-    ] = 2
+    jobs_at_once: Annotated[int, Ge(1), Doc("Jobs that run at the same time."), _LIMITS] = 2
     log_texts: Annotated[
-        bool,
-        Doc("Keep texts of questions and documents in the log."),
-        Option(panel=WATCHING),
+        bool, Doc("Keep texts of questions and documents in the log."), _WATCHING
     ] = False
     spans: Annotated[
         Path | None,
         Doc("File that spans of all retrievals are added to; `argus traffic` reads it."),
-        Option(panel=WATCHING),
+        _WATCHING,
     ] = None
 
     def __post_init__(self) -> None:
@@ -155,7 +146,7 @@ class RecordsOptions:
 
     @property
     def source(self) -> AuthoritySource | None:
-        """Source of the records that are named; None where none are."""
+        """Source of the records that are named, None where none are."""
         return None if self.values.get("records") is None else AuthoritySource(**self.values)
 
     def over(self, place: Workplace) -> Workplace:

@@ -131,7 +131,7 @@ class Batcher(Generic[A]):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Hits of one question. version: of the index; None for a retriever or store."""
+    """Hits of one question. version: of the index, None for a retriever or store."""
 
     hits: list[Hit]
     ranked_by: str
@@ -217,7 +217,7 @@ class ServedRetriever:
         self.close = self._stack.close
 
     def answer(self, texts: Sequence[str], k: int) -> list[Answered]:
-        """Return the best documents of each question; ArgusError if one fails."""
+        """Return the best documents of each question. Raises ArgusError if one fails."""
         queries = [Query(str(number), text) for number, text in enumerate(texts)]
         answers = self._open.ask(queries, k)
         if answers.failed:
@@ -303,7 +303,7 @@ class Searcher:
             self.log.write("not ready", error=str(error))
 
     def source(self) -> IndexSource | ServedRetriever:
-        """Return the opened source; other threads wait for the one that opens it."""
+        """Return the opened source. Other threads wait for the one that opens it."""
         with self._opening:
             if self._source is None:
                 place = self.workplace

@@ -106,7 +106,7 @@ class Sessions:
         return f"{body}.{self._signed('session', body)}"
 
     def kind(self, cookie: str) -> str | None:
-        """Return the kind of a session; None if it was not made here, or is too old."""
+        """Return the kind of a session, None if it was not made here, or is too old."""
         body, _, signature = cookie.rpartition(".")
         if not hmac.compare_digest(signature.encode(), self._signed("session", body).encode()):
             return None
@@ -316,7 +316,7 @@ class Guard:
     async def _read(
         self, receive: Receive, headers: Headers, is_member: bool
     ) -> bytes | Response | None:
-        """Return the whole body, or its refusal; None if the client has gone."""
+        """Return the whole body, or its refusal, None if the client has gone."""
         most = int(self.config.max_body_mb * 1e6)
         most = most if is_member else min(STRANGER_BYTES, most)
         length, body = headers.get("content-length", "0"), bytearray()
@@ -357,7 +357,7 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 
 def _fault(body: bytes | bytearray, kind: str) -> str | None:
-    """Return the fault of a body that is nested too deeply; strings in it do not count."""
+    """Return the fault of a body that is nested too deeply. Strings in it do not count."""
     if not body or kind.startswith(FORMS):
         return None
     depth = parts = 0

@@ -29,7 +29,7 @@ EXPLAINING = 2
 class Service:
     """The searchers, records, jobs and figures of one workplace.
 
-    commands: those of Argus, which requests may start as jobs; without them there are no jobs.
+    commands: those of Argus, which requests may start as jobs. Without them there are no jobs.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Service:
 
     @cached_property
     def fold(self) -> ParentFold | None:
-        """Fold of chunks to their documents; None if the field that names them is not known."""
+        """Fold of chunks to their documents, None if the field that names them is not known."""
         place = self.workplace
         if place.asks:
             source = self.searcher.source()

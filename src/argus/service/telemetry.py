@@ -138,7 +138,7 @@ class Observed:
 class Tracing:
     """Make a span per retrieval, in a file if one is named, else for the process's own tracer.
 
-    with_texts: the documents' texts stand in them, too; the question always does.
+    with_texts: the documents' texts stand in them, too. The question always does.
     """
 
     def __init__(self, file: Path | None, with_texts: bool) -> None:

@@ -50,7 +50,7 @@ class Workplace:
 
     Nothing outside `folders` is read or written for a request. index: PATH or PATH@STATE.
     retriever: as `--retriever` of every command names it. store: as `argus reach` names it.
-    encoder: of the questions of a store. corpus: whose texts a retriever's documents have; fields,
+    encoder: of the questions of a store. corpus: whose texts a retriever's documents have. fields,
     parent_field: where it has them, and where its chunks name their document. asking: how a
     retriever is asked. authority: the records that say what controls. beside: what the page
     compares with it, each as `--retriever` names it. config: TOML of options that jobs have unless
@@ -73,7 +73,7 @@ class Workplace:
     results: tuple[ResultsFolder, ...] = field(default=(), compare=False)
 
     def folder(self, name: str) -> ResultsFolder:
-        """Return the folder of results of that name; InputError lists the names."""
+        """Return the folder of results of that name. An InputError lists the names."""
         for results in self.results:
             if results.name == name:
                 return results
@@ -91,18 +91,18 @@ class Workplace:
 
     @property
     def searches(self) -> str | None:
-        """Name of the searched source; None where nothing is searched."""
+        """Name of the searched source, None where nothing is searched."""
         return self.asks or self.index
 
     @property
     def asks(self) -> str | None:
-        """Name of the retriever or store that runs; None where only an index is served."""
+        """Name of the retriever or store that runs, None where only an index is served."""
         return self.retriever or self.store
 
     def places(self, folder: Path | None) -> Places:
         """Return the files and options that commands about a folder of results name.
 
-        None: of the sources that the service was started over; their outputs go to UNNAMED.
+        None: of the sources that the service was started over. Their outputs go to UNNAMED.
         """
         if folder is not None:
             return Results.of(folder).places
@@ -117,7 +117,7 @@ class Workplace:
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """Files that the service itself reads, by their option; no job may write one."""
+        """Files that the service itself reads, by their option. No job may write one."""
         named: dict[str, object] = {"corpus": self.corpus, "config": self.config}
         if self.authority is not None:
             named |= {name: getattr(self.authority, name) for name in ("records", "rules", "edges")}
@@ -125,7 +125,7 @@ class Workplace:
         return {name: file.resolve() for name, file in files.items() if file.is_file()}
 
     def named(self, reference: str, kind: str) -> str | None:
-        """Return the source that SERVED or BESIDE in a request stands for; None if there is none.
+        """Return the source that SERVED or BESIDE in a request stands for, None if there is none.
 
         kind: index, retriever (a store is one, too), store, encoder or corpus.
         """

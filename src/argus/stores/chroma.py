@@ -79,7 +79,7 @@ class ChromaStore(Client):
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
-        """Return the k best of each vector; scores are distances with their sign turned."""
+        """Return the k best of each vector. Scores are distances with their sign turned."""
         where = _condition(matching)
         with self._reported():
             answer: Any = self._collection.query(
@@ -92,7 +92,7 @@ class ChromaStore(Client):
         ]
 
     def upsert(self, records: Records) -> None:
-        """Write records; the payload's text becomes the record's document."""
+        """Write records. The payload's text becomes the record's document."""
         metadatas = [{k: v for k, v in p.items() if k != TEXT} or None for p in records.payloads]
         has_texts = any(TEXT in p for p in records.payloads)
         with self._reported():

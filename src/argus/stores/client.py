@@ -36,7 +36,7 @@ class Client:
         self._has_text_ids = True
 
     def _facts(self, records: int, dim: int, index: str, *, is_exact: bool) -> StoreFacts:
-        """Return the facts of a store; index: "" where it has none."""
+        """Return the facts of a store. index: "" where it has none."""
         fields, index = tuple(self._fields), index or "exact"
         return StoreFacts(records, dim, self._metric, self.field, fields, index, is_exact)
 
@@ -64,7 +64,7 @@ class Client:
         return self.sibling(name)
 
     def sibling(self, name: str) -> Any:
-        """Open another collection; it has the same field of vectors."""
+        """Open another collection. It has the same field of vectors."""
         with self._reported():
             return self._open(name, sibling_name(self.name, name))
 
@@ -108,7 +108,7 @@ class Client:
             raise InputError(got, expected=expected, fix=fix, where=self.name) from error
 
     def _known_metric(self, found: str, metrics: Mapping[str, Metric]) -> Metric:
-        """Return the metric that a product calls `found`; InputError for any other."""
+        """Return the metric that a product calls `found`. Raises InputError for any other."""
         if found in metrics:
             return metrics[found]
         expected, fix = f"one of {', '.join(metrics)}", "Argus cannot recompute that."

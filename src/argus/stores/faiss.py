@@ -20,7 +20,7 @@ IDS = ".ids"  # ending of the file of ids, one a line, in the order of the index
 
 
 class FaissStore:
-    """An index. Ids are its own (of an IDMap, or given to an IVF); else lines of a file, or rows.
+    """An index. Ids are its own (of an IDMap, or given to an IVF). Else lines of a file, or rows.
 
     Vectors of a compressed index (PQ, SQ) come back compressed.
     """
@@ -96,7 +96,7 @@ class FaissStore:
         ]
 
     def upsert(self, records: Records) -> None:
-        """Add vectors under their ids, in the place of what is there; the file is written."""
+        """Add vectors under their ids, in the place of what is there. The file is written."""
         if not self._has_ids or not all(id_.isdecimal() for id_ in records.ids):
             raise self._fixed()
         ids = np.array([int(id_) for id_ in records.ids], np.int64)
@@ -107,7 +107,7 @@ class FaissStore:
         self._write()
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Remove vectors; the file is written."""
+        """Remove vectors. The file is written."""
         if not self._has_ids:
             raise self._fixed()
         gone = np.array([int(id_) for id_ in listed(ids) if id_.lstrip("-").isdecimal()], np.int64)

@@ -54,7 +54,7 @@ class LanceStore(Client):
             raise InputError(got, expected=expected, fix="Leave it out.", where=name)
 
     def describe(self) -> StoreFacts:
-        """Return its facts as they are now; the metric is the index's, where there is one."""
+        """Return its facts as they are now. The metric is the index's, where there is one."""
         with self._reported():
             rows = self._table.count_rows()
             kind = self._table.schema.field(self.field).type
@@ -96,7 +96,7 @@ class LanceStore(Client):
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
-        """Return the k best of each vector; scores are distances with their sign turned."""
+        """Return the k best of each vector. Scores are distances with their sign turned."""
         where = self._where(matching)
         answers = []
         for vector in vectors:
@@ -111,7 +111,7 @@ class LanceStore(Client):
         return answers
 
     def upsert(self, records: Records) -> None:
-        """Write rows; those whose id is there take its place."""
+        """Write rows. Those whose id is there take its place."""
         schema: pa.Schema = self._table.schema
         place, kind = schema.get_field_index(self.field), schema.field(self.field).type
         rows = [
@@ -162,7 +162,7 @@ class LanceStore(Client):
         self._database.drop_table(name)
 
     def _where(self, matching: Filter | None) -> str:
-        """Return a filter as SQL; "" for none."""
+        """Return a filter as SQL, "" for none."""
         self._check_keys(matching or {}, self._paths)
         return " AND ".join(
             _condition(*self._paths[key], value) for key, value in (matching or {}).items()
@@ -213,7 +213,7 @@ def _paths(
 
 
 def _condition(sql: str, kind: pa.DataType, value: Any) -> str:
-    """Return a filter's condition on a field; a list holds the value."""
+    """Return a filter's condition on a field. A list holds the value."""
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return f"array_has({sql}, {_literal(value)})"
     cast = "DATE" if pa.types.is_date(kind) else "TIMESTAMP" if pa.types.is_timestamp(kind) else ""

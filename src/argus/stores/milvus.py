@@ -118,7 +118,7 @@ class MilvusStore(Client):
         ]
 
     def _condition(self, matching: Filter | None) -> str:
-        """Return a filter as an expression; a key names a column, or a path into its JSON."""
+        """Return a filter as an expression. A key names a column, or a path into its JSON."""
         terms = []
         for key, value in (matching or {}).items():
             first = key.partition(".")[0]
@@ -129,7 +129,7 @@ class MilvusStore(Client):
         return " and ".join(terms)
 
     def upsert(self, records: Records) -> None:
-        """Write entities; those whose key is there take its place."""
+        """Write entities. Those whose key is there take its place."""
         rows = [
             {self._key: self._native(id_), self.field: vector.tolist(), **payload}
             for id_, vector, payload in records.rows()
@@ -148,7 +148,7 @@ class MilvusStore(Client):
         return MilvusStore(self._client, collection, name, self.field, self._hidden)
 
     def _make(self, name: str) -> None:
-        """Make a collection that takes any field; exact where this one is."""
+        """Make a collection that takes any field. Exact where this one is."""
         from pymilvus import DataType
 
         kind = "FLAT" if self._index in EXACT else "AUTOINDEX"

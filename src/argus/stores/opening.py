@@ -23,7 +23,7 @@ TAKEN = {
     "faiss": ("id_file",),
     "sqlite-vec": ("vector_field",),
 }
-"""Settings of a StoreConfig by kind; the rest a store says itself, or does not have."""
+"""Settings of a StoreConfig by kind. The rest a store says itself, or does not have."""
 CLIENTS = {
     "qdrant": ("qdrant_client",),
     "chroma": ("chromadb",),
@@ -39,8 +39,8 @@ CLIENTS = {
 def check_store(store: str, config: StoreConfig) -> None:
     """Raise, before a client is loaded, the errors of `open_store` for a name and its settings.
 
-    Raises InputError for a name that is none, and for settings; MissingPackage for a client that is
-    not installed.
+    Raises InputError for a name that is none, and for settings. Raises MissingPackage for a client
+    that is not installed.
     """
     spec, _ = _checked(store, config)
     for package in CLIENTS[spec.kind]:
@@ -50,7 +50,7 @@ def check_store(store: str, config: StoreConfig) -> None:
 
 @contextmanager
 def open_store(store: str | Store, config: StoreConfig | None = None) -> Iterator[Store]:
-    """Open a store that is named, and close it; one that is opened stays the caller's.
+    """Open a store that is named, and close it. One that is opened stays the caller's.
 
     Raises InputError for a name that is none, a collection or field that is not there, a setting
     that the store does not have, and a key's variable that is not set. Raises ImportError, with the
@@ -72,7 +72,7 @@ def open_store(store: str | Store, config: StoreConfig | None = None) -> Iterato
 
 
 def _checked(store: str, config: StoreConfig) -> tuple[StoreSpec, str | None]:
-    """Return a store's name in parts, and its key, of the environment; None where it has none."""
+    """Return a store's name in parts, and its key, of the environment, None where it has none."""
     spec = parse_store(store)
     settings = {setting.name: setting.where for setting in settings_of(StoreConfig)}
     for name, where in settings.items():

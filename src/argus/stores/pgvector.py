@@ -71,7 +71,7 @@ WHERE i.indrelid = %s::regclass AND i.indisprimary AND i.indnkeyatts = 1
 
 @dataclass(frozen=True)
 class _VectorIndex:
-    """An approximate index of the column. rows: which it holds, as SQL; None for all of them."""
+    """An approximate index of the column. rows: which it holds, as SQL, None for all of them."""
 
     kind: str
     metric: Metric
@@ -123,7 +123,7 @@ class PgVectorStore(Client):
         return self._facts(int(n), self._dimensions(), str(self._index or ""), is_exact=is_exact)
 
     def _dimensions(self) -> int:
-        """Return the length of the vectors; that of the first, where the column names none."""
+        """Return the length of the vectors. That of the first, where the column names none."""
         if not self._dim:
             field = _quoted(self.field)
             with self._reported():
@@ -154,7 +154,7 @@ class PgVectorStore(Client):
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
-        """Return the k best of each vector; scores are distances with their sign turned."""
+        """Return the k best of each vector. Scores are distances with their sign turned."""
         operator = OPERATORS[self._metric]
         where, values = self._where(matching)
         distance = f"{_quoted(self.field)} {operator} %s::{self._type}"
@@ -190,7 +190,7 @@ class PgVectorStore(Client):
         return (f"WHERE {' AND '.join(terms)}" if terms else ""), values
 
     def upsert(self, records: Records) -> None:
-        """Write rows in one transaction; the column of ids has to be unique."""
+        """Write rows in one transaction. The column of ids has to be unique."""
         columns = [self._id, self.field, *self._others]
         updates = ", ".join(f"{_quoted(c)} = EXCLUDED.{_quoted(c)}" for c in columns[1:])
         statement = (
@@ -276,7 +276,7 @@ class PgVectorStore(Client):
         self._db.close()
 
     def _numbers(self, sent: bytes | None) -> FloatArray | None:
-        """Return the numbers of a vector; its length and two unused bytes stand before them."""
+        """Return the numbers of a vector. Its length and two unused bytes stand before them."""
         if not sent:
             return None if sent is None else np.zeros(0, np.float32)
         return np.frombuffer(sent, TYPES[self._type], offset=4).astype(np.float32)
@@ -326,7 +326,7 @@ def _as_column(value: Any, kind: str) -> Any:
 def open_pgvector(
     place: str, collection: str, config: StoreConfig, key: str | None
 ) -> PgVectorStore:
-    """Open a table. place: postgresql://...; key: its password, kept out of messages."""
+    """Open a table. place: postgresql://.... key: its password, kept out of messages."""
     import psycopg
 
     name, hidden = f"pgvector:{shown(place)}/{collection}", hide(place, key)

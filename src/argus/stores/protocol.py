@@ -16,7 +16,7 @@ from argus.errors import InputError
 
 Payload = Mapping[str, Any]  # a store's own fields: any JSON
 Filter = Mapping[str, Any]
-"""Field to the value that it must hold, all of them; values are text, numbers or booleans."""
+"""Field to the value that it must hold, all of them. Values are text, numbers or booleans."""
 Hits = list[tuple[str, float]]
 """Ids with the store's own scores, best first."""
 Entries = tuple[Sequence[str], Sequence[Payload]]
@@ -24,7 +24,7 @@ Entries = tuple[Sequence[str], Sequence[Payload]]
 S = TypeVar("S", bound="WritableStore")
 
 MARK = "made by Argus for the records of remedies"
-"""Marks a collection that Argus made; an empty one may be removed."""
+"""Marks a collection that Argus made. An empty one may be removed."""
 
 
 class Metric(StrEnum):
@@ -39,7 +39,7 @@ class Metric(StrEnum):
 class StoreFacts:
     """A store's description of itself. Counts are of records.
 
-    vector_field: the one that is searched; "" where a store has one without a name. index: such as
+    vector_field: the one that is searched, "" where a store has one without a name. index: such as
     "hnsw (m=16, ef_construct=100)", or "exact". is_exact: a plain search compares every vector.
     """
 
@@ -57,7 +57,7 @@ class Records:
     """Some records, in the store's order.
 
     ids: may repeat, where the store has none of its own and a column is taken for them.
-    vectors: (n, dim); a row that has no whole vector is NaN, and `broken` says why by its row.
+    vectors: (n, dim). A row that has no whole vector is NaN, and `broken` says why by its row.
     """
 
     ids: Sequence[str]
@@ -91,18 +91,18 @@ class Store(Protocol):
     ) -> list[Hits]:
         """Return the k best of each of (n, dim) vectors, as the store serves them.
 
-        exact: compare every vector, where the store can; ask `can_search_exactly` first.
+        exact: compare every vector, where the store can. Ask `can_search_exactly` first.
         """
 
     @property
     def can_search_exactly(self) -> bool:
-        """Whether `exact` is the store's own; else it is computed from records that are read."""
+        """Whether `exact` is the store's own. Else it is computed from records that are read."""
 
     def upsert(self, records: Records) -> None:
-        """Write records; those with known ids replace the ones there."""
+        """Write records. Those with known ids replace the ones there."""
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Remove records; one that is not there is no error, one text in place of ids is."""
+        """Remove records. One that is not there is no error, one text in place of ids is."""
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -113,7 +113,7 @@ class Interruptible(Protocol):
     """A store whose search can be stopped from another thread, where it takes too long."""
 
     def interrupt(self) -> None:
-        """Stop the search that is under way; where there is none, do nothing."""
+        """Stop the search that is under way. Where there is none, do nothing."""
 
 
 @runtime_checkable
@@ -126,7 +126,7 @@ class WritableStore(Store, Protocol):
 
     @property
     def columns(self) -> Sequence[str] | None:
-        """The fields that a record's payload can have; None where it can have any."""
+        """The fields that a record's payload can have, None where it can have any."""
 
     def record_id(self, name: str) -> str:
         """Return the id that a record of this name has here: the name, or a UUID made of it.
@@ -138,7 +138,7 @@ class WritableStore(Store, Protocol):
         """Yield all records that a filter matches, `size` at a time, without their vectors."""
 
     def sibling(self: S, name: str) -> S | None:
-        """Open another collection of the store; None where there is none.
+        """Open another collection of the store, None where there is none.
 
         It shares this one's connection and is closed with it.
         """
@@ -146,15 +146,15 @@ class WritableStore(Store, Protocol):
     def make_sibling(self: S, name: str) -> S:
         """Make an empty collection that says MARK, ranked by cosine.
 
-        It has this one's dimension and fields, and FIELDS; ids are texts where the store has such.
+        It has this one's dimension and fields, and FIELDS. Ids are texts where the store has such.
         """
 
     def drop_sibling(self, name: str) -> bool:
-        """Remove a collection, if it says MARK and is empty; return whether it was removed."""
+        """Remove a collection, if it says MARK and is empty, and return whether it was removed."""
 
 
 def writable(store: Store) -> WritableStore:
-    """Return a store as one that takes records of remedies; InputError where it cannot."""
+    """Return a store as one that takes records of remedies. Raises InputError where it cannot."""
     if isinstance(store, WritableStore):
         return store
     raise InputError(

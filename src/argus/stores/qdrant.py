@@ -34,7 +34,7 @@ METRICS = {"Cosine": Metric.COSINE, "Dot": Metric.DOT, "Euclid": Metric.L2}
 class QdrantStore(Client):
     """One vector field of a collection. client: opened. release: called when the store is closed.
 
-    is_served: by a server; the client's own modes compare every vector. hidden: secrets that no
+    is_served: by a server. The client's own modes compare every vector. hidden: secrets that no
     message shows.
     """
 
@@ -116,7 +116,7 @@ class QdrantStore(Client):
         return [[(str(hit.id), sign * float(hit.score)) for hit in a.points] for a in answers]
 
     def upsert(self, records: Records) -> None:
-        """Write points; a row without a whole vector is refused."""
+        """Write points. A row without a whole vector is refused."""
         from qdrant_client import models
 
         vectors = records.vectors.tolist()

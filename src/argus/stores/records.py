@@ -19,7 +19,7 @@ SCALE, PENALTY = "argus_scale", "argus_penalty"
 ENCODER = "argus_encoder"  # fingerprint of the encoder of the vector, which has to embed queries
 TEXTS, NUMBERS = (REMEDY, PARENT, KIND, ENCODER), (SCALE, PENALTY)
 FIELDS = (*TEXTS, *NUMBERS)
-"""Fields of a remedy's records beside the payload of their parents; flat, so any store filters."""
+"""Fields of a remedy's records beside the payload of their parents. Flat, so any store filters."""
 NAN, ZERO = "a value that is no number", "all zeros"
 MAX_PAGES = 20  # of records, in which the type of a field's values is looked for
 _READ_AS: Mapping[type, Callable[[str], Any]] = {
@@ -49,7 +49,7 @@ def whole_rows(records: Records, rows: Sequence[int]) -> tuple[list[int], dict[i
 
 
 def shown_rows(records: Records, matching: Filter | None) -> list[int]:
-    """Return the rows that a filter shows; all where there is none."""
+    """Return the rows that a filter shows. All where there is none."""
     rows = range(len(records.ids))
     return [row for row in rows if not matching or matches(records.payloads[row], matching)]
 
@@ -71,7 +71,7 @@ def matches(payload: Payload, matching: Filter) -> bool:
 
 
 def _read_as(kind: type, text: str) -> Any:
-    """Return the value of a text in a field of UUIDs, dates or decimals; None where it has none."""
+    """Return the value of a text in a field of UUIDs, dates or decimals, None where it has none."""
     try:
         return _READ_AS[kind](text)
     except (ValueError, ArithmeticError):

@@ -35,7 +35,7 @@ _PARAMETER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class StoreSpec:
-    """A store by its name. place: address, folder or file; collection: "" where it is one."""
+    """A store by its name. place: address, folder or file. collection: "" where it is one."""
 
     kind: str
     place: str
@@ -104,7 +104,7 @@ def scrubbed(message: str, hidden: Sequence[str]) -> str:
 
 
 def blended_store(name: str) -> str | None:
-    """Return the store of `blended:STORE`; None for another name. InputError where it is none."""
+    """Return the store of `blended:STORE`, None for another name. InputError where it is none."""
     if not name.startswith(BLENDED):
         return None
     store = name.removeprefix(BLENDED)
@@ -170,7 +170,7 @@ def refuse_unread(opening: StoreConfig, where: Sequence[str] = ()) -> None:
 
 
 def conditions(texts: Sequence[str]) -> dict[str, str]:
-    """Return field to value of `FIELD=VALUE` each; InputError for anything else."""
+    """Return field to value of `FIELD=VALUE` each. Raises InputError for anything else."""
     pairs = {}
     for text in texts:
         name, equals, value = text.partition("=")

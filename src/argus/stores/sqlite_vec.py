@@ -42,7 +42,7 @@ BUSY_MS = 5_000  # to wait for another process that writes to the file
 
 @contextmanager
 def _reported(name: str) -> Iterator[None]:
-    """Turn whatever apsw raises into an ArgusError; a busy file has its own message."""
+    """Turn whatever apsw raises into an ArgusError. A busy file has its own message."""
     import apsw
 
     with reported(name):
@@ -121,7 +121,7 @@ class SqliteVecStore(Client):
     def search(
         self, vectors: FloatArray, k: int, *, matching: Filter | None = None, exact: bool = False
     ) -> list[Hits]:
-        """Return the k best of each vector; scores are distances with their sign turned."""
+        """Return the k best of each vector. Scores are distances with their sign turned."""
         self._check_keys(matching or {}, [self._key, *self._others])
         where = "".join(f" AND {quoted(key)} = ?" for key in matching or {})
         statement = (
@@ -138,7 +138,7 @@ class SqliteVecStore(Client):
         return answers
 
     def upsert(self, records: Records) -> None:
-        """Write rows in one transaction; those whose key is there take its place."""
+        """Write rows in one transaction. Those whose key is there take its place."""
         columns = (self._key, self.field, *self._others)
         marks = ", ".join("?" * len(columns))
         insert = (
@@ -186,7 +186,7 @@ class SqliteVecStore(Client):
         self._db.execute(f"DROP TABLE {quoted(name)}")
 
     def _statement(self, table: str) -> str:
-        """Return the statement that made a table; "" where there is none."""
+        """Return the statement that made a table, "" where there is none."""
         statement = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
         row = self._db.execute(statement, (table,)).fetchone()
         return str(row[0]) if row else ""
@@ -196,7 +196,7 @@ class SqliteVecStore(Client):
         self._db.interrupt()
 
     def close(self) -> None:
-        """Close the file; where a search that was given up still reads it, at our own end."""
+        """Close the file. Where a search that was given up still reads it, at our own end."""
         import apsw
 
         with suppress(apsw.ThreadingViolationError):

@@ -141,16 +141,3 @@ def test_the_map_is_moved_by_keys_and_lists_what_is_in_view(window):
     page.click("[data-zoom=all]")
     window.until("![...document.querySelectorAll('#box .band')].some(b => b.textContent === 'low')")
     window.check_safe()
-
-
-def test_a_command_is_copied_and_the_folder_is_switched(window):
-    window.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = window.open("/page/report/overview")
-    command = page.locator(".todo code").first.inner_text()
-    page.locator(".todo [data-do=copy]").first.click()
-    window.until("document.getElementById('said').textContent.startsWith('Copied')")
-    assert page.evaluate("navigator.clipboard.readText()") == command
-    page.locator(".menu summary").press("Enter")
-    page.locator(".menu a", has_text="comparison").press("Enter")
-    page.wait_for_url("**/page/comparison/overview")
-    window.check_safe()

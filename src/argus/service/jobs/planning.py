@@ -264,7 +264,7 @@ def may_start(line: str) -> bool:
 
 
 def as_request(line: str, commands: Commands) -> JobRequest:
-    """Return the request of a typed command; its options are checked as those of any request.
+    """Return the request of a typed command. Its options are checked as those of any request.
 
     Raises InputError for one that may not be started, and for an option that it has not.
     """
@@ -308,7 +308,7 @@ def as_request(line: str, commands: Commands) -> JobRequest:
 
 
 def _split(line: str) -> tuple[list[str], str]:
-    """Return the words of a line and its command, the longest; "" if it may not be started."""
+    """Return the words of a line and its command, the longest, "" if it may not be started."""
     try:
         words = shlex.split(line)
     except ValueError:

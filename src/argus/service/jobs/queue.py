@@ -73,7 +73,7 @@ class Jobs:
         self._why = "the jobs are not open; start the service first."
 
     def start(self) -> None:
-        """Take the folder and run the jobs that wait; ArgusError if another service has it.
+        """Take the folder and run the jobs that wait. Raises ArgusError if another service has it.
 
         Jobs that ran when the last service ended are interrupted. In a folder that was brought from
         elsewhere so are those that wait: nobody here asked for them.
@@ -122,7 +122,7 @@ class Jobs:
 
     @property
     def table(self) -> JobTable:
-        """The table; ArgusError where there is none."""
+        """The table. Raises ArgusError where there is none."""
         if self._table is None:
             raise ArgusError(self._why)
         return self._table
@@ -153,21 +153,21 @@ class Jobs:
         return self._queue(id_, planned)
 
     def job(self, id_: int) -> JobRecord:
-        """Return a job; InputError for an id that there is not."""
+        """Return a job. Raises InputError for an id that there is not."""
         if (job := self.table.job(id_)) is None:
             fix = "See the list of jobs."
             raise InputError(f"job {id_}", expected="the id of a job", fix=fix, where="id")
         return job
 
     def latest(self, most: int, before: int | None = None) -> JobList:
-        """Return jobs, the latest first; those that ended long ago are forgotten."""
+        """Return jobs, the latest first. Those that ended long ago are forgotten."""
         with suppress(ArgusError):  # a full disk is no reason to list none
             self.table.forget()
         jobs = self.table.latest(most, before)
         return {"jobs": jobs, "before": jobs[-1]["id"] if len(jobs) == most else None}
 
     def cancel(self, id_: int) -> JobRecord:
-        """Cancel a job that waits or runs; one that has ended stays as it is."""
+        """Cancel a job that waits or runs. One that has ended stays as it is."""
         if self.job(id_)["state"] == JobState.QUEUED:
             self.table.end(id_, JobState.CANCELLED, None)
             if id_ not in self._tasks:
@@ -188,7 +188,7 @@ class Jobs:
         return self._closing or self.job(id_)["state"] in AT_AN_END
 
     async def changed(self, timeout_s: float) -> bool:
-        """Wait until something happens to any job; return False where the time was over first."""
+        """Wait until something happens to any job. Return False where the time was over first."""
         try:
             async with asyncio.timeout(max(timeout_s, 0)):
                 await self._changed.wait()

@@ -60,8 +60,8 @@ class JobProgress(TypedDict):
 
     step: the step, in words.
     done: how much of it is done.
-    total: how much there is in all; None where that is not known.
-    eta_s: seconds to the end of the step; None where that is not known.
+    total: how much there is in all, None where that is not known.
+    eta_s: seconds to the end of the step, None where that is not known.
     """
 
     step: str
@@ -80,12 +80,12 @@ class JobRecord(TypedDict):
     resumable: whether it can be started again where it ended.
     writes: folders that nobody else may write while it runs.
     queued_at: when it was taken, ISO 8601, UTC.
-    started_at: when it began; None before.
-    finished_at: when it ended; None before.
-    exit_code: exit code; None before its end.
-    progress: where its step stands; None where it runs none.
-    output: what the command printed; the end of it, where it is long.
-    errors: what it printed of errors and warnings; the end of it.
+    started_at: when it began, None before.
+    finished_at: when it ended, None before.
+    exit_code: exit code, None before its end.
+    progress: where its step stands, None where it runs none.
+    output: end of the command's output.
+    errors: end of its errors and warnings.
     """
 
     id: int
@@ -107,7 +107,7 @@ class JobList(TypedDict):
     """Jobs, the latest first.
 
     jobs: jobs, the latest first.
-    before: id to go on from; None at the end.
+    before: id to go on from, None at the end.
     """
 
     jobs: list[JobRecord]
@@ -121,7 +121,7 @@ class JobEvent(TypedDict):
     job: id of the job.
     at: when, ISO 8601, UTC.
     state: state that the job came to.
-    progress: where its step stands; None where it runs none.
+    progress: where its step stands, None where it runs none.
     """
 
     id: int
@@ -157,7 +157,7 @@ class JobTable:
                 self._sql.executescript(_TABLES)
 
     def settle(self) -> bool:
-        """Note where the file lies; return whether it lay there when it was last opened.
+        """Note where the file lies, and return whether it lay there when it was last opened.
 
         A file that was copied or unpacked here has another inode: it may be a stranger's.
         """
@@ -180,7 +180,7 @@ class JobTable:
         self._sql.close()
 
     def add(self, request: JobRequest, planned: Planned) -> int:
-        """Queue a job; return its id."""
+        """Queue a job and return its id."""
         insert = (
             "INSERT INTO jobs (request, line, writes, state, attempt, queued_at) "
             "VALUES (?, ?, ?, ?, 1, ?)"
@@ -193,7 +193,7 @@ class JobTable:
         return id_
 
     def again(self, id_: int, planned: Planned) -> None:
-        """Queue a job that ended once more; one that was cancelled in the queue never began."""
+        """Queue a job that ended once more. One that was cancelled in the queue never began."""
         change = (
             "line = ?, writes = ?, attempt = attempt + (started_at IS NOT NULL), queued_at = ?, "
             "started_at = NULL, finished_at = NULL, exit_code = NULL"
@@ -242,7 +242,7 @@ class JobTable:
         return self._read(lambda row: int(row["id"]), query, JobState.RUNNING)
 
     def job(self, id_: int) -> JobRecord | None:
-        """Return a job; None where there is none of that id."""
+        """Return a job, None where there is none of that id."""
         return next(iter(self._read(self._record, "SELECT * FROM jobs WHERE id = ?", id_)), None)
 
     def latest(self, most: int, before: int | None = None) -> list[JobRecord]:

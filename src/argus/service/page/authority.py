@@ -1,4 +1,4 @@
-"""Show what is in force and what is superseded: chains on a time line, at any date."""
+"""Show documents in force and superseded ones: their chains on a time line, at any date."""
 
 from __future__ import annotations
 
@@ -89,11 +89,11 @@ def heads(relation: Authority, words: str) -> Rows:
 def chains_around(now: Authority, then: Authority, id_: str) -> Values:
     """Return all records tied to one by supersessions, by chains in either direction.
 
-    now: the relation without a date; then: as of the date that is looked at. The result has the
-    first MAX_MEMBERS records as "members", oldest first, each with its state ("in force",
-    "superseded" or "not yet") and its superseders then; their "links", without any date; the
-    "total"; and the first and last of their "days" since 1970, None where nothing is dated. Raises
-    InputError for an unknown record.
+    now: the relation without a date. then: the relation as of the date that is looked at. The
+    result has the first MAX_MEMBERS records as "members", oldest first, each with its state then
+    ("in force", "superseded" or "not yet") and its superseders. "links" are those among them,
+    without any date, "total" counts all records, and "days" are the first and last of their days
+    since 1970, None where nothing is dated. Raises InputError for an unknown record.
     """
     now.record(id_)
     closure = now.closure([id_])
@@ -105,7 +105,8 @@ def chains_around(now: Authority, then: Authority, id_: str) -> Values:
     members: Rows = []
     for one in ordered[:MAX_MEMBERS]:
         record, moment = now.records[one], moments[one]
-        by, state = (), "not yet"
+        by: tuple[str, ...] = ()
+        state = "not yet"
         if then.in_force(one):
             by = tuple(link.superseder for link in islice(then.links(one), 5))
             state = "superseded" if by else "in force"
@@ -127,9 +128,9 @@ def chains_around(now: Authority, then: Authority, id_: str) -> Values:
 def draw_timeline(chains: Values, day: int | None) -> Values:
     """Return the drawing of some chains: a lane per record, from its effect to its superseder's.
 
-    day: since 1970, that is looked at; None: today. Without dates a record stands at a column for
+    day: since 1970, that is looked at. None: today. Without dates a record stands at a column for
     each supersession before it. arrows: paths from the superseded record to its superseder. now:
-    where the day lies; None without dates.
+    where the day lies, None without dates.
     """
     members, span = chains["members"], None
     if chains["days"] is not None:  # the first and last day, with room at both ends
@@ -221,7 +222,7 @@ def _date_of(day: float) -> date:
 
 
 def _read_day(text: str) -> int:
-    """Return a date such as 2024-03-01 in days since 1970; InputError where it is none."""
+    """Return a date such as 2024-03-01 in days since 1970. Raises InputError where it is none."""
     try:
         return (datetime.fromisoformat(text).replace(tzinfo=UTC) - _EPOCH).days
     except ValueError as error:

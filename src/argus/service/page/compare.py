@@ -1,4 +1,4 @@
-"""Show two systems side by side for one question, and what all documents gain and lose."""
+"""Show two systems side by side for one question, and the gains and losses of all documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ router = APIRouter(route_class=PageRoute)
 class System(NamedTuple):
     """An index, retriever or store that answers questions. name: in a URL.
 
-    spec: of an index, None for another. hybrid: how BM25 is fused; None as the index says. beside:
+    spec: of an index, None for another. hybrid: how BM25 is fused, None as the index says. beside:
     its name on the command line, where `--beside` named it.
     """
 
@@ -115,7 +115,7 @@ def _named(name: str, offered: list[System], default: int) -> System | None:
 
 
 def _side_by_side(question: str, both: Sequence[System], k: int, warm: WarmIndexes) -> Rows:
-    """Return the k best results of each system; other: the place in the other list."""
+    """Return the k best results of each system. other: the place in the other list."""
     sides: Rows = []
     for system in both:
         results: Rows
@@ -142,7 +142,7 @@ def _side_by_side(question: str, both: Sequence[System], k: int, warm: WarmIndex
 
 
 def _job(both: tuple[System, System], home: Path, place: Workplace) -> Values | None:
-    """Return the job that compares two systems; None where a request may not start it.
+    """Return the job that compares two systems, None where a request may not start it.
 
     Indexes are asked for every document by its own title. A retriever or a store is asked the
     questions that the folder `home` knows, and is compared with what comes before or after it.
@@ -191,7 +191,7 @@ def _command(both: tuple[System, System], place: Workplace, places: Places) -> s
 
 
 def _gains(home: Path) -> Values | None:
-    """Return the comparison in a folder, or the one that its page made; lost documents first."""
+    """Return the comparison in a folder, or the one that its page made. Lost documents first."""
     folder = next((f for f in (home, home / HOME) if any_of(f, "comparison.parquet")), None)
     summary = folder and Results.of(folder).section("comparison", ComparisonSummary)
     if not folder or not summary:

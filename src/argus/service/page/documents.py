@@ -116,7 +116,7 @@ def _read_known(page: Page, snapshot: Snapshot | None, id_: str) -> Values:
         views = list(rows_to_views(snapshot.columns.slice(rows.start, len(rows))))
 
     def read(name: str, columns: str, key: str, home: Path | None = folder) -> Rows:
-        """Return the rows of a table whose `key` is the document; none without the table."""
+        """Return the rows of a table whose `key` is the document. None without the table."""
         path = None if home is None else home / f"{name}.parquet"
         if path is None or not path.is_file() or key not in (names := read_names(path)):
             return []
@@ -159,8 +159,8 @@ def show_map(page: PageOf, tables: Tables) -> HTMLResponse:
 def list_points(page: PageOf, tables: Tables) -> Response:
     """Return how many points, then x, y (float32), then the number of each band (uint8).
 
-    Little-endian; 0 low, 1 mid, 2 high, 3 none. The order is random, so that the first ones, which
-    are drawn while the map moves, lie all over it.
+    Little-endian. Bands: 0 low, 1 mid, 2 high, 3 none. The order is random, so that the first ones,
+    which are drawn while the map moves, lie all over it.
     """
     sql = (
         "SELECT x, y, coalesce(list_position(?, band), 4) - 1 AS band "
@@ -226,7 +226,7 @@ def export_map(page: PageOf, tables: Tables, warm: Warm) -> Response:
 
 
 def _mapped(page: Page, tables: DocumentTables) -> DocumentTable:
-    """Return the table of a folder with a map; InputError where it has none."""
+    """Return the table of a folder with a map. Raises InputError where it has none."""
     if page.path is None or not any_of(page.path, "retrievability.parquet"):
         raise InputError(
             "no map",

@@ -80,7 +80,7 @@ class WarmIndexes:
             return self._opened[spec]
 
     def snapshot(self, spec: IndexSpec) -> Snapshot:
-        """Return the state of an index in memory; no encoder is loaded for it."""
+        """Return the state of an index in memory. No encoder is loaded for it."""
         held = self._of_searcher(opens=False)
         if held is not None and spec == parse_index_spec(str(self.service.workplace.index)):
             self._read.pop(spec, None)
@@ -121,7 +121,7 @@ Warm = Annotated[WarmIndexes, Depends(_warm_indexes)]
 
 @dataclass(frozen=True, slots=True)
 class DocumentText:
-    """A document's id, title and text; "" where they are not known."""
+    """A document's id, title and text, "" where they are not known."""
 
     id: str
     title: str

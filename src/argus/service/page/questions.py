@@ -31,7 +31,7 @@ router = APIRouter(route_class=PageRoute)
 
 
 class Grading(BaseModel):
-    """Grades of one question. grade: None removes it; document: None is all without a grade.
+    """Grades of one question. grade: None removes it. document: None is all without a grade.
 
     go_on: whether the next question is shown where this one is judged then.
     """
@@ -79,7 +79,7 @@ def _judging_job(folder: Path, place: Workplace) -> Values | None:
 
 
 def read_judged(folder: Path) -> Values | None:
-    """Return the judged questions of a folder as they were asked last; None where there are none.
+    """Return the judged questions of a folder as they were asked last, None where there are none.
 
     Of an evaluation of two systems the second counts. The audit's table names the wanted
     documents. A question without judgements is left out. rows: those that are met worst first.
@@ -195,7 +195,7 @@ def _live(page: Page) -> LiveJudging:
 
 
 def _rows(live: LiveJudging, question: str) -> list[ToGrade]:
-    """Return the documents of a drawn question; InputError for one that was not drawn."""
+    """Return the documents of a drawn question. Raises InputError for one that was not drawn."""
     if rows := live.rows_of(question):
         return rows
     got, expected = f"question {question!r}", "one that was drawn to be judged"
@@ -205,7 +205,7 @@ def _rows(live: LiveJudging, question: str) -> list[ToGrade]:
 def _box(live: LiveJudging, question: str | None) -> Values:
     """Return the box of a question: its documents with their grades, and the estimates so far.
 
-    at: place of the document to grade, row; None where all have a grade. number: of the question
+    at: place of the document to grade, row, None where all have a grade. number: of the question
     among those drawn. width: half the interval of the failure rate, in words.
     """
     summary, shown = live.summary(), None

@@ -48,7 +48,7 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/page/{folder}/repairs")
 def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "") -> HTMLResponse:
-    """Show what can be tried on the index of a folder, what was, and what is in it.
+    """Show the trials of repairs on the index of a folder, possible and past, and its remedies.
 
     The form holds the inputs of the last trial, or those that the folder knows.
     """
@@ -59,8 +59,8 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
     remedies = list_remedies(index)
     tried = _last_trial(index, candidate, remedies)
     files = {} if tried is None else tried["inputs"]
-    last = {name: files.get("kb 1" if name == "kb" else name) for name in ("kb", *INPUTS[:3])}
-    last = {n: f for n, f in last.items() if f is not None and place.holds(Path(f))}
+    named = {name: files.get("kb 1" if name == "kb" else name) for name in ("kb", *INPUTS[:3])}
+    last = {n: str(f) for n, f in named.items() if f is not None and place.holds(Path(f))}
     known = known_inputs(page.path or index, place)
     known["inputs"] |= last
     known["outside"] = {n: file for n, file in known["outside"].items() if n not in last}
@@ -68,9 +68,9 @@ def repairs(page: PageOf, candidate: Annotated[str, Query(max_length=100)] = "")
     own = {"index": str(index) if place.contains(index) else SERVED}
     chunks: dict[str, str] = {}
     if place.parent_field is not None and place.config is None:  # jobs read a file's own
-        named = {f"{name}_field": getattr(place.fields, name) for name in ("id", "title", "text")}
-        named |= {"corpus": place.corpus and SERVED, "parent_field": place.parent_field}
-        chunks = {name: str(value) for name, value in named.items() if value is not None}
+        fields = {f"{name}_field": getattr(place.fields, name) for name in ("id", "title", "text")}
+        fields |= {"corpus": place.corpus and SERVED, "parent_field": place.parent_field}
+        chunks = {name: str(value) for name, value in fields.items() if value is not None}
     names: list[str] = []
     if tried is not None and not tried["is_old"]:
         names = [t["candidate"] for t in tried["summary"]["trials"]] or [tried["summary"]["kept"]]
@@ -116,9 +116,9 @@ def known_inputs(folder: Path, place: Workplace) -> dict[str, dict[str, str]]:
 
 
 def made_already(kinds: Iterable[str | None]) -> dict[str, str]:
-    """Return the inputs of which all that can be made is in the index, with what that is.
+    """Return the inputs of which all remedies are in the index already, with these remedies.
 
-    They are not filled in: a trial of what is there takes as long as any, and changes nothing.
+    They are not filled in: trying a remedy again takes as long as any trial, and changes nothing.
     """
     there = set(kinds)
     return {name: " and ".join(of) for name, of in MADE_OF.items() if there.issuperset(of)}
@@ -150,7 +150,7 @@ class Receipt(NamedTuple):
     """A remedy in an index, and its figures on judged questions, where any were asked.
 
     changes: None where no questions were judged, and where those of a later remedy took their
-    place. covered: how many of the questions' relevant documents have it; "" where all documents
+    place. covered: how many of the questions' relevant documents have it, "" where all documents
     have it. was_chosen: whether these very questions chose it.
     """
 
@@ -197,7 +197,7 @@ def _changes_of_trial(folder: Path, candidate: str) -> Changes:
 def _changes(
     path: Path, where: list[Filter], columns: Sequence[str], difference: Callable[[Row], float]
 ) -> Changes:
-    """Return the changed questions of a table; none where it is not there.
+    """Return the changed questions of a table. None where it is not there.
 
     columns: of id, text, and the two places.
     """
@@ -219,7 +219,7 @@ def _changes(
 
 
 def read_receipts(index: Path, results: Sequence[Path]) -> list[Receipt]:
-    """Return the remedies of an index, the latest first, each with what it changed.
+    """Return the receipts of the remedies in an index, the latest first.
 
     results: folders in which a receipt may lie, beside the index's own.
     """

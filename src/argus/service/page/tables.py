@@ -31,7 +31,7 @@ MAX_COUNTS = 1000  # totals that are kept
 class Column(NamedTuple):
     """A column: its name in the table of documents, its source, and how it is shown.
 
-    kind: text, count, share, decimals, band or flag. is_listed: whether the table shows it; a
+    kind: text, count, share, decimals, band or flag. is_listed: whether the table shows it. A
     document's page shows all.
     """
 
@@ -44,9 +44,9 @@ class Column(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A Parquet file of documents. id, label: its columns of them; label is SQL.
+    """A Parquet file of documents. id, label: SQL of its columns of them.
 
-    is_unique: whether a document has one row; else the first of them counts.
+    is_unique: whether a document has one row. Else the first of them counts.
     """
 
     file: str
@@ -107,7 +107,7 @@ Text = Annotated[str, StringConstraints(max_length=500)]
 class Filters(BaseModel):
     """Words, band, cause and slice of the wanted documents, their order, and the page of it.
 
-    slice: "FIELD=VALUE"; sort: a column's name, "-" before it for the greatest first.
+    slice: "FIELD=VALUE". sort: a column's name, "-" before it for the greatest first.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -154,7 +154,9 @@ class DocumentTable:
         self._lock, self._has_slices = Lock(), False
         self._counts: dict[Filters, int] = {}
         self._orders: OrderedDict[Filters, Any] = OrderedDict()
-        settings = {"threads": 2, "memory_limit": MEMORY, "autoinstall_known_extensions": False}
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "threads": 2, "memory_limit": MEMORY, "autoinstall_known_extensions": False
+        }  # fmt: skip
         self.connection = duckdb.connect(":memory:", config=settings)
         present: list[tuple[Source, list[Column]]] = []
         try:
@@ -229,7 +231,7 @@ class DocumentTable:
         return [by_place[place] for place in places], self._counts[key]
 
     def _places(self, filters: Filters, where: str, values: Sequence[object]) -> list[int]:
-        """Return the row numbers of a page, in order; rows of equal values stay by id."""
+        """Return the row numbers of a page, in order. Rows of equal values stay by id."""
         start, name = (filters.page - 1) * ROWS, filters.sort.removeprefix("-")
         if name and name not in {"id", "label", "cause", *self.names}:
             raise InputError(
@@ -262,7 +264,7 @@ class DocumentTable:
         return [dict(zip(heads, row, strict=True)) for row in rows.fetchall()]
 
     def row(self, id_: str) -> Row | None:
-        """Return the row of one document; None where there is none."""
+        """Return the row of one document, None where there is none."""
         return next(iter(self.dicts("SELECT * FROM documents WHERE id = ?", [id_])), None)
 
     def count_by(self, column: str) -> dict[str, int]:

@@ -67,7 +67,7 @@ router = APIRouter(route_class=PageRoute)
 
 @router.get("/page/{folder}/why-not")
 def why_not(page: PageOf, warm: Warm, q: Words = "", doc: Words = "", k: K = 10) -> HTMLResponse:
-    """Ask for a question and a document; with both, say why it does not come back."""
+    """Ask for a question and a document. With both, say why it does not come back."""
     place, service = page.place, page.service
     asking: Values = {"q": q, "doc": doc, "k": k}
     if not page.is_searched:
@@ -187,7 +187,7 @@ def _explain_retriever(service: Service, q: str, doc: str, k: int) -> Values:
 
 
 def _titles_of_corpus(service: Service, words: str) -> list[DocumentText]:
-    """Return documents of the corpus whose title or id holds some words; none without a corpus."""
+    """Return documents of the corpus whose title or id holds some words. None without a corpus."""
     source, low = service.searcher.source(), words.strip().casefold()
     if not low or isinstance(source, IndexSource):
         return []
@@ -202,7 +202,7 @@ def _titles_of_corpus(service: Service, words: str) -> list[DocumentText]:
 
 
 def _whole_title(words: str, meant: Sequence[DocumentText]) -> str | None:
-    """Return the id of the one document that has exactly this title; None for none or several."""
+    """Return the id of the one document that has exactly this title, None for none or several."""
     alike = [one.id for one in meant if one.title.casefold() == words.strip().casefold()]
     return alike[0] if len(alike) == 1 else None
 
@@ -256,7 +256,7 @@ def _failing_now(candidates: Rows, retriever: IndexRetriever) -> Rows:
 def _previews(explanation: Explanation, places: Places) -> Rows:
     """Return each change with the rank that it would give, those that bring it back first.
 
-    rank: None beyond the depth of the search. command: makes the change; "" where none does.
+    rank: None beyond the depth of the search. command: makes the change, "" where none does.
     """
     standing, index, k = explanation.standing, explanation.index, explanation.k
     by_change: dict[str, Values] = {}
