@@ -29,8 +29,8 @@ from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.knowledge.stdlib import standard_library, standard_questions
 from argus.measures import evaluate, paired_difference
-from argus.remedies.blend.job import blend_index
-from argus.remedies.blend.parts import DENSE, JudgedVectors, Searched
+from argus.remedies.blend import blend_index
+from argus.remedies.blend_search import DENSE, JudgedVectors, Searched
 from benchmarks.shared import collection
 
 CHOSEN_ON = ("hotpot100", "theoremqa_theorems", "cranfield", "wiki2", "demo",

@@ -29,10 +29,9 @@ from argus.indexes.lexical import LexicalIndex
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.words import STEMMED
 from argus.knowledge.stdlib import standard_library, standard_questions
-from argus.remedies.blend.hubness import hubness
-from argus.remedies.blend.job import blend_index
-from argus.remedies.blend.parts import ALONE, Searched, steps
-from argus.remedies.blend.sentences import sentence_views
+from argus.remedies.blend import blend_index
+from argus.remedies.blend_parts import hubness, sentence_views
+from argus.remedies.blend_search import ALONE, Searched, steps
 from benchmarks.shared import collection
 
 DOCUMENTS, VIEWS, K, QUERIES = 50_000, 5, 10, 150

@@ -21,7 +21,7 @@ from argus.corpora.opening import read_corpus
 from argus.data.provenance import peak_memory_bytes
 from argus.data.types import Document, FloatArray
 from argus.indexes.words import query_words, words
-from argus.remedies.lookup import PassageLookup
+from argus.remedies.reference import PassageLookup
 from benchmarks.shared import collection
 
 LOOKUPS, K, SAMPLE, BAR_S = 10_000, 2, 50, 10.0

@@ -25,11 +25,16 @@ import mwparserfromhell
 from argus.data.types import Document
 from argus.knowledge.dumps.pages import parse_page
 from argus.knowledge.dumps.splits import RecordKind, blocks_of, records_of
-from argus.remedies.descriptions import from_first_sentence, shortened
+from argus.remedies.description_checks import (
+    MAX_CHARS,
+    MAX_WORDS,
+    SMALL_WORDS,
+    find_misphrasing,
+    is_supported,
+    is_wording,
+)
+from argus.remedies.descriptions import describe_by_first_sentence, shorten
 from argus.remedies.guard import repeats
-from argus.remedies.phrasing import misphrased
-from argus.remedies.support import SMALL_WORDS, is_supported
-from argus.remedies.wording import MAX_CHARS, MAX_WORDS, is_wording
 from benchmarks.shared import collection
 
 Said = tuple[str, str]
@@ -102,8 +107,8 @@ def _measured(groups: dict[str, list[Said]]) -> dict[str, Any]:
 
 def _refused(some: list[Said]) -> dict[str, Any]:
     """Count what is refused; examples of real ones that are, and of salads that are not."""
-    bad = [text for text, passage in some if misphrased(text, [passage])]
-    good = [text for text, passage in some if not misphrased(text, [passage])]
+    bad = [text for text, passage in some if find_misphrasing(text, [passage])]
+    good = [text for text, passage in some if not find_misphrasing(text, [passage])]
     draw = random.Random(1)
     return {
         "n": len(some),
@@ -155,7 +160,7 @@ def _own(
     """Yield Wikidata's descriptions that the entity's paragraph supports."""
     for entity in entities:
         own, passage = entity["wikidata_description"], passage_of(entity)[:SHOWN]
-        for text in dict.fromkeys((own, shortened(own) if own else None)):
+        for text in dict.fromkeys((own, shorten(own) if own else None)):
             if text and _fits(text, passage) and not repeats(text, entity["label"] or ""):
                 yield text, passage
 
@@ -164,7 +169,7 @@ def _first(documents: Iterable[dict[str, Any]]) -> Iterator[Said]:
     """Yield what first sentences say that their subject is."""
     for row in documents:
         document = Document(row["_id"], row["text"], row.get("title", ""))
-        text = from_first_sentence(document)
+        text = describe_by_first_sentence(document)
         if text and _fits(text, document.text[:SHOWN]):
             yield text, document.text[:SHOWN]
 

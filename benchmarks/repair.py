@@ -21,12 +21,10 @@ from argus.data.writing import write_jsonl
 from argus.demo.job import demo
 from argus.errors import ArgusError
 from argus.indexes.job import build_index
-from argus.remedies.config import PRESETS
-from argus.remedies.diagnosis.config import TAU
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.remedy import rollback
-from argus.remedies.repair.synthesize import synthesize_index
+from argus.remedies.config import PRESETS, TAU, ReferenceConfig
+from argus.remedies.expansion import expand_index
+from argus.remedies.synthesis import synthesize_index
+from argus.remedies.undo import rollback
 from argus.retrievability.probes.fit import HOME as PROBE
 from argus.retrievability.rps import HIGH
 from benchmarks.shared import collection

@@ -24,10 +24,10 @@ from argus.knowledge import KnowledgeSource, load_knowledge
 from argus.knowledge.mentions import ground
 from argus.knowledge.relations import RelationGraph
 from argus.remedies.config import PRESETS
-from argus.remedies.diagnosis.diagnose import Risk
-from argus.remedies.expand import check_context, choose, look_up, views
-from argus.remedies.lookup import Passage, PassageLookup
-from argus.remedies.synthesize import Candidate, from_descriptions
+from argus.remedies.diagnosis import Risk
+from argus.remedies.expansion import check_context, choose, look_up, make_views
+from argus.remedies.reference import Passage, PassageLookup
+from argus.remedies.synthesis import Candidate, synthesize_from_descriptions
 from argus.retrievability.pairs import PairRanks
 from argus.retrievability.ranks import pair_ranks
 from argus.retrievability.rps import HIGH, LOW, Scores, score
@@ -125,7 +125,7 @@ def _repairs(
         pairs = look_up(chosen, risks, lookup, config)
         if config.min_similarity is not None:
             pairs = check_context(pairs, encoder, store)
-        made = views(choose(pairs, config), config, encoder, remedy=preset)
+        made = make_views(choose(pairs, config), config, encoder, remedy=preset)
         rows = ((position[view.doc_id], view.text) for view in made)
         done.append((f"expand {preset}", [(i, text, spans[i]) for i, text in rows]))
     done.append(("descriptions", _described(home, chosen, flagged({}), position, spans)))
@@ -146,7 +146,8 @@ def _described(
         for d in chosen
         if d.id in own
     }
-    done = from_descriptions(chosen, candidates, lambda _: 1.0)
+    fitting = {(d, own[0].risk.entity): 1.0 for d, own in candidates.items()}
+    done = synthesize_from_descriptions(chosen, candidates, fitting)
     return [(position[s.doc_id], s.text, spans[position[s.doc_id]]) for s in done if s.text]
 
 

@@ -191,7 +191,7 @@ class Repairable:
         from argus.data.types import Document, Query
         from argus.encoders import EncoderConfig
         from argus.indexes.job import build_index
-        from argus.remedies.repair.config import ReferenceConfig
+        from argus.remedies.config import ReferenceConfig
 
         self.encoder, self.texts, self.tau = encoder, TEXTS, TAU
         self.passages = [
@@ -227,13 +227,13 @@ class Repairable:
     def expand(self, index: Path, **options):
         """Expand with up to four views per document, so that some have several."""
         from argus.remedies.config import ROBUST
-        from argus.remedies.repair.expand import expand_index
+        from argus.remedies.expansion import expand_index
 
         several = dataclasses.replace(ROBUST, max_views=4)
         return expand_index(index, **{"config": several} | self._given(options))
 
     def synthesize(self, index: Path, **options):
-        from argus.remedies.repair.synthesize import synthesize_index
+        from argus.remedies.synthesis import synthesize_index
 
         return synthesize_index(index, **self._given(options))
 

@@ -463,28 +463,28 @@ from .llm import (
     ChatConfig as ChatConfig,
     LocalConfig as LocalConfig,
 )
-from .remedies.blend.config import (
+from .remedies.config import (
     SentenceSettings as SentenceSettings,
 )
-from .remedies.blend.job import (
+from .remedies.blend import (
     BlendResult as BlendResult,
     blend_index as blend_index,
 )
-from .remedies.blend.summary import (
+from .remedies.blend import (
     BlendSummary as BlendSummary,
 )
 from .remedies.config import (
     ExpandConfig as ExpandConfig,
 )
-from .remedies.diagnosis.diagnose import (
+from .remedies.diagnosis import (
     Diagnosis as Diagnosis,
     Risk as Risk,
 )
-from .remedies.diagnosis.job import (
+from .remedies.diagnosis import (
     DiagnoseResult as DiagnoseResult,
     diagnose as diagnose,
 )
-from .remedies.diagnosis.summary import (
+from .remedies.diagnosis import (
     DiagnosisSummary as DiagnosisSummary,
 )
 from .runs.folder import (
@@ -508,27 +508,27 @@ from .scenarios.adapt.summary import (
     LearntCorrection as LearntCorrection,
     NeedCounts as NeedCounts,
 )
-from .remedies.repair.config import (
+from .remedies.config import (
     ReferenceConfig as ReferenceConfig,
     SynthesizeConfig as SynthesizeConfig,
 )
-from .remedies.repair.expand import (
+from .remedies.expansion import (
     expand_index as expand_index,
 )
-from .remedies.repair.receipt import (
+from .remedies.remedy_result import (
     RemedyResult as RemedyResult,
+)
+from .remedies.receipt import (
     RepairResult as RepairResult,
 )
-from .remedies.repair.remedy import (
+from .remedies.undo import (
     rollback as rollback,
 )
-from .remedies.repair.summary import (
+from .remedies.undo import (
     ListedRemedy as ListedRemedy,
-    ReferenceSettings as ReferenceSettings,
     RollbackNote as RollbackNote,
-    SynthesisSettings as SynthesisSettings,
 )
-from .remedies.repair.synthesize import (
+from .remedies.synthesis import (
     synthesize_index as synthesize_index,
 )
 from .repair.config import (
@@ -536,25 +536,23 @@ from .repair.config import (
 )
 from .repair.job import (
     ChosenRepair as ChosenRepair,
+    RepairSummary as RepairSummary,
     repair_index as repair_index,
 )
-from .repair.summary import (
-    RepairSummary as RepairSummary,
-)
-from .remedies.writing.delivery import (
+from .remedies.store_writing import (
     WrittenResult as WrittenResult,
 )
-from .remedies.writing.of_index import (
+from .remedies.index_writing import (
     write_index as write_index,
 )
-from .remedies.writing.of_store import (
+from .remedies.store_blend import (
     blend_store as blend_store,
 )
-from .remedies.writing.rollback import (
+from .remedies.store_writing import (
     list_in_store as list_in_store,
     rollback_in_store as rollback_in_store,
 )
-from .remedies.writing.summary import (
+from .remedies.store_writing import (
     StoreRollback as StoreRollback,
     WrittenSummary as WrittenSummary,
 )

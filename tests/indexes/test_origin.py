@@ -17,9 +17,8 @@ from argus.indexes.job import (
 )
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.views import ViewIndex
-from argus.remedies.config import PAPER
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.expand import expand_index
+from argus.remedies.config import PAPER, ReferenceConfig
+from argus.remedies.expansion import expand_index
 
 DOCUMENTS = [
     Document("cat", "Cats purr when they are content."),

@@ -21,7 +21,7 @@ from argus.kb.config import KbConfig
 from argus.kb.source import Dumps
 from argus.knowledge import KnowledgeSource
 from argus.llm import Ledger, LocalConfig, Prompt, open_model
-from argus.remedies.diagnosis.job import diagnose
+from argus.remedies.diagnosis import diagnose
 from argus.retrievability.audit import rank_parts
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit

@@ -18,8 +18,8 @@ from argus.kb.config import KbConfig
 from argus.kb.keys import build_key, reading_key, state_of
 from argus.kb.source import Dumps
 from argus.knowledge.sources import EntityRows, TripleFiles
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.reference import read_words
+from argus.remedies.config import ReferenceConfig
+from argus.remedies.reference import read_words
 from tests.support.dumps import pages_dump
 from tests.support.s3 import s3_store
 

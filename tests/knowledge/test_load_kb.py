@@ -24,8 +24,8 @@ from argus.knowledge import (
 )
 from argus.knowledge.base import WHITE_SPACE, ArrowEntities
 from argus.knowledge.load import edges_beside, read_entities
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.reference import read_passages
+from argus.remedies.config import ReferenceConfig
+from argus.remedies.reference import read_passages
 from tests.support.kb import PARAGRAPHS, write_kb
 
 ENTITIES = [Entity(id_, *texts) for id_, texts in PARAGRAPHS.items()]

@@ -1,10 +1,8 @@
 import pytest
 
 from argus.data.types import Document, Span
-from argus.remedies.descriptions import best_passage, describe, shortened, stands_alone
-from argus.remedies.lookup import Passage
-from argus.remedies.support import is_supported
-from argus.remedies.wording import is_wording
+from argus.remedies.description_checks import is_supported, is_wording
+from argus.remedies.descriptions import describe, shorten, stands_alone
 
 
 def said(text, title="Bern", entity=None, **metadata):
@@ -95,7 +93,7 @@ def test_nothing_is_said_where_it_cannot_be_had_cleanly(sentence, title):
     ],
 )
 def test_long_phrases_are_cut_where_a_noun_phrase_ends(phrase, expected):
-    assert shortened(phrase) == expected
+    assert shorten(phrase) == expected
 
 
 @pytest.mark.parametrize(
@@ -114,13 +112,6 @@ def test_long_phrases_are_cut_where_a_noun_phrase_ends(phrase, expected):
 def test_parts_of_longer_names_and_dates_do_not_stand_alone(text, alone):
     start = text.index("Bern")
     assert stands_alone(text, Span(start, start + 4)) is alone
-
-
-def test_the_passage_that_bears_the_name_is_best():
-    found, linked = Passage(Document("a", "x"), False), Passage(Document("b", "x"), True)
-    assert best_passage([found, linked]) is linked
-    assert best_passage([found]) is found
-    assert best_passage([]) is None
 
 
 def test_descriptions_of_a_real_knowledge_base_are_supported(shared):

@@ -6,15 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.corpora.opening import read_corpus
-from argus.data.types import Document, Span, State
+from argus.data.types import Document, Span
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
-from argus.errors import EncodingError, InputError
-from argus.knowledge.capitals import CapitalisedNames
-from argus.remedies.config import K_AUG, PAPER, PRESETS, ROBUST, ExpandConfig, preset
-from argus.remedies.diagnosis.diagnose import Risk
-from argus.remedies.expand import KIND, check_context, choose, look_up, views
-from argus.remedies.lookup import PassageLookup
+from argus.errors import EncodingError
+from argus.remedies.config import K_AUG, PAPER, PRESETS, ROBUST, ExpandConfig
+from argus.remedies.expansion import KIND, check_context, choose, look_up, make_views
+from argus.remedies.reference import PassageLookup
 from tests.support.draws import examples
 from tests.support.expanding import AARE, BERN, TOWN, pair, risk
 
@@ -53,11 +50,14 @@ FLAGGED = {"d": [risk(TOWN, "Aare", "aare"), risk(TOWN, "Bern", "bern")]}
 
 
 def test_the_paper_preset_is_section_5_2_and_nothing_else():
-    assert asdict(preset("paper")) == {
+    assert asdict(ExpandConfig.from_options("paper")) == {
         "preset": "paper", "k_aug": 2, "title_first": False, "min_similarity": None,
         "max_views": None, "fit_window": False, "skip_known": False,
     }  # fmt: skip
-    assert preset("paper") is not None and preset("paper") == PAPER == PRESETS["paper"]
+    assert (
+        ExpandConfig.from_options("paper") is not None
+        and ExpandConfig.from_options("paper") == PAPER == PRESETS["paper"]
+    )
 
 
 def test_the_paper_preset_makes_one_view_per_entity_and_passage(minilm, lookup):
@@ -70,50 +70,11 @@ def test_the_paper_preset_makes_one_view_per_entity_and_passage(minilm, lookup):
         ("d", "Bern", "bern", False),
     ], "by BM25 alone, whatever bears the name"
     assert choose(pairs, PAPER) == pairs, "no context check, no cap"
-    made = views(pairs, PAPER, minilm, remedy="r")
+    made = make_views(pairs, PAPER, minilm, remedy="r")
     assert len(made) == PAPER.k_aug * len(FLAGGED["d"])
     assert [view.text for view in made] == [
         f"They swam in the Aare at Bern. {passage.text}" for passage in (AARE, FLOOD, MOON, BERN)
     ]
-
-
-def test_the_paper_preset_cuts_nothing(minilm):
-    long = Document("long", f"Aare {'and on it flows ' * 200}")
-    [view] = views([pair(long, "Aare", AARE)], PAPER, minilm, remedy="r")
-    assert view.text == f"{long.content} {AARE.text}"
-
-
-def test_an_unknown_preset_names_the_known():
-    with pytest.raises(InputError) as refused:
-        preset("bold")
-    assert str(refused.value) == (
-        "--preset: preset 'bold'; expected one of paper, robust. Leave it out for robust."
-    )
-
-
-def test_settings_change_a_preset_and_none_leaves_it():
-    changed = preset("robust", k_aug=3, min_similarity=0.0, max_views=None)
-    assert changed == replace(ROBUST, k_aug=3, min_similarity=0.0)
-    assert preset("robust") == ROBUST == PRESETS["robust"]
-
-
-@pytest.mark.parametrize(
-    ("setting", "expected"),
-    [
-        ({"k_aug": 0}, "--k-aug: 0; expected a whole number from 1"),
-        ({"max_views": 0}, "--max-views: 0; expected a whole number from 1"),
-        ({"max_views": -3}, "--max-views: -3; expected a whole number from 1"),
-        ({"min_similarity": 1.5}, "--min-similarity: 1.5; expected a number from -1 to 1"),
-        ({"min_similarity": -2}, "--min-similarity: -2; expected a number from -1 to 1"),
-        ({"min_similarity": float("nan")}, "--min-similarity: nan; expected a number from -1"),
-    ],
-)
-def test_settings_that_would_take_nothing_are_refused(setting, expected):
-    with pytest.raises(InputError) as refused:
-        preset("robust", **setting)
-    assert str(refused.value).startswith(expected)
-    with pytest.raises(InputError):
-        ExpandConfig(preset="own", **setting)
 
 
 # ---- looking up ----------------------------------------------------------------------------------
@@ -134,22 +95,6 @@ def test_passages_that_bear_the_name_keep_others_out(lookup):
     assert found(look_up([moon], {"d": [risk(moon, "Moon")]}, lookup, config)) == [
         ("d", "Moon", "moon", False),
     ], "without a passage of that name BM25 finds"
-
-
-def test_mentions_without_links_are_looked_up_by_title(lookup):
-    """`robust` with --mentions capitals or ner takes what it takes with a gazetteer."""
-    spans = [(m.surface, m.span) for m in next(CapitalisedNames().find([TOWN.content]))]
-    risks = [Risk("d", name, (span,), (), 0.1, State.MEASURED) for name, span in spans]
-    assert found(look_up([TOWN], {"d": risks}, lookup, ROBUST)) == [
-        ("d", "Aare", "aare", True),
-        ("d", "Bern", "bern", True),
-    ]
-
-
-def test_only_documents_with_entities_at_risk_are_looked_up(lookup):
-    other = Document("e", "Nothing here.")
-    assert look_up([other], {}, lookup, PAPER) == []
-    assert {p.document.id for p in look_up([other, TOWN], FLAGGED, lookup, PAPER)} == {"d"}
 
 
 def test_a_passage_in_the_document_says_nothing_new(lookup):
@@ -193,41 +138,6 @@ def test_a_pair_that_cannot_be_embedded_is_left_out(minilm, store):
     assert [p.similarity for p in checked] == pytest.approx(alone, abs=1e-5)
 
 
-def test_nothing_to_check_is_nothing(minilm, store):
-    assert check_context([], minilm, store) == []
-    assert views([], ROBUST, minilm, remedy="r") == []
-
-
-def test_in_a_real_corpus_the_right_passage_is_more_similar(shared, minilm, store):
-    documents = [d for d in read_corpus(shared("wiki2") / "corpus.jsonl") if "(film)" in d.title]
-    named = []
-    for document in documents:
-        name = document.title.removesuffix(" (film)")
-        if name in document.text and "(" not in name:
-            named.append((Document(document.id, document.text), name))
-    named = named[:24]
-    passages = [Document(f"p{d.id}", d.text, name) for d, name in named]
-    own = [pair(d, name, p) for (d, name), p in zip(named, passages, strict=True)]
-    others = [pair(d, name, p) for (d, name), p in zip(named, passages[1:] + passages[:1],
-                                                      strict=True)]  # fmt: skip
-    checked = check_context(own + others, minilm, store)
-    cosines = np.array([p.similarity for p in checked])
-    assert cosines[: len(own)].min() > 0.9, "one text, one name, at another place at most"
-    assert (cosines[: len(own)] > cosines[len(own) :]).all()
-    refused = [p for p in choose(checked, ROBUST) if p.passage.id != f"p{p.document.id}"]
-    assert len(refused) < len(others), "the check refuses films of other names"
-
-
-def test_a_pair_at_the_least_similarity_passes():
-    config = replace(PAPER, min_similarity=0.5)  # of one entity, k_aug=2 would take two
-    at, below, none = (
-        pair(TOWN, "Aare", passage, similarity=s)
-        for passage, s in ((AARE, 0.5), (BERN, 0.4999), (MOON, None))
-    )
-    assert choose([at, below, none], config) == [at]
-    assert choose([at, below, none], PAPER) == [at, below, none]
-
-
 def test_of_pairs_with_equal_texts_the_most_similar_is_taken(minilm):
     again = Document("again", AARE.text, AARE.title)
     pairs = [
@@ -237,7 +147,7 @@ def test_of_pairs_with_equal_texts_the_most_similar_is_taken(minilm):
     for config in (PAPER, replace(ROBUST, max_views=None)):
         taken = choose(pairs, config)
         assert taken == [pairs[2], pairs[1], pairs[3]]
-        made = views(taken, config, minilm, remedy="r")
+        made = make_views(taken, config, minilm, remedy="r")
         assert len({(view.doc_id, view.text) for view in made}) == len(made)
     assert choose([replace(p, similarity=None) for p in pairs[::2]], PAPER) == [
         replace(pairs[0], similarity=None)
@@ -314,7 +224,7 @@ def test_ids_count_within_a_document_and_sources_tell_origins(minilm):
         pair(other, "Aare", AARE),
         pair(TOWN, "Bern", Document("b", "Bërn «x»"), linked=False, similarity=-0.5),
     ]
-    made = views(pairs, PAPER, minilm, remedy="expand-paper-1f")
+    made = make_views(pairs, PAPER, minilm, remedy="expand-paper-1f")
     assert [(view.id, view.doc_id, view.kind) for view in made] == [
         ("d#expand-paper-1f#1", "d", KIND),
         ("e#1#expand-paper-1f#1", "e#1", KIND),
@@ -339,5 +249,5 @@ def test_a_view_about_the_documents_own_subject_says_so(minilm):
         pair(titled, "Bern", BERN),
         pair(alone, "Aare", AARE),
     ]
-    sources = [json.loads(v.source) for v in views(pairs, PAPER, minilm, remedy="r")]
+    sources = [json.loads(v.source) for v in make_views(pairs, PAPER, minilm, remedy="r")]
     assert ["own_subject" in source for source in sources] == [False, True, True, False, False]

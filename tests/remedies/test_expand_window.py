@@ -5,12 +5,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Document
-from argus.encoders.prompts import Prompt, Prompts
-from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.remedies.config import ROBUST
-from argus.remedies.expand import views
+from argus.remedies.expansion import make_views
 from tests.support.draws import examples
-from tests.support.expanding import AARE, BERN, TOWN, pair
+from tests.support.expanding import AARE, pair
 
 INSTRUCTION = "Represent this passage of an encyclopedia so that it can be found: " * 6
 
@@ -38,37 +36,23 @@ HAN = "漢字" * 400
 def test_the_model_reads_the_whole_passage(minilm, text):
     """Tokens may lie much denser in one part of a document than in another."""
     document = Document("d", text)
-    [view] = views([pair(document, "Aare", AARE)], ROBUST, minilm, remedy="r")
+    [view] = make_views([pair(document, "Aare", AARE)], ROBUST, minilm, remedy="r")
     passage = f" {AARE.content}"
     assert view.text.endswith(passage) and read(minilm, view.text) == view.text
     assert text.startswith(view.text.removesuffix(passage))
     assert minilm.count_tokens([view.text])[0] > minilm.max_tokens / 2, "and of the document, too"
 
 
-def test_what_fits_is_left_as_it_is(minilm):
-    [view] = views([pair(TOWN, "Bern", BERN)], ROBUST, minilm, remedy="r")
-    assert view.text == f"{TOWN.content} Bern {BERN.text}", "with the title, so that it names it"
-
-
 def test_a_long_passage_is_cut_to_half_the_window(minilm):
     long = Document("l", f"Aare {DENSE} {SPARSE}")
     passage = Document("p", f"It flows. {SPARSE} {DENSE}", "Aare")
-    [view] = views([pair(long, "Aare", passage)], ROBUST, minilm, remedy="r")
+    [view] = make_views([pair(long, "Aare", passage)], ROBUST, minilm, remedy="r")
     assert read(minilm, view.text) == view.text
     begin = view.text.index("Aare It flows.")
     assert long.content.startswith(view.text[: begin - 1])
     assert passage.content.startswith(view.text[begin:])
     shares = minilm.count_tokens([view.text[:begin], view.text[begin:]])
     assert shares.min() > 0.3 * minilm.max_tokens
-
-
-def test_an_instruction_in_front_of_documents_takes_its_room(minilm):
-    prompts = Prompts(document=Prompt(INSTRUCTION))
-    prompted = SentenceTransformerEncoder(minilm.model, name=minilm.name, prompts=prompts)
-    document = Document("d", f"Aare {SPARSE}")
-    [view] = views([pair(document, "Aare", AARE)], ROBUST, prompted, remedy="r")
-    assert view.text.endswith(AARE.content) and read(prompted, view.text) == view.text
-    assert view.text.startswith("Aare the same old words")
 
 
 def test_an_encoder_without_a_window_reads_everything():
@@ -80,7 +64,7 @@ def test_an_encoder_without_a_window_reads_everything():
 
     document = Document("d", f"Aare {SPARSE}".strip())
     for encoder in (Endpoint(), object()):
-        [view] = views([pair(document, "Aare", AARE)], ROBUST, encoder, remedy="r")
+        [view] = make_views([pair(document, "Aare", AARE)], ROBUST, encoder, remedy="r")
         assert view.text == f"{document.content} {AARE.content}"
 
 
@@ -103,7 +87,7 @@ def test_every_view_fits_the_window(minilm, texts):
         pair(Document("d", " ".join(["Aare", *d])), "Aare", Document("p", " ".join(["p", *p])))
         for d, p in texts
     ]
-    made = views(pairs, ROBUST, minilm, remedy="r")
+    made = make_views(pairs, ROBUST, minilm, remedy="r")
     assert (minilm.count_tokens([view.text for view in made]) <= minilm.max_tokens).all()
     for one, view in zip(pairs, made, strict=True):
         document, passage = one.document.content, one.passage.document.content

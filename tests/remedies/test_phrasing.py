@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from argus.data.types import Span
+from argus.remedies.description_checks import SMALL_WORDS, find_misphrasing
 from argus.remedies.guard import examine
-from argus.remedies.phrasing import misphrased
-from argus.remedies.support import SMALL_WORDS
 
 BUSTER = "Prince Buster was a Jamaican singer of ska, born in Kingston, Jamaica."
 
@@ -25,7 +24,7 @@ BUSTER = "Prince Buster was a Jamaican singer of ska, born in Kingston, Jamaica.
     ],
 )  # fmt: skip
 def test_phrases_pass_without_any_proof(said):
-    assert misphrased(said, []) == ""
+    assert find_misphrasing(said, []) == ""
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,7 @@ def test_phrases_pass_without_any_proof(said):
     ],
 )  # fmt: skip
 def test_other_languages_pass(said):
-    assert misphrased(said, []) == ""
+    assert find_misphrasing(said, []) == ""
 
 
 @pytest.mark.parametrize(
@@ -62,21 +61,21 @@ def test_other_languages_pass(said):
     ],
 )
 def test_salads_do_not(said, why):
-    assert misphrased(said, []) == why
+    assert find_misphrasing(said, []) == why
 
 
 def test_what_the_passages_say_decides_the_order():
-    assert misphrased("genre music", []) == ""
-    assert misphrased("genre music", ["Ska is a music genre."]) == (
+    assert find_misphrasing("genre music", []) == ""
+    assert find_misphrasing("genre music", ["Ska is a music genre."]) == (
         "'genre' and 'music' in the wrong order"
     )
-    assert misphrased("Kingston in studio", ["A studio in Kingston."]) != ""
-    assert misphrased("singer Jamaican", ["The singer Jamaican Jim."]) == ""
-    assert misphrased("Duran Duran", ["Duran Duran is a band."]) == ""
+    assert find_misphrasing("Kingston in studio", ["A studio in Kingston."]) != ""
+    assert find_misphrasing("singer Jamaican", ["The singer Jamaican Jim."]) == ""
+    assert find_misphrasing("Duran Duran", ["Duran Duran is a band."]) == ""
     lost = ["Lost is a series by J. J. Abrams. It ended."]
-    assert misphrased("series by J. J. Abrams", lost) == ""
+    assert find_misphrasing("series by J. J. Abrams", lost) == ""
     # what a comma or a full stop parts does not stand side by side
-    assert misphrased("genre music", ["It is music. Genre films came later."]) == ""
+    assert find_misphrasing("genre music", ["It is music. Genre films came later."]) == ""
 
 
 def test_the_guard_refuses_what_is_no_phrase_and_says_why():
@@ -97,9 +96,9 @@ def test_the_guard_refuses_what_is_no_phrase_and_says_why():
 def test_a_small_word_repeated_is_never_language(small, n, before):
     padding = " ".join([small] * n)
     said = f"{padding} Jamaican" if before else f"Jamaican {padding}"
-    assert misphrased(said, [BUSTER])
+    assert find_misphrasing(said, [BUSTER])
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_is_judged(said, passage):
-    assert isinstance(misphrased(said, [passage]), str)
+    assert isinstance(find_misphrasing(said, [passage]), str)

@@ -7,10 +7,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Span
-from argus.remedies.demonyms import PLACES
-from argus.remedies.guard import Rejected, apply, examine
-from argus.remedies.support import GENERIC_WORDS, SMALL_WORDS, is_supported
-from argus.remedies.wording import is_wording
+from argus.remedies.description_checks import (
+    GENERIC_WORDS,
+    SMALL_WORDS,
+    _places,
+    is_supported,
+    is_wording,
+)
+from argus.remedies.guard import Rejected, examine, insert
 from tests.support.draws import examples
 
 CAPITAL = "Bern is the capital of Switzerland."
@@ -128,15 +132,15 @@ def test_a_name_does_not_support_another(names):
 def test_a_place_supports_its_own_adjective_alone(place, demonym):
     assert is_supported(f"{demonym} capital", [f"{place} has a capital."])
     assert not is_supported(f"{demonym} capital", [f"a {place.lower()} has a capital"])
-    others = [d for d, places in PLACES.items() if place.casefold() not in places]
+    others = [d for d, places in _places().items() if place.casefold() not in places]
     assert len(others) > 180
     for other in others:
         assert not is_supported(f"{other.title()} capital", [f"{place} has a capital."]), other
 
 
 def test_no_demonym_is_the_name_of_another_place():
-    places = set().union(*PLACES.values())
-    assert not places & PLACES.keys()
+    places = set().union(*_places().values())
+    assert not places & _places().keys()
 
 
 PASSAGES = [CAPITAL, "The Aare & the R&B of the U.S.; AC/DC co-founded X-ray (1984) in 3.5 years."]
@@ -178,4 +182,4 @@ def test_an_accepted_insertion_is_what_apply_puts_there():
     text = document.replace("Bern", "Bern, U.S. & Swiss capital,")
     context = {"Bern": [f"{CAPITAL} Swiss, not U.S."]}
     found = examine(document, text, {"Bern": Span(0, 4)}, context)
-    assert apply(document, found) == text
+    assert insert(document, found) == text

@@ -4,11 +4,15 @@ import pytest
 
 from argus.data.types import Document, Span, State
 from argus.errors import InputError
-from argus.llm import ChatConfig, LanguageModelError, Ledger, OpenAIModel, estimate
-from argus.remedies import synthesize
-from argus.remedies.diagnosis.diagnose import Risk
-from argus.remedies.lookup import Passage
-from argus.remedies.synthesize import Candidate, from_descriptions, prompts_for, with_model
+from argus.remedies import synthesis
+from argus.remedies.diagnosis import Risk
+from argus.remedies.reference import Passage
+from argus.remedies.synthesis import (
+    Candidate,
+    prompts_for,
+    synthesize_from_descriptions,
+    synthesize_with_model,
+)
 
 BERN = Passage(Document("p1", "Bern is the capital city of Switzerland.", "Bern"), True)
 AARE = Passage(Document("p2", "The Aare is a Swiss river.", "Aare"), False)
@@ -46,7 +50,7 @@ def answering(answer):
 
 
 def run(model, *documents, **options):
-    return list(with_model(documents, candidates(*documents), model(**options)))
+    return list(synthesize_with_model(documents, candidates(*documents), model(**options)))
 
 
 def good(document):
@@ -69,17 +73,6 @@ def test_an_accepted_answer_gives_document_and_insertions(model, endpoint):
         candidates(Document("d", "Bern is old. Bern is big.")),
     )
     assert source["prompt"] == prompt.key
-
-
-def test_the_prompt_holds_rules_document_and_passages(model, endpoint):
-    endpoint.behave = answering(good)
-    run(model, Document("d", "Bern on the Aare."))
-    rules, asked = (m["content"] for m in endpoint.requests[0]["messages"])
-    for rule in ("at most 5 words", "between commas", "first mention", "Half Past Nine"):
-        assert rule in rules
-    assert BERN.document.content in asked
-    assert AARE.document.content in asked
-    assert "\nBern on the Aare.\n" in asked
 
 
 OBEYED = {
@@ -143,67 +136,6 @@ def test_marks_around_the_material_are_nowhere_in_it(model, endpoint):
     assert endpoint.texts[1].count(mark) == 1
 
 
-BROKEN = {
-    "empty": ({"text": ""}, "the answer is empty"),
-    "blank": ({"text": "  \n"}, "the answer is blank"),
-    "cut off": ({"text": "Bern, cap", "finish": "length"}, "cut off"),
-    "cut off in silence": ({"text": "Bern, capital of"}, "rejected: "),
-    "dropped": ({"drop": True}, "no answer in 2 attempts"),
-    "dropped midway": ({"text": "Bern is old.", "half": True}, "no answer in 2 attempts"),
-    "stalled": ({"text": "Bern is old.", "drip": True}, "no whole answer within 2 s"),
-    "busy": ({"status": 429, "content": "slow down"}, "HTTP 429: slow down"),
-    "down": ({"status": 503, "content": "down"}, "HTTP 503"),
-    "garbage": ({"content": b"\xff\x00<html>"}, "no chat completion"),
-    "no text": ({"text": {"a": 1}}, "no chat completion"),
-    "refused": ({"status": 400, "content": "too long"}, "rejected the prompt with HTTP 400"),
-}
-
-
-@pytest.mark.parametrize("kind", list(BROKEN))
-def test_what_is_not_answered_is_failed_with_the_reason(model, endpoint, kind):
-    behaviour, reason = BROKEN[kind]
-    fine = answering(good)
-    endpoint.behave = lambda p, n: behaviour if "old" in p.rsplit("<text", 1)[1] else fine(p, n)
-    lost, made = run(
-        model,
-        Document("a", "Bern is old."),
-        Document("b", "Bern is big."),
-        attempts=2,
-        timeout_s=2 if kind == "stalled" else 60,  # an answer is in time on a slow machine, too
-    )
-    assert (lost.text, lost.insertions, lost.state) == (None, [], State.FAILED)
-    assert reason in lost.reason
-    assert made.text == "Bern, capital of Switzerland, is big."
-
-
-def test_a_passing_429_costs_nothing(model, endpoint):
-    fine = answering(good)
-    endpoint.behave = lambda p, n: {"status": 429} if n == 1 else fine(p, n)
-    [made] = run(model, Document("a", "Bern is old."))
-    assert made.state is State.MEASURED
-
-
-def test_what_the_budget_does_not_allow_is_failed_as_not_asked(model, endpoint):
-    endpoint.behave = answering(good)
-    [made] = run(model, Document("a", "Bern is old."), max_total_tokens=1)
-    assert made.state is State.FAILED
-    assert made.reason.startswith("not asked: the next request might pass the budget")
-
-
-def test_a_dead_endpoint_ends_the_run_and_the_next_goes_on(model, endpoint):
-    documents = [Document(f"d{i}", f"Bern is number {i}.") for i in range(6)]
-    fine = answering(good)
-    endpoint.behave = lambda p, n: fine(p, n) if n <= 3 else {"drop": True}
-    options = {"attempts": 1, "give_up_after": 2, "concurrency": 1}
-    with pytest.raises(LanguageModelError, match="run the same command again"):
-        run(model, *documents, **options)
-    endpoint.behave = fine
-    before = len(endpoint.requests)
-    made = run(model, *documents, **options)
-    assert [m.state for m in made] == [State.MEASURED] * 6
-    assert len(endpoint.requests) - before == 3
-
-
 def test_an_unchanged_document_has_no_synthesis(model, endpoint):
     endpoint.behave = answering(lambda d: d)
     [made] = run(model, Document("a", "Bern is old."))
@@ -213,7 +145,7 @@ def test_an_unchanged_document_has_no_synthesis(model, endpoint):
 
 def test_what_cannot_take_an_insertion_is_not_asked_for(model, endpoint):
     inside, bare = Document("a", "Bern's old town."), Document("b", "Zurich is big.")
-    long = Document("c", "Bern " + "x " * synthesize.MAX_DOCUMENT_CHARS)
+    long = Document("c", "Bern " + "x " * synthesis.MAX_DOCUMENT_CHARS)
     given = {
         "a": [candidate(inside, "Bern")],
         "b": [candidate(bare, "Zurich")],
@@ -221,7 +153,7 @@ def test_what_cannot_take_an_insertion_is_not_asked_for(model, endpoint):
         "e": [],
     }
     documents = [inside, bare, long, Document("e", "x"), Document("f", "y")]
-    made = list(with_model(documents, given, model()))
+    made = list(synthesize_with_model(documents, given, model()))
     assert [m.doc_id for m in made] == ["a", "b", "c"]
     assert [m.reason for m in made] == [
         "no first mention can take a description",
@@ -237,34 +169,17 @@ def test_of_many_entities_those_of_least_rps_are_offered(model, endpoint):
     document = Document("d", " and ".join(names))
     given = {"d": [candidate(document, n, [BERN], rps=1 - i / 100) for i, n in enumerate(names)]}
     endpoint.behave = answering(lambda d: d.replace("Place00", "Place00, capital city,"))
-    [made] = with_model([document], given, model())
+    [made] = synthesize_with_model([document], given, model())
     assert "rejected" in made.reason
     source = json.loads(made.source)
     assert list(source["entities"]) == names[8:]
     assert source["left_out"] == 8
 
 
-def test_prompts_can_be_estimated_before_anything_is_sent(model, endpoint, ledger):
-    document = Document("d", "Bern is old.")
-    config = ChatConfig(base_url=endpoint.url, model="m", input_price=1, output_price=2)
-    prompts = prompts_for([document], candidates(document))
-    assert estimate(prompts, ledger, config).to_ask == 1
-    endpoint.behave = answering(good)
-    list(with_model([document], candidates(document), OpenAIModel(config, ledger)))
-    assert estimate(prompts, ledger, config).cached == 1
-    assert len(endpoint.requests) == 1
-    assert isinstance(ledger, Ledger)
-
-
-def test_the_answer_may_be_long_enough_for_the_document(model, endpoint):
-    document = Document("d", "Bern. " + "word " * 2000)
-    [prompt] = prompts_for([document], candidates(document))
-    assert prompt.max_tokens > 2 * len(document.content) / 4
-
-
-def described(document, similarity=lambda c: 1.0, entities=("Bern", "Aare"), **options):
+def described(document, similarity=None, entities=("Bern", "Aare"), **options):
     given = candidates(document, entities=entities)
-    [made] = from_descriptions([document], given, similarity, **options)
+    similarity = similarity or dict.fromkeys((("d", entity) for entity in entities), 1.0)
+    [made] = synthesize_from_descriptions([document], given, similarity, **options)
     return made
 
 
@@ -297,7 +212,7 @@ def test_a_passage_without_a_description_gives_none():
     passage = Passage(Document("p", "Bern <script>", "Bern", {"description": "<b>city</b>"}), True)
     document = Document("d", "Bern is old.")
     given = {"d": [candidate(document, "Bern", [passage])]}
-    [made] = from_descriptions([document], given, lambda c: 1.0)
+    [made] = synthesize_from_descriptions([document], given, {("d", "Bern"): 1.0})
     assert (made.text, made.state) == (None, State.NOT_APPLICABLE)
     assert made.reason == "no mention that stands alone has a short description"
 
@@ -306,25 +221,3 @@ def test_parts_of_names_and_dates_get_no_description():
     assert described(Document("d", "The Bern Times reports.")).text is None
     made = described(Document("d", "Times report it.", "Bern"))
     assert made.text == "Bern, capital city of Switzerland, Times report it."
-
-
-def test_real_passages_get_supported_descriptions(shared):
-    from argus.corpora.opening import read_corpus
-    from argus.knowledge.gazetteer import Gazetteer
-    from argus.remedies.guard import apply
-
-    documents = read_corpus(shared("wiki2"), limit=600)
-    passages = read_corpus(shared("fb15k237") / "entities.jsonl")
-    by_id = {p.id: p for p in passages}
-    finder = Gazetteer.from_documents(passages, texts=(d.content for d in documents))
-    given = {}
-    for d, found in zip(documents, finder.find([d.content for d in documents]), strict=True):
-        for surface, ids in {m.surface: m.entity_ids for m in found}.items():
-            linked = [Passage(by_id[i], True) for i in ids]
-            given.setdefault(d.id, []).append(candidate(d, surface, linked))
-    made = list(from_descriptions(documents, given, lambda c: 1.0))
-    contents = {d.id: d.content for d in documents}
-    assert len(made) == len(given)
-    assert sum(m.state is State.MEASURED for m in made) > len(made) / 2
-    assert not [m.reason for m in made if m.state is State.FAILED]
-    assert all(m.text == apply(contents[m.doc_id], m.insertions) for m in made if m.text)

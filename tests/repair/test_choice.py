@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from argus.repair.trials import NOTHING, _folds, choose
+from argus.repair.trials import NOTHING, choose, deal_folds
 
 
 def values(scores, recalls=None):
@@ -59,7 +59,7 @@ def test_choosing_the_luckiest_of_many_gains_nothing_when_told(base):
 
 def test_what_gains_only_where_it_was_chosen_is_not_kept(base):
     before, after = values(base), {}
-    for i, fold in enumerate(_folds(sorted(before), 5, 0)):
+    for i, fold in enumerate(deal_folds(sorted(before), 5, 0)):
         gains = [0.3 if query in fold else -0.02 for query in before]
         after[f"luck {i}"] = values(base + np.array(gains))
     choice = choose(before, after, 5, 0)

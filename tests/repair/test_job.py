@@ -11,7 +11,7 @@ from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
-from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.remedies.undo import list_remedies, rollback
 from argus.repair.config import RepairConfig
 from argus.repair.job import repair_index
 from argus.repair.trials import TRIAL, hold_out_needs
@@ -162,7 +162,7 @@ def test_a_step_that_fails_takes_those_before_it_out_again(built, minilm, monkey
 
 
 def test_every_remedy_of_a_mix_is_told_how_to_be_undone(built, minilm):
-    from argus.repair.summary import headline
+    from argus.repair.job import headline
 
     summary = repair_index(built, encoder=minilm).summary
     both = {**summary, "kept": "scenarios + blend", "remedies": ["scenarios-1", "blend-2"]}

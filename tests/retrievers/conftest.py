@@ -15,7 +15,7 @@ import pytest
 from argus.data.types import Document, Query
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
-from argus.remedies.blend.job import blend_index
+from argus.remedies.blend import blend_index
 from tests.cli.conftest import argus  # noqa: F401
 from tests.stores.conftest import postgres  # noqa: F401
 from tests.support.blended import blended_index

@@ -15,8 +15,8 @@ from argus.errors import FingerprintMismatch, InputError
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever, open_retriever
-from argus.remedies.blend.job import blend_index
-from argus.remedies.writing.of_store import blend_store
+from argus.remedies.blend import blend_index
+from argus.remedies.store_blend import blend_store
 from argus.retrievers.blend_records import Bound, Numbers, open_records
 from argus.retrievers.blended import BlendedRetriever
 from argus.retrievers.config import AskingConfig

@@ -12,7 +12,7 @@ from argus.encoders.load import LoadedEncoder
 from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
-from argus.remedies.blend.job import blend_index
+from argus.remedies.blend import blend_index
 from argus.scenarios.files import read_fields, write_profiles
 from argus.suite.job import run_suite
 from argus.tasks.opening import open_task

@@ -10,7 +10,7 @@ from argus.data.types import Document
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.gazetteer import Gazetteer
-from argus.remedies.repair.config import ReferenceConfig
+from argus.remedies.config import ReferenceConfig
 from argus.retrievability.probes import Probe
 from argus.retrievability.probes.domain import ProbeDomain
 from argus.retrievability.probes.models import LinearModel

@@ -1,9 +1,9 @@
 """Documents, passages and pairs of them for tests of expansions."""
 
 from argus.data.types import Document, Span, State
-from argus.remedies.diagnosis.diagnose import Risk
-from argus.remedies.expand import Pair
-from argus.remedies.lookup import Passage
+from argus.remedies.diagnosis import Risk
+from argus.remedies.expansion import Pair
+from argus.remedies.reference import Passage
 
 AARE = Document("aare", "The Aare is a river in Switzerland.", "Aare")
 BERN = Document("bern", "It is the capital of Switzerland.", "Bern")

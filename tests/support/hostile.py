@@ -20,7 +20,7 @@ from argus.generative.jobs.answers import FILE, AnswerFile
 from argus.generative.jobs.outputs import TABLE, Results, questions_table
 from argus.indexes.job import build_index
 from argus.jobs.workspace import Record
-from argus.remedies.blend.job import blend_index
+from argus.remedies.blend import blend_index
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit
 from argus.service.workplace import Workplace, open_workplace

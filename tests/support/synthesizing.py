@@ -5,7 +5,7 @@ import re
 import pyarrow.parquet as pq
 
 from argus.indexes.views import ViewIndex
-from argus.remedies.guard import Insertion, apply
+from argus.remedies.guard import Insertion, insert
 
 SAID = {
     "Bern": "capital city of Switzerland",
@@ -64,6 +64,6 @@ def only_insertions(index, result):
     for doc_id, view in views.items():
         insertions = [Insertion(**i) for i in listed[doc_id]["insertions"]]
         assert insertions
-        assert view.text == apply(opened.document(doc_id).text, insertions)
+        assert view.text == insert(opened.document(doc_id).text, insertions)
         assert all(len(i.description.split()) <= 5 for i in insertions)
     return views

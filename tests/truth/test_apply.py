@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from argus.cli.main import app
 from argus.errors import InputError
-from argus.remedies.repair.remedy import list_remedies
+from argus.remedies.undo import list_remedies
 from argus.service.app import create_app
 from argus.service.page.repairs import read_receipts
 from argus.service.workplace import open_workplace

@@ -10,7 +10,7 @@ import argus
 from argus.data.types import Document, Query
 from argus.encoders import DEFAULT_MODEL
 from argus.indexes.job import build_index
-from argus.remedies.repair.remedy import rollback
+from argus.remedies.undo import rollback
 from argus.repair.config import RepairConfig
 from argus.repair.job import repair_index
 from argus.scenarios.files import read_fields

@@ -14,8 +14,7 @@ from argus.data.fields import FieldNames
 from argus.encoders.config import EncoderConfig
 from argus.engine.config import EngineConfig
 from argus.knowledge.source import KnowledgeSource
-from argus.remedies.diagnosis.config import TAU
-from argus.remedies.repair.config import ReferenceConfig
+from argus.remedies.config import TAU, ReferenceConfig
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.exposure.config import ExposureConfig
 from argus.retrievers.config import PANEL as RETRIEVER
@@ -44,7 +43,7 @@ def audit(
 
 
 @job(
-    "argus.remedies.diagnosis.job:diagnose",
+    "argus.remedies.diagnosis:diagnose",
     "argus diagnose --corpus docs.jsonl --kb kb.jsonl --out diagnosis/",
 )
 def diagnose(

@@ -20,11 +20,14 @@ from argus.engine.config import EngineConfig
 from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.indexes.blend import Blend
-from argus.remedies.blend.config import SentenceSettings
-from argus.remedies.config import ExpandConfig
-from argus.remedies.diagnosis.config import TAU
-from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig, SynthesizeSettings
-from argus.remedies.serving import blended, serving_lines
+from argus.remedies.config import (
+    TAU,
+    ExpandConfig,
+    ReferenceConfig,
+    SentenceSettings,
+    SynthesizeConfig,
+    SynthesizeSettings,
+)
 from argus.repair.config import RepairConfig
 from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.settings import TOP_K, Doc, Ge, Option, check_settings
@@ -32,9 +35,9 @@ from argus.stores.spec import PANEL, StoreConfig, refuse_unread
 
 if TYPE_CHECKING:
     from argus.llm import Estimate
-    from argus.remedies.repair.receipt import RemedyResult
-    from argus.remedies.repair.summary import ListedRemedy
-    from argus.remedies.writing.summary import StoreRollback
+    from argus.remedies.remedy_result import RemedyResult
+    from argus.remedies.store_writing import StoreRollback
+    from argus.remedies.undo import ListedRemedy
 
 
 app = Group("Repair an index, with a receipt, and undo a repair.")
@@ -242,7 +245,7 @@ def blend(
     """
     if place.store is not None:
         refuse({"--queries": judging.queries, "--qrels": judging.qrels}, "an index (--index)")
-        from argus.remedies.writing.of_store import blend_store
+        from argus.remedies.store_blend import blend_store
 
         written = blend_store(
             place.store, blend, encoder=store_encoder(encoder, device, embedding),
@@ -253,7 +256,7 @@ def blend(
         o.show(written, as_json=json, then="\n".join(written.last_lines()))
         return
     refuse({"--document-prompt and the like": embedding}, "a store (--store)")
-    from argus.remedies.blend.job import blend_index
+    from argus.remedies.blend import blend_index
 
     result = blend_index(
         place.folder, blend, sentences=sentences, encoder=encoder, device=device,
@@ -261,8 +264,11 @@ def blend(
     )  # fmt: skip
     show_remedy(result, json)
     if not json:
+        from argus.remedies.store_writing import blended_retriever, describe_serving
+
         o.print_lines(["To serve it over a retriever of your own, in Python:"])
-        o.print_lines(serving_lines(blended("my_retriever", repr(str(place.folder)))))
+        served = blended_retriever("my_retriever", repr(str(place.folder)))
+        o.print_lines(describe_serving(served))
 
 
 @app.command()
@@ -282,7 +288,7 @@ def expand(
     takes it out again. Repairing only what is at risk loses most of what repairing all documents
     gains (docs/results/what-reachability-tells.md); `argus remedy blend` repairs all.
     """
-    from argus.remedies.repair.expand import expand_index
+    from argus.remedies.expansion import expand_index
 
     result = expand_index(
         index, reference=reference, config=expansion,
@@ -314,7 +320,7 @@ def synthesize(
     base supports, is ever indexed; other answers are listed, and the original stays. Repairing only
     what is at risk loses most of what repairing all documents gains; --tau 1 takes all.
     """
-    from argus.remedies.repair.synthesize import estimate_synthesis, synthesize_index
+    from argus.remedies.synthesis import estimate_synthesis, synthesize_index
 
     synthesis = _synthesis(model, settings)
     if estimate:
@@ -374,11 +380,11 @@ def rollback(
 ) -> None:
     """Remove exactly what a remedy added to an index, or its records from a store."""
     if place.store is not None:
-        from argus.remedies.writing.rollback import rollback_in_store
+        from argus.remedies.store_writing import rollback_in_store
 
         gone = rollback_in_store(place.store, remedy, into=place.into, opening=place.opening)
         return o.print_json(gone) if json else show_rollback(gone)
-    from argus.remedies.repair.remedy import rollback as run
+    from argus.remedies.undo import rollback as run
 
     note = run(place.folder, remedy)
     if json:
@@ -398,11 +404,11 @@ def rollback(
 def list_(place: RemedyPlace, json: o.AsJson = False) -> None:
     """Show the remedies in an index, oldest first; or those in a store, by id."""
     if place.store is not None:
-        from argus.remedies.writing.rollback import list_in_store
+        from argus.remedies.store_writing import list_in_store
 
         listed = list_in_store(place.store, into=place.into, opening=place.opening)
     else:
-        from argus.remedies.repair.remedy import list_remedies
+        from argus.remedies.undo import list_remedies
 
         listed = list_remedies(place.folder)
     if json:

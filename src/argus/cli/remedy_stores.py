@@ -57,7 +57,7 @@ def write(
     records; argus.BlendedRetriever takes them of the index. The documents stay as they are, and
     `argus remedy rollback ID --store` takes the records out again.
     """
-    from argus.remedies.writing.of_index import write_index
+    from argus.remedies.index_writing import write_index
 
     written = write_index(
         index, place.store, into=place.into, opening=place.opening,
@@ -131,7 +131,7 @@ def _written(store: str | None, own: str | None) -> str:
             fix="Give --remedy, as `argus remedy list --store` names it, or --store.",
             where="--remedy",
         )  # fmt: skip
-    from argus.remedies.writing.collection import remedies_in
+    from argus.remedies.store_writing import remedies_in
     from argus.stores.opening import open_store
     from argus.stores.protocol import writable
 

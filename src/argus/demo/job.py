@@ -39,12 +39,12 @@ from argus.knowledge.stdlib import (
 )
 from argus.measures import evaluate, is_implicit
 from argus.progress import announce
-from argus.remedies.blend.job import BlendResult, blend_index
-from argus.remedies.diagnosis.summary import headline as diagnosis_headline
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.receipt import RepairResult
-from argus.remedies.repair.remedy import rollback
+from argus.remedies.blend import BlendResult, blend_index
+from argus.remedies.config import ReferenceConfig
+from argus.remedies.diagnosis import headline as diagnosis_headline
+from argus.remedies.expansion import expand_index
+from argus.remedies.receipt import RepairResult
+from argus.remedies.undo import rollback
 from argus.reports import write_report
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import AuditResult, audit_knowledge

@@ -8,9 +8,9 @@ from typing_extensions import TypedDict
 
 from argus.data.tables import read_records
 from argus.indexes.summary import BuildSummary
-from argus.remedies.blend.summary import BlendSummary
-from argus.remedies.diagnosis.summary import DiagnosisSummary
-from argus.remedies.repair.summary import RemedySummary
+from argus.remedies.blend import BlendSummary
+from argus.remedies.diagnosis import DiagnosisSummary
+from argus.remedies.receipt import RemedySummary
 from argus.reports.section import Section, table
 
 

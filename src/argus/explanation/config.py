@@ -9,7 +9,7 @@ from typing import Annotated
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
 from argus.indexes.weighing import Weight
-from argus.remedies.diagnosis.config import TAU
+from argus.remedies.config import TAU
 from argus.settings import Doc, Ge, Interval, Seed, check_settings
 
 K = Annotated[int, Ge(1), Doc("How many documents a search returns.")]

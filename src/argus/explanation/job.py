@@ -47,7 +47,7 @@ from argus.indexes.words import check_query, words
 from argus.knowledge.capitals import CapitalisedNames
 from argus.knowledge.gazetteer import Gazetteer
 from argus.progress import announce, progress
-from argus.remedies.diagnosis.diagnose import diagnose_documents
+from argus.remedies.diagnosis import diagnose_documents
 from argus.retrievability.concentration import skewness
 from argus.retrievability.probes import Probe, load_default, load_probe
 

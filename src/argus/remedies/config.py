@@ -1,36 +1,52 @@
-"""How documents are expanded: the settings of an expansion, and the presets that name them."""
+"""Settings of remedies: risk threshold, reference, expansion, synthesis and sentence views."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.settings import Doc, Ge, Interval, Setting, check_settings, settings_of
+from argus.knowledge.config import GazetteerConfig
+from argus.llm.config import AcceptUnanswered, ChatConfig, LocalConfig
+from argus.settings import (
+    Doc,
+    Ge,
+    Interval,
+    Option,
+    Seed,
+    Setting,
+    check_settings,
+    settings_of,
+)  # fmt: skip
 
-K_AUG = 2
-"""Passages per entity (ARGUS §5.2)."""
+TAU = 0.3  # predicted RPS below which an entity is at risk (ARGUS §5.1)
+K_AUG = 2  # passages per entity (ARGUS §5.2)
+NER = "ner"  # finds mentions in the paper (§D.1), as --mentions names it
+NER_MODEL = "dslim/bert-base-NER"  # the model behind it
+GAZETTEER, CAPITALS = "gazetteer", "capitals"
+MIN_SIMILARITY = 0.5
+"""Context check: least cosine of mention and passage. Namesakes fall below it. On hotpot100 it
+refuses 1% of the passages that bear the name, and results are the same from 0.3 to 0.7."""
 COSINE = Interval(ge=-1, le=1)
+Tau = Annotated[
+    float, Interval(ge=0, le=1), Doc("Predicted RPS below this is at risk."), Option(("--tau",))
+]
 Preset = Annotated[
     str,
     Doc("robust, or paper: ARGUS §5, with mentions by NER unless --mentions says otherwise."),
 ]
-"""As expansion and synthesis declare it."""
-MIN_SIMILARITY = 0.5
-"""Context check: least cosine of mention and passage. Namesakes fall below it; on hotpot100 it
-refuses 1% of what bears the name, and results are the same from 0.3 to 0.7."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExpandConfig:
-    """How documents are expanded. Options that are not given are the preset's.
+    """Settings of an expansion. Options that are not given are the preset's.
 
-    title_first: passages that bear the entity's name come before those that BM25 finds, and keep
-    them out. min_similarity: the cosine is that of mention and passage, each pooled over the name;
-    None takes every passage. With it, of several passages that bear the name the most similar are
-    taken, not the first. max_views: best similarity first; None has no cap. fit_window: cut the
-    document so that model reads the passage. skip_known: leave out passages that the document holds
-    already.
+    title_first: passages that bear the entity's name replace those that BM25 finds. min_similarity:
+    cosine of mention and passage, each pooled over the name. None accepts every passage. With it,
+    the most similar of several passages that bear the name are used, not the first. max_views: best
+    similarity first. None has no cap. fit_window: cut the document so that the model reads the
+    passage. skip_known: leave out passages that the document already contains.
     """
 
     preset: Preset
@@ -46,39 +62,172 @@ class ExpandConfig:
 
     @classmethod
     def declared_settings(cls) -> tuple[Setting, ...]:
-        """Return the settings that a command shows: the preset, the others unset unless given."""
+        """Return the settings of a command: the preset, and the others unset."""
         named, *others = settings_of(cls)
         unset = (replace(setting, default=None, optional=True) for setting in others)
         return (replace(named, default=ROBUST.preset), *unset)
 
     @classmethod
     def from_options(cls, preset: str, **changes: int | float | None) -> ExpandConfig:
-        """Return the preset of this name, with the settings that are given changed."""
+        """Return the preset of this name with the given settings changed."""
         check_preset(preset)
         settings = {name: value for name, value in changes.items() if value is not None}
         return replace(PRESETS[preset], **settings)  # type: ignore[arg-type]
 
 
 def check_preset(preset: str) -> None:
-    """Raise InputError for a preset that is none."""
+    """Raise InputError for an unknown preset."""
     if preset not in PRESETS:
         raise InputError(
-            f"preset {preset!r}",
-            expected=f"one of {', '.join(PRESETS)}",
-            fix="Leave it out for robust.",
-            where="--preset",
-        )
+            f"preset {preset!r}", expected=f"one of {', '.join(PRESETS)}",
+            fix="Leave it out for robust.", where="--preset",
+        )  # fmt: skip
 
 
 PAPER = ExpandConfig(preset="paper")
 ROBUST = ExpandConfig(
-    preset="robust",
-    k_aug=1,
-    title_first=True,
-    min_similarity=MIN_SIMILARITY,
-    max_views=1,
-    fit_window=True,
-    skip_known=True,
-)
+    preset="robust", k_aug=1, title_first=True, min_similarity=MIN_SIMILARITY, max_views=1,
+    fit_window=True, skip_known=True,
+)  # fmt: skip
 PRESETS = {config.preset: config for config in (PAPER, ROBUST)}
-preset = ExpandConfig.from_options
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceConfig:
+    """How entities are found, and the knowledge bases that describe them.
+
+    kb: files or folders, read like a corpus. mentions: MODEL is a token-classification model or
+    folder. "ner" uses the paper's, dslim/bert-base-NER. None is the gazetteer, or ner under the
+    preset `paper`.
+    """
+
+    kb: Annotated[
+        tuple[Path, ...],
+        Doc(
+            "Knowledge base (argus kb build), or passages with titles that say what entities "
+            "are; may be given again."
+        ),
+        Option(repeated=True),
+    ] = ()
+    mentions: Annotated[
+        str | None,
+        Doc("gazetteer (default: names of the knowledge base), capitals, or ner:MODEL."),
+        Option(panel="Mentions"),
+    ] = None
+    names: GazetteerConfig = field(default_factory=GazetteerConfig)
+
+    def __post_init__(self) -> None:
+        kind, colon, model = self.finder.partition(":")
+        if not (kind == NER and model.strip() if colon else kind in (GAZETTEER, CAPITALS, NER)):
+            raise InputError(
+                f"{self.mentions!r}", expected="gazetteer, capitals, ner, or ner:MODEL",
+                fix="Leave it out for gazetteer.", where="--mentions",
+            )  # fmt: skip
+        if self.finder == GAZETTEER and not self.kb:
+            raise InputError(
+                "no knowledge base for the gazetteer to take names from",
+                expected="--kb FILE, passages with titles",
+                fix="Give one, or find names without: --mentions capitals, or ner:MODEL.",
+                where="--kb",
+            )
+
+    @property
+    def finder(self) -> str:
+        """The mention finder: `mentions`, or the gazetteer."""
+        return GAZETTEER if self.mentions is None else self.mentions
+
+    def under(self, preset: str) -> ReferenceConfig:
+        """Return the configuration under a preset: `paper` finds mentions by NER by default."""
+        if self.mentions is None and preset == PAPER.preset:
+            return replace(self, mentions=NER)
+        return self
+
+    def described(self) -> dict[str, object]:
+        """Return the configuration for a manifest."""
+        return {
+            "kb": [str(path) for path in self.kb],
+            "mentions": self.finder,
+            "ignore_case": self.names.ignore_case,
+            "min_length": self.names.min_length,
+            "common_words": self.names.common_words,
+        }
+
+    def inputs(self) -> dict[str, Path | None]:
+        """Return the files of the knowledge bases, named for a manifest."""
+        from argus.corpora.opening import corpus_file
+
+        return {f"kb {i}": corpus_file(path) for i, path in enumerate(self.kb, 1)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesizeSettings:
+    """Settings of a synthesis, with or without a language model.
+
+    accept_unanswered: count documents without an answer as failed and do not ask again. Without it
+    nothing is added until all are answered.
+    """
+
+    preset: Preset = ROBUST.preset
+    accept_unanswered: AcceptUnanswered = False
+    min_similarity: Annotated[
+        float | None, COSINE, Doc("Context check without a model: least cosine.")
+    ] = None
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        check_preset(self.preset)
+
+    def by(self, model: ChatConfig | LocalConfig | None) -> SynthesizeConfig:
+        """Return the settings with the model that writes, or None for the knowledge base."""
+        config = SynthesizeConfig(
+            model=model, accept_unanswered=self.accept_unanswered, preset=self.preset
+        )
+        least = self.min_similarity
+        return config if least is None else replace(config, min_similarity=least)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesizeConfig(SynthesizeSettings):
+    """Settings of a synthesis and the model that writes it.
+
+    model: a language model, at an endpoint or on this machine. None inserts the knowledge base's
+    own short descriptions. title_first: as for expansions. min_similarity: never None here.
+    """
+
+    model: ChatConfig | LocalConfig | None = None
+    min_similarity: Annotated[float, COSINE] = MIN_SIMILARITY
+    title_first: bool = True
+
+    @property
+    def lookup(self) -> ExpandConfig:
+        """The preset by which passages are looked up: as in ARGUS §5.2, or by title first."""
+        return ROBUST if self.title_first and self.preset != PAPER.preset else PAPER
+
+    def described(self) -> dict[str, object]:
+        """Return the settings that change the outcome, without secrets, pace and budget."""
+        model = self.model
+        settings: dict[str, object] = {
+            "model": None if model is None else model.identity,
+            "title_first": self.lookup.title_first,
+        }
+        if self.preset == PAPER.preset:
+            settings["preset"] = self.preset
+        if model is None:
+            return settings | {"min_similarity": self.min_similarity}
+        settings |= {"temperature": model.temperature, "extra": dict(model.extra)}
+        return settings | ({"accept_unanswered": True} if self.accept_unanswered else {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentenceSettings:
+    """How many sentences of a blend become views, and the seed of the hubness sample."""
+
+    max_views: Annotated[
+        int,
+        Ge(2),
+        Doc("Most sentence views of a document; of more sentences, neighbours are joined."),
+    ] = 100
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_settings(self)

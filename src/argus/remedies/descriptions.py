@@ -1,7 +1,7 @@
-"""Short descriptions of entities, read from the reference knowledge base without a language model.
+"""Read short descriptions of entities from a knowledge base, without a language model.
 
-The knowledge base's own short description where it has one (Wikidata's, say); else what the first
-sentence of the passage says that the entity is.
+`describe` shortens the knowledge base's own description if it has one (Wikidata's, say), or else
+the noun phrase behind "X is a" in the first sentence of the passage.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from collections.abc import Sequence
 
 from argus.data.types import Document, Span
 from argus.knowledge.names import without_parenthesis
+from argus.remedies.description_checks import (
+    MAX_WORDS,
+    find_misphrasing,
+    is_wording,
+    word_set,
+)  # fmt: skip
 from argus.remedies.guard import repeats
-from argus.remedies.lookup import Passage
-from argus.remedies.phrasing import misphrased
-from argus.remedies.wording import MAX_WORDS, is_wording, word_set
 
-FIELDS = ("description", "short_description", "wikidata_description")
-"""Metadata that may hold a short description, the first that is not empty counts."""
-
-READ_CHARS = 600
-"""How much of a passage is read; a first sentence that is longer is not a clean one."""
-SUBJECT_WORDS = 12
+FIELDS = ("description", "short_description", "wikidata_description")  # the first filled one counts
+MAX_READ_CHARS = 600  # of a passage. A longer first sentence is not a clean one
+MAX_SUBJECT_WORDS = 12
 
 _PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*+\)")
 _COPULA = re.compile(r"\b(?:is|was|are|were) (?:(?:a|an|the) )")
@@ -39,17 +39,15 @@ _BREAKS = word_set(
     starring given used using working written
     """
 )
-"""Words at which a longer noun phrase may be cut: prepositions, conjunctions, participles."""
+"""Words at which you may cut a longer noun phrase: prepositions, conjunctions, participles."""
 _AGENT = re.compile("(?:[eo]r|ist|i?an|ress)\\Z")
-_CLAUSES = frozenset({"that", "which", "who", "whom", "whose", "where", "when", "both"})
-"""Words at which it is always cut."""
+_CLAUSES = word_set("that which who whom whose where when both")  # it is always cut here
 _PARTICIPLE = re.compile(
     r"(?!(?:breed|seed|weed|bed|watershed)\Z)[a-z]+ed|"
     "(?:belong|border|compris|consist|contain|involv|overlook|relat|runn|specializ|stretch)ing"
 )
-_WEAK_BREAKS = frozenset({"and", "or", "of"})
-"""Words at which it is cut where nothing better is within reach; "of" often belongs to a name."""
-_ARTICLES = frozenset({"a", "an", "the"})
+_WEAK_BREAKS = word_set("and or of")  # cut here if nothing better is near: "of" may be of a name
+_HANGING = _BREAKS | _WEAK_BREAKS | word_set("a an the")  # leave a phrase incomplete at its end
 _MODIFIERS = word_set(
     """
     blues comedy country film folk funk jazz pop radio rock soul stage television theater
@@ -62,55 +60,49 @@ _EMPTY_HEADS = word_set(
     other part same second set sort surname term third title type
     """
 )
-"""What says nothing when it stands last."""
-_NAMES = frozenset({"list", "name", "names", "one", "surname", "term", "word"})
-"""What tells of the name, not of what bears it, when it stands first."""
-
-
-def best_passage(passages: Sequence[Passage]) -> Passage | None:
-    """Return the passage that bears the entity's name, else the first found; None without any."""
-    return next((p for p in passages if p.linked), next(iter(passages), None))
+"""Words without meaning at the end of a phrase."""
+_NAMES = word_set("list name names one surname term word")  # first words about the name itself
 
 
 def describe(passage: Document, entity: str) -> str | None:
-    """Return a description of at most five words, None where none can be had cleanly.
+    """Return a description of at most five words, or None without a clean one.
 
     entity: the surface form, which the description must not merely repeat.
     """
     own = own_description(passage)
-    phrase = shortened(own) if own else from_first_sentence(passage)
+    phrase = shorten(own) if own else describe_by_first_sentence(passage)
     if phrase is None or not is_wording(phrase):
         return None
-    if misphrased(phrase, [passage.text[:READ_CHARS], own]):
+    if find_misphrasing(phrase, [passage.text[:MAX_READ_CHARS], own]):
         return None
     return None if repeats(phrase, entity) else phrase
 
 
 def own_description(passage: Document) -> str:
-    """Return the knowledge base's short description as it stands, "" where there is none."""
+    """Return the knowledge base's own short description, or ""."""
     texts = (passage.metadata.get(field) for field in FIELDS)
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
 def stands_alone(document: str, mention: Span) -> bool:
-    """Return whether a mention is no part of a longer name or date, as far as one can see.
+    """Return whether a mention is no part of a longer name or date.
 
-    It is where a capital letter or digit follows after a space ("Los Angeles Times", "July 4"), or
-    a digit goes before ("4 July").
+    It is if a capital letter or digit follows after a space ("Los Angeles Times", "July 4"), or a
+    digit goes before ("4 July").
     """
     after = document[mention.end : mention.end + 2]
     longer = after[:1] == " " and (after[1:].isupper() or after[1:].isdigit())
     return not longer and not document[max(0, mention.start - 2) : mention.start].strip().isdigit()
 
 
-def from_first_sentence(passage: Document) -> str | None:
+def describe_by_first_sentence(passage: Document) -> str | None:
     """Return `<noun phrase>` of "X is/was/are/were a/an/the <noun phrase>", shortened.
 
-    X, less what stands in parentheses, has at most twelve words, begins as the title does or has
-    its last word, where there is one, and holds no end of a sentence; else the sentence may be
-    about something else.
+    X without parentheses has at most twelve words, begins like the title or has its last word, if
+    there is a title, and contains no end of a sentence. Otherwise the sentence may be about
+    something else.
     """
-    text = passage.text[:READ_CHARS]
+    text = passage.text[:MAX_READ_CHARS]
     for _ in range(3):  # parentheses in parentheses
         text = _PARENTHESIS.sub("", text)
     text = " ".join(text.split())
@@ -119,19 +111,23 @@ def from_first_sentence(passage: Document) -> str | None:
         return None
     subject = _ARTICLE.sub("", text[: copula.start()]).split()
     title = _ARTICLE.sub("", without_parenthesis(passage.title)).split()
-    if not 0 < len(subject) <= SUBJECT_WORDS or (title and not _names(subject, title)):
+    if not 0 < len(subject) <= MAX_SUBJECT_WORDS:
         return None
+    if title:  # "Yiannis C., or Yanni" begins like "Yiannis Chryssomallis"
+        plain = [word.strip("\"'“”,").casefold() for word in subject]
+        if plain[0] != title[0].strip("\"'“”,").casefold() and title[-1].casefold() not in plain:
+            return None
     if any(word.endswith((".", "!", "?")) and len(word) > 4 for word in subject):
         return None
-    return shortened(text[copula.end() :])
+    return shorten(text[copula.end() :])
 
 
-def shortened(phrase: str) -> str | None:
-    """Return the beginning of a noun phrase, at most five words; None where it has no clean cut.
+def shorten(phrase: str) -> str | None:
+    """Return the beginning of a noun phrase, at most five words, or None without a clean cut.
 
-    Without an article, up to a comma, bracket, dash, relative pronoun or the end of the sentence; a
-    longer one up to the last preposition or participle that leaves at most five words, else up to
-    such an "of", "and" or "or" that leaves at least two.
+    It has no article and ends at a comma, bracket, dash, relative pronoun or the end of the
+    sentence. A longer one ends at the last preposition or participle that leaves at most five
+    words, or else at such an "of", "and" or "or" that leaves at least two.
     """
     phrase = _ARTICLE.sub("", " ".join(phrase.split()))
     stop = _STOP.search(phrase)
@@ -142,7 +138,9 @@ def shortened(phrase: str) -> str | None:
     words = words[:clause]
     if len(words) > MAX_WORDS:
         words = words[: _cut(words)]
-        while len(words) > 1 and (_hangs(words[-1]) or _PARTICIPLE.fullmatch(words[-1])):
+        while len(words) > 1 and (
+            words[-1].casefold() in _HANGING or _PARTICIPLE.fullmatch(words[-1])
+        ):
             words.pop()
     if not words or _says_nothing(words[-1]) or words[0].casefold() in _NAMES:
         return None
@@ -151,7 +149,7 @@ def shortened(phrase: str) -> str | None:
 
 
 def _cut(words: Sequence[str]) -> int:
-    """Return how many words of a phrase of more than five to keep, 0 for none."""
+    """Return the number of words to keep of a phrase of more than five, 0 for none."""
     near = list(enumerate(word.casefold() for word in words[: MAX_WORDS + 1]))
     strong = [i for i, word in near if i and word in _BREAKS and not _says_nothing(words[i - 1])]
     weak = [
@@ -167,14 +165,4 @@ def _cut(words: Sequence[str]) -> int:
 
 
 def _says_nothing(word: str) -> bool:
-    return word.casefold() in _EMPTY_HEADS or _hangs(word)
-
-
-def _hangs(word: str) -> bool:
-    return word.casefold() in _BREAKS | _WEAK_BREAKS | _ARTICLES
-
-
-def _names(subject: Sequence[str], title: Sequence[str]) -> bool:
-    """Whether a subject begins as the title does, or has its last word: "Yiannis C., or Yanni"."""
-    plain = [word.strip("\"'“”,").casefold() for word in subject]
-    return plain[0] == title[0].strip("\"'“”,").casefold() or title[-1].casefold() in plain
+    return word.casefold() in _EMPTY_HEADS | _HANGING

@@ -1,65 +1,69 @@
-"""The guard: a synthesis may add short descriptions after first mentions, and nothing else.
+"""Accept insertions of short descriptions into a document, and nothing else (ARGUS §5.2 (2)).
 
-ARGUS §5.2 (2) and Figure 8 ask a language model to insert descriptions of at most five words,
-between commas, right after the first mention of an entity, where the knowledge base supports them.
-A model may do otherwise, by mistake or because the document tells it to. So its text is never
-indexed: the guard reads insertions out of it, and `apply` puts those into the document itself.
-Whatever is not the document with such insertions is rejected whole.
+ARGUS Figure 8 has a language model insert descriptions of at most five words, between commas, right
+after the first mention of an entity, if the knowledge base supports them. A model may do otherwise,
+by mistake or because the document says so. So its text is never indexed. `examine` reads the
+insertions out of it, and `insert` puts them into the document itself. Every other text is rejected
+whole.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from argus.data.types import Span
-from argus.remedies.phrasing import misphrased
-from argus.remedies.support import is_supported
-from argus.remedies.wording import MAX_CHARS, MAX_WORDS, is_wording
+from argus.remedies.description_checks import (
+    MAX_CHARS,
+    MAX_WORDS,
+    find_misphrasing,
+    is_supported,
+    is_wording,
+)  # fmt: skip
 
-MAX_WAYS = 16
-"""Ways to read a synthesis that are followed at once; texts that are not made to confuse need 1."""
-
-CLOSING = ",.;:!?)]"
-"""What closes a description, so that it needs no comma of its own."""
+MAX_READINGS = 16  # readings of a synthesis followed at once. Honest texts need 1
+CLOSING = ",.;:!?)]"  # closes a description, which then needs no comma of its own
 _OPENING = "(["
 _REACH = re.compile(rf", ([^,;:!?()\[\]\n]{{1,{MAX_CHARS}}})")
 
 
+_Reading = tuple["_Reading | None", str | None]  # an earlier reading, and a description or None
+
+
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """A description to put into a document right after the first mention that ends at `at`."""
+    """A description for a document, right after the first mention, which ends at `at`."""
 
     at: int
-    """Characters, in the document."""
     entity: str
     description: str
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """Why a synthesis was not accepted."""
+    """The reason why a synthesis was not accepted."""
 
     reason: str
 
 
-def apply(document: str, insertions: Sequence[Insertion]) -> str:
+def insert(document: str, insertions: Sequence[Insertion]) -> str:
     """Return the document with its insertions, each between commas.
 
-    The closing comma is left to punctuation that follows anyway. Deleting what was inserted gives
-    back the document byte for byte.
+    A punctuation mark that follows replaces the closing comma. Deleting the insertions gives back
+    the document byte for byte.
     """
     parts, begin = [], 0
     for insertion in sorted(insertions, key=lambda i: i.at):
-        closing = "" if _closes_itself(document, insertion.at) else ","
-        parts += [document[begin : insertion.at], f", {insertion.description}{closing}"]
-        begin = insertion.at
+        at = insertion.at
+        closing = "" if at >= len(document) or document[at] in CLOSING else ","
+        parts += [document[begin:at], f", {insertion.description}{closing}"]
+        begin = at
     return "".join([*parts, document[begin:]])
 
 
-def insertable(document: str, first_mention: Span) -> bool:
+def can_insert(document: str, first_mention: Span) -> bool:
     """Return whether a description can stand behind a mention.
 
     Not inside a word or number ("Paris's", "Paris-", "3" of "3,000"), behind white space, or
@@ -73,10 +77,10 @@ def insertable(document: str, first_mention: Span) -> bool:
     return document[at] in CLOSING and not document[at + 1 : at + 2].isalnum()
 
 
-def places(document: str, first_mentions: Mapping[str, Span]) -> dict[str, int]:
-    """Return where each entity can take a description, in order; the others are left out.
+def find_places(document: str, first_mentions: Mapping[str, Span]) -> dict[str, int]:
+    """Return the place of each entity that can have a description, in order.
 
-    A mention that ends inside another takes none, and of those that end together only the longest.
+    A mention that ends inside another has none. Of those that end together the longest has one.
     """
     spans = sorted(first_mentions.values(), key=lambda span: span.start)
     entities: dict[int, str] = {}
@@ -86,7 +90,7 @@ def places(document: str, first_mentions: Mapping[str, Span]) -> dict[str, int]:
         while begun < len(spans) and spans[begun].start < span.end:
             reach = max(reach, spans[begun].end)
             begun += 1
-        if reach <= span.end and insertable(document, span):
+        if reach <= span.end and can_insert(document, span):
             entities.setdefault(span.end, entity)
     return {entity: at for at, entity in entities.items()}
 
@@ -97,16 +101,16 @@ def examine(
     first_mentions: Mapping[str, Span],
     context: Mapping[str, Sequence[str]],
 ) -> list[Insertion] | Rejected:
-    """Read the insertions out of a synthesis, or say why it is rejected.
+    """Read the insertions out of a synthesis, or return the reason why it is rejected.
 
-    first_mentions: entity to its first mention in the document; only at their `places` may text be
-    added. context: entity to the passages that its description must be supported by. White space
-    around the whole synthesis and the kind of line ends make no difference; a closing comma may
-    stand where `apply` needs none. An unchanged document gives no insertions. Time is linear in
-    the lengths of both, whatever they hold.
+    first_mentions: entity to its first mention in the document. Text may only stand at their
+    `find_places`. context: entity to the passages that must support its description. White space
+    around the whole synthesis and the kind of line ends make no difference. A closing comma may
+    stand even if `insert` needs none. An unchanged document gives no insertions. Time is linear in
+    the lengths of both texts.
     """
-    where = places(document, first_mentions)
-    descriptions = _aligned(document, synthesis.strip(), list(where.values()))
+    where = find_places(document, first_mentions)
+    descriptions = _align(document, synthesis.strip(), list(where.values()))
     if descriptions is None:
         return Rejected(
             "it is not the document with descriptions of at most "
@@ -118,96 +122,75 @@ def examine(
         if description is not None
     ]
     for insertion in insertions:
-        if repeats(insertion.description, insertion.entity):
-            return Rejected(f"{insertion.description!r} only repeats {insertion.entity!r}")
-        if not is_supported(insertion.description, context.get(insertion.entity, ())):
+        entity, description = insertion.entity, insertion.description
+        passages = context.get(entity, ())
+        if repeats(description, entity):
+            return Rejected(f"{description!r} only repeats {entity!r}")
+        if not is_supported(description, passages):
             return Rejected(
-                f"{insertion.description!r} after {insertion.entity!r} is not supported by the "
-                "knowledge base"
+                f"{description!r} after {entity!r} is not supported by the knowledge base"
             )
-        if doubt := misphrased(insertion.description, context.get(insertion.entity, ())):
-            return Rejected(
-                f"{insertion.description!r} after {insertion.entity!r} is no phrase: {doubt}"
-            )
+        if fault := find_misphrasing(description, passages):
+            return Rejected(f"{description!r} after {entity!r} is no phrase: {fault}")
     return insertions
 
 
 def repeats(description: str, entity: str) -> bool:
-    """Return whether a description says nothing but words of the name that it stands behind."""
+    """Return whether a description has only words of the name that it stands behind."""
     return set(description.casefold().split()) <= set(entity.casefold().split())
 
 
-def _closes_itself(text: str, at: int) -> bool:
-    return at >= len(text) or text[at] in CLOSING
+def _align(document: str, synthesis: str, ends: Sequence[int]) -> list[str | None] | None:
+    """Return the description at each place, None where there is none; None if nothing fits.
 
-
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """One way to read a synthesis up to some position: what stands at the last place passed."""
-
-    before: _Way | None
-    description: str | None = None
-
-
-def _aligned(document: str, synthesis: str, ends: Sequence[int]) -> list[str | None] | None:
-    """Return the description at each place, None where there is none; None when nothing fits.
-
-    Reads from the left and keeps, for every position of the synthesis that can be reached, one way
-    to reach it; at most `MAX_WAYS`, so that a text made for the purpose is rejected, not slow.
+    Reads from the left and remembers one reading for every position of the synthesis that can be
+    reached, at most `MAX_READINGS`. So a text made to confuse is rejected, not slow.
     """
     edges = [len(document) - len(document.lstrip()), *ends, len(document.rstrip())]
-    pieces = [_same_lines(document[a:b]) for a, b in pairwise(edges)]
-    synthesis = _same_lines(synthesis)
+    pieces = [document[a:b].replace("\r\n", "\n") for a, b in pairwise(edges)]
+    synthesis = synthesis.replace("\r\n", "\n")
     if not synthesis.startswith(pieces[0]):
         return None
     options: dict[int, list[tuple[str | None, int]]] = {}
-    reached = {len(pieces[0]): _Way(None)}
+    reached: dict[int, _Reading | None] = {len(pieces[0]): None}
     for piece in pieces[1:]:
-        further: dict[int, _Way] = {}
-        for position, way in reached.items():
+        further: dict[int, _Reading | None] = {}
+        for position, reading in reached.items():
             if position not in options:
                 options[position] = list(_options(synthesis, position))
             for description, after in options[position]:
                 end = after + len(piece)
-                settled = end in further or len(further) >= MAX_WAYS
+                settled = end in further or len(further) >= MAX_READINGS
                 if not settled and synthesis.startswith(piece, after):
-                    further[end] = _Way(way, description)
+                    further[end] = (reading, description)
         reached = further
-    last = reached.get(len(synthesis))
-    return None if last is None else list(_descriptions(last))[::-1]
-
-
-def _descriptions(way: _Way) -> Iterator[str | None]:
-    """Yield what stands at each place, from the last to the first."""
-    while way.before is not None:
-        yield way.description
-        way = way.before
+    if len(synthesis) not in reached:
+        return None
+    descriptions: list[str | None] = []
+    reading = reached[len(synthesis)]
+    while reading is not None:
+        reading, description = reading
+        descriptions.append(description)
+    return descriptions[::-1]
 
 
 def _options(synthesis: str, position: int) -> Iterator[tuple[str | None, int]]:
-    """Yield what may stand at a place, and where the document goes on after it."""
+    """Yield the descriptions that may stand at a place, and where the document goes on.
+
+    A description ends in front of the mark that closes it. A full stop closes, but may also belong
+    to an abbreviation.
+    """
     yield None, position
     match = _REACH.match(synthesis, position)
     if match is None:
         return
-    for end in _ends(synthesis, match.start(1), match.end()):
-        description = synthesis[match.start(1) : end]
+    start, reach = match.span(1)
+    ends = [start + i for i, c in enumerate(match[1]) if c == "." and i]
+    if reach == len(synthesis) or synthesis[reach] in CLOSING + _OPENING:
+        ends.append(reach)
+    for end in ends:
+        description = synthesis[start:end]
         if is_wording(description):
             yield description, end
             if synthesis.startswith(",", end):
                 yield description, end + 1
-
-
-def _ends(synthesis: str, start: int, reach: int) -> Iterable[int]:
-    """Return where a description that begins at `start` may end: in front of what closes it.
-
-    A full stop closes, but may also belong to an abbreviation.
-    """
-    stops = [start + i for i, c in enumerate(synthesis[start:reach]) if c == "." and i]
-    closed = reach == len(synthesis) or synthesis[reach] in CLOSING + _OPENING
-    return [*stops, reach] if closed else stops
-
-
-def _same_lines(text: str) -> str:
-    """Line ends as models write them."""
-    return text.replace("\r\n", "\n")

@@ -1,1 +1,1 @@
-"""`argus repair`: try the remedies there are, keep what is proven to help, undo the rest."""
+"""`argus repair`: try remedies on a copy of an index, keep the one that is proven to help."""

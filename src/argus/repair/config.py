@@ -1,4 +1,4 @@
-"""How remedies are judged, and when one is kept."""
+"""Settings of `argus repair`: folds, needs, and the measures that judge candidates."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from typing import Annotated
 from argus.errors import InputError
 from argus.settings import Doc, Ge, Seed, check_settings
 
-MEASURE, GUARD = "nDCG@10", "R@10"
-"""By what a candidate is chosen, and what it may not lower."""
-FIRST = "RR@10"
-"""One over the place of the first relevant document, 0 where none is in the top 10: for people."""
-HARM = 0.005
-"""More than this of either, in the mean, is harm."""
+MEASURE, GUARD = "nDCG@10", "R@10"  # chooses a candidate, and must not fall
+FIRST = "RR@10"  # one over the rank of the first relevant document, shown to people
+HARM = 0.005  # a larger loss of either measure, in the mean, is harm
 
 
 @dataclass(frozen=True, kw_only=True)
 class RepairConfig:
-    """How questions are dealt into folds, how many needs are asked, and what is added."""
+    """How many folds and needs a trial has, and whether anything is added."""
 
     folds: Annotated[
         int, Ge(2), Doc("Parts of the questions; what is chosen on the others is measured on each.")

@@ -1,4 +1,4 @@
-"""`argus repair`: candidates are tried on a copy, and what is proven to help is kept."""
+"""`argus repair`: try the remedies there are, keep the one that is proven to help."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import NotRequired
 
 import numpy as np
-import pyarrow as pa
+from typing_extensions import TypedDict
 
+from argus.commands import command
 from argus.corpora.opening import Origin
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.reading import read_record
@@ -29,19 +30,15 @@ from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
-from argus.measures.coverage import Coverage
-from argus.remedies.blend.summary import Rival
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.receipt import check_judged
+from argus.measures.coverage import Coverage, coverage_words
+from argus.measures.significance import DifferenceFigures, with_interval
+from argus.remedies.blend_search import Rival, describe_rivals
+from argus.remedies.config import ReferenceConfig
+from argus.remedies.remedy_result import check_judged
 from argus.repair.config import MEASURE, RepairConfig
-from argus.repair.summary import RepairSummary, headline
 from argus.repair.trials import (
     BLEND,
-    DEFAULT,
     NOTHING,
-    TABLE,
-    Candidate,
-    Choice,
     Materials,
     Questions,
     candidates,
@@ -51,53 +48,78 @@ from argus.repair.trials import (
     of_judged,
     trial_table,
     try_all,
-)
+)  # fmt: skip
 from argus.reports import write_report
+from argus.reports.section import Section, table
 from argus.scenarios.files import read_profiles
 from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.config import ProfileConfig
 from argus.scenarios.profiles.job import profile_documents
+from argus.verdict.verdict import BLEND_MEASURED
 
 JOB = "repair"
-AGAIN = "Try again first: argus repair --only-try."
+TABLE = "repair_questions"
+HOME = "repair"  # folder of an index for the last repair's receipt
+SAMPLE = "profiles"  # folder in it for the needs that a language model wrote
 
 
-def read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -> RepairSummary:
-    """Return the trial in a folder, with a candidate of it as what is kept.
+class TrialFigures(TypedDict):
+    """A candidate on the questions, against the index as it was.
 
-    there: ids of the remedies in the index. Raises InputError where nothing was tried, not this, or
-    on an index that had other remedies.
+    candidate: remedy that was tried.
+    passes: whether it is better on average: by more than chance, and without harm.
+    harms: whether it lowers either measure in the mean by more than it may.
+    needed: judged questions that would tell. None if these do, or nothing is gained.
+    coverage: how many of the documents, and of the relevant ones, have it.
+    ndcg10: nDCG@10 against the index as it was.
+    recall10: recall@10 against the index as it was.
     """
-    section = folder.read_json(SUMMARY).get(JOB)
-    if section is None:
-        raise InputError(
-            f"{candidate!r}, and nothing was tried", expected=f"a trial in {folder.path}",
-            fix=AGAIN, where="--apply",
-        )  # fmt: skip
-    summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
-    names = [t["candidate"] for t in summary["trials"]] or [summary["kept"]]
-    if candidate not in names:
-        raise InputError(
-            repr(candidate), expected=f"one of the last trial: {', '.join(names)}",
-            fix="Correct it.", where="--apply",
-        )  # fmt: skip
-    if summary.get("in_index") != there:
-        raise InputError(
-            "the index has other remedies than when they were tried",
-            expected=", ".join(summary.get("in_index", [])) or "none", fix=AGAIN, where="--apply",
-        )  # fmt: skip
-    return {**summary, "kept": candidate, "remedies": []}
+
+    candidate: str
+    passes: bool
+    harms: bool
+    needed: int | None
+    coverage: Coverage
+    ndcg10: DifferenceFigures
+    recall10: DifferenceFigures
 
 
-HOME = "repair"
-"""Folder of an index for the last repair's receipt."""
-SAMPLE = "profiles"
-"""Folder of that for the needs that a language model wrote."""
+class RepairSummary(TypedDict):
+    """The trials, the candidate that was kept, and the proof.
+
+    judged_by: judged questions, held-out needs, or nothing.
+    questions: questions that candidates were tried on.
+    trials: best first. Empty if nothing judged.
+    rivals: fixed fusions of the documents' own vectors with BM25, against the index as it was.
+    failed: candidates that could not be tried, and why.
+    missing: candidates whose input was not given, and the input.
+    cross_validated: chosen on other folds and measured on each. None without a trial.
+    chosen_by_fold: candidate that each fold's others choose.
+    kept: candidate that was kept, or nothing.
+    remedies: ids of the remedies that were added to the index.
+    in_index: ids of the remedies that were in the index when candidates were tried.
+    only_try: whether nothing was to be added.
+    """
+
+    index: str
+    judged_by: str
+    questions: int
+    trials: list[TrialFigures]
+    rivals: list[Rival]
+    failed: dict[str, str]
+    missing: dict[str, str]
+    cross_validated: DifferenceFigures | None
+    chosen_by_fold: list[str]
+    kept: str
+    remedies: list[str]
+    in_index: NotRequired[list[str]]
+    only_try: NotRequired[bool]
+    seconds: float
 
 
 @dataclass(frozen=True, repr=False)
 class ChosenRepair(Result):
-    """What was tried on an index, and what was kept; everything is also in `folder`."""
+    """Result of `repair_index`. Everything in it is also in `folder`."""
 
     folder: Path
     report: Path
@@ -105,22 +127,8 @@ class ChosenRepair(Result):
     summary: RepairSummary
 
     def headline(self) -> Iterator[str]:
-        """See `Result.headline`."""
+        """Yield the trials and the candidate that was kept."""
         return headline(self.summary)
-
-
-@dataclass(frozen=True)
-class _Trials:
-    """What judged, what was tried, and what is to be kept."""
-
-    kind: str
-    questions: int
-    choice: Choice | None
-    rivals: list[Rival]
-    coverages: dict[str, Coverage]
-    failed: dict[str, str]
-    missing: dict[str, str]
-    winner: str
 
 
 @one_writer
@@ -138,16 +146,16 @@ def repair_index(
     device: str | None = None,
     out: Path | None = None,
 ) -> ChosenRepair:
-    """Try the remedies there are, keep what is proven to help, and write the receipt.
+    """Try the remedies there are, keep the one that is proven to help, and write the receipt.
 
-    Judged questions judge where there are any, cross-validated; else information needs that are
-    held out of `profiles`, or of those that `writer` writes for a sample of the documents; else the
-    blend is added as the fixed default. Candidates are the blend, and with what they need
-    scenarios, a correction of queries and expansions, alone and together. They are tried on a copy:
-    the index holds what is kept alone; with `config.only_try` it is left as it is, and
-    `config.apply` then adds a candidate without another trial. chunks: the corpus of the index, and
-    where its chunks name their document; then documents count. Raises InputError for bad input,
-    LanguageModelError where the model cannot be used.
+    Judged questions judge if there are any, cross-validated. Otherwise information needs do that
+    are held out of `profiles`, or of those that `writer` writes for a sample of the documents.
+    Without either, the blend is added as the fixed default. Candidates are the blend, and with
+    their inputs scenarios, a correction of queries and expansions, alone and together. They are
+    tried on a copy, and the index only gets the one that is kept. With `config.only_try` it is left
+    as it is, and `config.apply` then adds a candidate without another trial. chunks: the corpus of
+    the index, and the field in which its chunks name their document. Then documents count. Raises
+    InputError for bad input, LanguageModelError if the model cannot be used.
     """
     config, chunks = config or RepairConfig(), chunks or ChunkedCorpus()
     judged = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
@@ -155,8 +163,12 @@ def repair_index(
     opened = ViewIndex.open(index_folder(index))
     model = encoder_of(opened, encoder, device)
     opened.header.check_fingerprint(model.fingerprint, opened.path)
-    of_people = None if judged is None else of_judged(judged, [d.id for d in originals(opened)])
-    inputs = _files(queries=queries, qrels=qrels, profiles=profiles)
+    documents = originals(opened)
+    questions = None if judged is None else of_judged(judged, [d.id for d in documents])
+    sources = {"queries": queries, "qrels": qrels, "profiles": profiles}
+    inputs: dict[str, Origin | None] = {
+        name: Path(source) for name, source in sources.items() if isinstance(source, str | PathLike)
+    }
     inputs |= {} if reference is None else reference.inputs()
     inputs |= {} if judged is None else {"corpus": judged.corpus}
     if isinstance(profiles, (str, Path)):
@@ -167,78 +179,43 @@ def repair_index(
     folder = ArtifactFolder(out or opened.path / HOME)
     record.open(folder, about=(opened.path,))
     start = time.perf_counter()
-    if profiles is None and writer is not None:
-        profiles = _written(opened, writer, config, folder.path / SAMPLE)
-    own = _of_index(profiles, opened) if profiles is not None else None
-    whole = Materials(model, reference, own, fold)
+    if profiles is None and writer is not None:  # its answers are kept in the folder
+        rng = np.random.default_rng(config.seed)
+        drawn = sorted(rng.permutation(len(documents))[: config.sample].tolist())
+        sample = [documents[i] for i in drawn]
+        written = profile_documents(sample, out=folder.path / SAMPLE, config=writer)
+        profiles = read_profiles(written.folder)
+    if profiles is not None:
+        profiles = {d.id: profiles[d.id] for d in documents if d.id in profiles}
+        if not any(p.profile is not None for p in profiles.values()):
+            raise InputError(
+                f"no scenarios for any document of {opened.path}",
+                expected="profiles of its documents",
+                fix="Check that profiles and index belong to one corpus.", where="--profiles",
+            )  # fmt: skip
+    whole = Materials(model, reference, profiles, fold)
     there = [remedy.id for remedy in opened.remedies()]
     if config.apply is None:
-        questions, materials = _questions(of_people, whole, config)
         with record.timed("trying candidates"):
-            summary = _try(opened, questions, materials, config, folder)
+            summary = _try(opened, questions, whole, config, folder)
     else:
-        summary = read_last_trial(folder, config.apply, there)
+        summary = _read_last_trial(folder, config.apply, there)
     if summary["kept"] != NOTHING and not config.only_try:
         with record.timed("adding what is kept"):
-            summary["remedies"] = _find(summary["kept"], whole).apply(opened.path)
+            summary["remedies"] = _apply(summary["kept"], whole, opened.path)
     summary["seconds"] = round(time.perf_counter() - start, 1)
     summary |= {"in_index": there, "only_try": config.only_try}
     manifest = record.manifest({"questions": summary["questions"]})
-    _write(folder, opened, summary, manifest)
+    rows = read_table(folder / f"{TABLE}.parquet") if summary["trials"] else None
+    homes = [ArtifactFolder(opened.path / REMEDIES / remedy) for remedy in summary["remedies"]]
+    for home in (*homes, folder):  # beside each remedy for good
+        if rows is None:  # an earlier run may have left one
+            (home / f"{TABLE}.parquet").unlink(missing_ok=True)
+        else:
+            home.write_table(TABLE, rows)
+        home.write_results(JOB, summary, manifest)
     opened.refresh()
     return ChosenRepair(folder.path, write_report(folder.path), opened, summary)
-
-
-def _write(folder: ArtifactFolder, index: ViewIndex, summary: RepairSummary, manifest: Any) -> None:
-    """Write the trial into its folder, and beside each remedy for good."""
-    table = read_table(folder / f"{TABLE}.parquet") if summary["trials"] else None
-    homes = [ArtifactFolder(index.path / REMEDIES / remedy) for remedy in summary["remedies"]]
-    for home in (*homes, folder):
-        _keep_table(home, table)
-        home.write_results(JOB, summary, manifest)
-
-
-def _files(**sources: object) -> dict[str, Origin | None]:
-    """Return those that are files."""
-    return {n: Path(one) for n, one in sources.items() if isinstance(one, str | PathLike)}
-
-
-def _written(
-    index: ViewIndex, writer: ProfileConfig, config: RepairConfig, home: Path
-) -> dict[str, Profiled]:
-    """Have a language model write the needs of a sample of the documents; answers are kept."""
-    documents = originals(index)
-    rng = np.random.default_rng(config.seed)
-    drawn = sorted(rng.permutation(len(documents))[: config.sample].tolist())
-    written = profile_documents([documents[i] for i in drawn], out=home, config=writer)
-    return read_profiles(written.folder)
-
-
-def _of_index(profiles: Mapping[str, Profiled], index: ViewIndex) -> dict[str, Profiled]:
-    """Return the profiles of the documents of an index; InputError where there is none."""
-    own = {d.id: profiles[d.id] for d in originals(index) if d.id in profiles}
-    if not any(p.profile is not None for p in own.values()):
-        raise InputError(
-            f"no scenarios for any document of {index.path}",
-            expected="profiles of its documents",
-            fix="Check that profiles and index belong to one corpus.",
-            where="--profiles",
-        )
-    return own
-
-
-def _questions(
-    judged: Questions | None, whole: Materials, config: RepairConfig
-) -> tuple[Questions | None, Materials]:
-    """Return what judges, and what candidates are made of while they are tried."""
-    if judged is not None or whole.profiles is None:
-        return judged, whole
-    needs, rest = hold_out_needs(whole.profiles, config.max_needs, config.seed)
-    if not needs.queries:
-        return None, whole
-    if (fold := whole.fold) is not None:
-        needs = replace(needs, qrels=fold.qrels(needs.qrels), fold=fold)
-    return needs, replace(whole, profiles=rest)
 
 
 def _try(
@@ -248,36 +225,101 @@ def _try(
     config: RepairConfig,
     folder: ArtifactFolder,
 ) -> RepairSummary:
-    """Try the candidates; leave what became of each question in a folder, return the rest."""
+    """Try the candidates, and write the values of each question into a folder.
+
+    Without judged questions, needs are held out of the profiles.
+    """
+    if questions is None and materials.profiles is not None:
+        needs, rest = hold_out_needs(materials.profiles, config.max_needs, config.seed)
+        if needs.queries:
+            if (fold := materials.fold) is not None:
+                needs = replace(needs, qrels=fold.qrels(needs.qrels), fold=fold)
+            questions, materials = needs, replace(materials, profiles=rest)
     tried, missing = candidates(materials)
+    summary: RepairSummary = {
+        "index": str(index.path),
+        "judged_by": NOTHING,
+        "questions": 0,
+        "trials": [],
+        "rivals": [],
+        "failed": {},
+        "missing": missing,
+        "cross_validated": None,
+        "chosen_by_fold": [],
+        "kept": BLEND,
+        "remedies": [],
+        "seconds": 0.0,
+    }
     if questions is None:
-        return _summary(index, _Trials(DEFAULT, 0, None, [], {}, {}, missing, BLEND))
+        return summary
     outcome = try_all(index.path, tried, materials.encoder, questions)
-    before, after, failed = outcome.before, outcome.after, outcome.failed
+    before, after = outcome.before, outcome.after
     if not after:
-        why = next(iter(failed.values()))
+        why = next(iter(outcome.failed.values()))
         raise ArgusError(f"{index.path}: no candidate could be tried ({why}).")
     choice = choose(before, after, config.folds, config.seed)
-    rivals: list[Rival] = [
-        {"fusion": name, "ndcg10": compare(before, of, MEASURE, config.seed).figures()}
-        for name, of in outcome.rivals.items()
-    ]
-    _keep_table(folder, trial_table(before, after, questions))
-    n = len(questions.queries)
-    return _summary(
-        index,
-        _Trials(
-            questions.kind, n, choice, rivals, outcome.coverages, failed, missing, choice.winner
-        ),
-    )
+    folder.write_table(TABLE, trial_table(before, after, questions))
+    return {
+        **summary,
+        "judged_by": questions.kind,
+        "questions": len(questions.queries),
+        "trials": [
+            {
+                "candidate": t.candidate,
+                "passes": t.passes,
+                "harms": t.harms,
+                "needed": t.needed,
+                "coverage": outcome.coverages[t.candidate],
+                "ndcg10": t.gain.figures(),
+                "recall10": t.recall.figures(),
+            }
+            for t in choice.trials
+        ],
+        "rivals": [
+            {"fusion": name, "ndcg10": compare(before, of, MEASURE, config.seed).figures()}
+            for name, of in outcome.rivals.items()
+        ],
+        "failed": outcome.failed,
+        "cross_validated": choice.cross_validated.figures(),
+        "chosen_by_fold": choice.chosen_by_fold,
+        "kept": choice.winner,
+    }
 
 
-def _find(name: str, materials: Materials) -> Candidate:
-    """Return a candidate; InputError where what it is made of was not given."""
+def _read_last_trial(folder: ArtifactFolder, candidate: str, there: list[str]) -> RepairSummary:
+    """Return the trial in a folder with one of its candidates as the one that is kept.
+
+    there: ids of the remedies in the index. Raises InputError without a trial of this candidate,
+    and for a trial on an index that had other remedies.
+    """
+    again = "Try again first: argus repair --only-try."
+    section = folder.read_json(SUMMARY).get(JOB)
+    if section is None:
+        raise InputError(
+            f"{candidate!r}, and nothing was tried", expected=f"a trial in {folder.path}",
+            fix=again, where="--apply",
+        )  # fmt: skip
+    summary = read_record(RepairSummary, section, where=folder / SUMMARY, section=JOB)
+    names = [t["candidate"] for t in summary["trials"]] or [summary["kept"]]
+    if candidate not in names:
+        raise InputError(
+            repr(candidate), expected=f"one of the last trial: {', '.join(names)}",
+            fix="Correct it.", where="--apply",
+        )  # fmt: skip
+    if summary.get("in_index") != there:
+        raise InputError(
+            "the index has other remedies than when they were tried",
+            expected=", ".join(summary.get("in_index", [])) or "none", fix=again, where="--apply",
+        )  # fmt: skip
+    return {**summary, "kept": candidate, "remedies": []}
+
+
+def _apply(name: str, materials: Materials, index: Path) -> list[str]:
+    """Add a candidate to an index; InputError if its inputs were not given."""
     there, missing = candidates(materials)
     for candidate in there:
         if candidate.name == name:
-            return candidate
+            return candidate.apply(index)
     why = "; ".join(f"{of}: {lacks}" for of, lacks in missing.items())
     raise InputError(
         f"{name!r}, and not all that it is made of ({why})",
@@ -285,40 +327,75 @@ def _find(name: str, materials: Materials) -> Candidate:
     )  # fmt: skip
 
 
-def _keep_table(folder: ArtifactFolder, table: pa.Table | None) -> None:
-    """Write what became of each question; take away that of an earlier run where nothing judged."""
-    if table is not None:
-        folder.write_table(TABLE, table)
+def headline(summary: RepairSummary) -> Iterator[str]:
+    """Yield the trials, the candidate that was kept, and how to undo it."""
+    for name, why in {**summary["missing"], **summary["failed"]}.items():
+        yield f"not tried: {name}: {why}"
+    if not summary["trials"]:
+        yield (
+            "no judged questions and no information needs: nothing was chosen. "
+            f"{summary['kept']} is the fixed default. {BLEND_MEASURED}"
+        )
     else:
-        (folder / f"{TABLE}.parquet").unlink(missing_ok=True)
+        yield f"{summary['questions']:,} {summary['judged_by']}, nDCG@10:"
+        for trial in summary["trials"]:
+            recall = trial["recall10"]["mean_difference"]
+            covered = coverage_words(trial["coverage"])
+            yield (
+                f"  {trial['candidate']}: {_describe_difference(trial['ndcg10'])}, "
+                f"R@10 {recall:+.3f}: {describe_verdict(trial)}"
+                + (f"; a gain where {covered}" if covered else "")
+            )
+        yield f"  {describe_rivals(summary['rivals'])}"
+        figures = summary["cross_validated"]
+        assert figures is not None
+        yield f"chosen on other folds and measured on each: {_describe_difference(figures)}"
+    remedies = ", ".join(summary["remedies"])
+    if summary.get("only_try") and summary["kept"] != NOTHING:
+        yield f"would be kept: {summary['kept']}; the index is as it was (--only-try)"
+    elif remedies:
+        yield f"kept: {summary['kept']} ({remedies})"
+        yield "search, evaluate and explain use it from now on. To undo it:"
+        for remedy in reversed(summary["remedies"]):
+            yield f"  {command('remedy', 'rollback', remedy, '--index', summary['index'])}"
+    elif summary["kept"] != NOTHING:
+        yield f"kept: {summary['kept']}, which was in the index already"
+    else:
+        why = (
+            "what is better on average gains nothing on questions that did not choose it"
+            if any(trial["passes"] for trial in summary["trials"])
+            else "no candidate gained more than chance without harm"
+        )
+        needed = min((t["needed"] for t in summary["trials"] if t["needed"]), default=None)
+        few = f". Too few questions: about {needed:,} would tell" if needed else ""
+        yield f"kept: nothing; {why}{few}. `argus remedy blend` adds the default unproven"
 
 
-def _summary(index: ViewIndex, trials: _Trials) -> RepairSummary:
-    choice = trials.choice
-    return {
-        "index": str(index.path),
-        "judged_by": trials.kind,
-        "questions": trials.questions,
-        "trials": []
-        if choice is None
-        else [
-            {
-                "candidate": t.candidate,
-                "passes": t.passes,
-                "harms": t.harms,
-                "needed": t.needed,
-                "coverage": trials.coverages[t.candidate],
-                "ndcg10": t.gain.figures(),
-                "recall10": t.recall.figures(),
-            }
-            for t in choice.trials
-        ],
-        "rivals": trials.rivals,
-        "failed": trials.failed,
-        "missing": trials.missing,
-        "cross_validated": None if choice is None else choice.cross_validated.figures(),
-        "chosen_by_fold": [] if choice is None else choice.chosen_by_fold,
-        "kept": trials.winner,
-        "remedies": [],
-        "seconds": 0.0,
-    }
+def describe_verdict(trial: TrialFigures) -> str:
+    """Return a trial's verdict. A candidate that is better on average may harm single questions."""
+    return "better on average" if trial["passes"] else "harms" if trial["harms"] else "not proven"
+
+
+def _describe_difference(figures: DifferenceFigures) -> str:
+    low, high = figures["low"], figures["high"]
+    interval = f" (95% {low:+.3f} to {high:+.3f})" if low is not None and high is not None else ""
+    after, difference = figures["mean_after"], figures["mean_difference"]
+    return f"{figures['mean_before']:.3f} → {after:.3f}, {difference:+.3f}{interval}"
+
+
+def section(folder: Path, repair: RepairSummary) -> Section:
+    """Build the report's section: the trials, with the one that was kept marked."""
+    columns = ["candidate", "nDCG@10", "difference (95%)", "improved, harmed", "R@10"]
+    columns += ["a gain where", "verdict"]
+    rows = []
+    for trial in repair["trials"]:
+        ndcg, recall = trial["ndcg10"], trial["recall10"]
+        mark = ", kept" if trial["candidate"] == repair["kept"] else ""
+        rows.append([
+            trial["candidate"], f"{ndcg['mean_after']:.3f}", with_interval(ndcg),
+            f"{ndcg['improved']}, {ndcg['harmed']}", f"{recall['mean_difference']:+.3f}",
+            coverage_words(trial["coverage"]) or "all documents have it",
+            describe_verdict(trial) + mark,
+        ])  # fmt: skip
+    tables = {"repair_trials": table(dict.fromkeys(columns, "text"), rows)} if rows else {}
+    return Section({}, tables, f"kept {repair['kept']}, judged by {repair['judged_by']}")

@@ -1,4 +1,9 @@
-"""Candidates that may help an index: what each needs, who asks, trying them on a copy."""
+"""Try remedies on a copy of an index, and choose the one that is proven to help.
+
+A candidate is one remedy or several together. `try_all` adds each to a copy, measures all questions
+and takes it out again. `choose` keeps the candidate of the highest nDCG@10 that gains more than
+chance without harm, and cross-validates that choice.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from argus.data.folders import ArtifactFolder
-from argus.data.types import FloatArray, Qrels, Query
+from argus.data.types import Qrels, Query
 from argus.data.writing import check_plain, take_lock
 from argus.encoders import Encoder
-from argus.encoders.store import EMBEDDINGS as VECTORS
-from argus.encoders.store import sharing
+from argus.encoders.store import EMBEDDINGS, sharing
 from argus.errors import ArgusError, InputError
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.parents import ParentFold, deeper, fold_system
@@ -31,14 +35,12 @@ from argus.indexes.views import ViewIndex
 from argus.measures import PairedDifference, evaluate, paired_difference
 from argus.measures.coverage import Coverage, cover
 from argus.progress import announce
-from argus.remedies.blend.job import blend_index
-from argus.remedies.blend.parts import JudgedVectors, Searched, rival_runs
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.remedies.blend import blend_index
+from argus.remedies.blend_search import JudgedVectors, Searched, run_rivals
+from argus.remedies.config import ReferenceConfig
+from argus.remedies.expansion import expand_index
+from argus.remedies.undo import list_remedies, rollback
 from argus.repair.config import FIRST, GUARD, HARM, MEASURE
-from argus.repair.summary import NOTHING as NOTHING
-from argus.repair.summary import TABLE as TABLE
 from argus.scenarios.adapt.job import adapt_index
 from argus.scenarios.cells import AUTO
 from argus.scenarios.choice.of_index import of_several
@@ -46,21 +48,28 @@ from argus.scenarios.profile import Profiled
 from argus.scenarios.profiles.index import add_scenarios
 
 BLEND, EXPAND, SCENARIOS, ADAPT = "blend", "expand", "scenarios", "adapt"
+JUDGED, NEEDS = "judged questions", "held-out needs"
+NOTHING = "nothing"  # no candidate is kept, or no question judges
+DEPTH = 10
+TRIAL = ".trial"  # folder in that of an index, of the copy
 Apply = Callable[[Path], str]
-"""Adds a remedy to the index in a folder; returns its id. Raises ArgusError where it cannot."""
+"""Adds a remedy to the index in a folder and returns its id. Raises ArgusError if it cannot."""
+PerQuery = Mapping[str, Mapping[str, float]]
+"""Query to measure to value."""
 
 
 @dataclass(frozen=True)
 class Materials:
-    """What the remedies are made of, beside the index."""
+    """The inputs of remedies beside the index.
+
+    reference: for expansions. profiles: for scenarios and the correction of queries. fold: the
+    document of each chunk, for the blend.
+    """
 
     encoder: Encoder
     reference: ReferenceConfig | None = None
-    """For expansions."""
     profiles: Mapping[str, Profiled] | None = None
-    """For scenarios, and for what corrects queries."""
     fold: ParentFold | None = None
-    """The document of each chunk, for the blend."""
 
 
 @dataclass(frozen=True)
@@ -68,67 +77,68 @@ class Candidate:
     """One remedy, or several one after another."""
 
     name: str
-    steps: tuple[tuple[str, Apply], ...]
+    steps: tuple[Apply, ...]
 
     def apply(self, index: Path) -> list[str]:
-        """Add it to an index; return the ids of its remedies that were not there.
+        """Add it to an index and return the ids of its remedies that were not there.
 
-        Where a step fails, those before it are taken out again.
+        If a step fails, those before it are taken out again.
         """
         before = {remedy.id for remedy in ViewIndex.open(index).remedies()}
         try:
-            added = [step(index) for _, step in self.steps]
+            added = [step(index) for step in self.steps]
         except BaseException:
             take_out(index, before)
             raise
         return [remedy for remedy in added if remedy not in before]
 
 
+@dataclass(frozen=True)
+class Questions:
+    """Queries with their relevant documents. fold: of chunks to these documents."""
+
+    kind: str
+    queries: list[Query]
+    qrels: Qrels
+    fold: ParentFold | None = None
+
+
 def candidates(materials: Materials) -> tuple[list[Candidate], dict[str, str]]:
-    """Return what can be tried, alone and together with the blend, and why the rest cannot."""
+    """Return the candidates, alone and with the blend, and why the others cannot be tried."""
+    encoder, profiles = materials.encoder, materials.profiles
     there: dict[str, Apply] = {}
     missing: dict[str, str] = {}
-    if (profiles := materials.profiles) is not None:
-        there[SCENARIOS] = lambda index: _scenarios(index, profiles, materials.encoder)
-        there[ADAPT] = lambda index: _adapt(index, profiles, materials.encoder)
+
+    def scenarios(index: Path) -> str:
+        """Index the component that held-out needs choose, by their λ; M+E if there are none."""
+        assert profiles is not None
+        if not of_several(profiles):
+            return add_scenarios(index, profiles, encoder=encoder).remedy
+        chosen = add_scenarios(index, profiles, component=AUTO, weight=AUTO, encoder=encoder)
+        return chosen.remedy
+
+    def adapt(index: Path) -> str:
+        result = adapt_index(index, profiles=profiles, encoder=encoder)
+        if not result.summary["prescribed"]:
+            raise ArgusError("held-out needs do not improve by a correction of queries")
+        return result.remedy
+
+    if profiles is not None:
+        there |= {SCENARIOS: scenarios, ADAPT: adapt}
     else:
         missing |= dict.fromkeys((SCENARIOS, ADAPT), "no profiles (--profiles, or --model)")
     if (reference := materials.reference) is not None:
         there[EXPAND] = lambda index: (
-            expand_index(index, reference=reference, encoder=materials.encoder).remedy
+            expand_index(index, reference=reference, encoder=encoder).remedy
         )
     else:
         missing[EXPAND] = "no knowledge base (--kb)"
-    there[BLEND] = lambda index: (
-        blend_index(index, encoder=materials.encoder, fold=materials.fold).remedy
-    )
-    return [_candidate(names, there) for names in _sets(list(there))], missing
-
-
-def _scenarios(index: Path, profiles: Mapping[str, Profiled], encoder: Encoder) -> str:
-    """Index scenarios by the component and λ that held-out needs choose; M+E where none can be."""
-    if not of_several(profiles):
-        return add_scenarios(index, profiles, encoder=encoder).remedy
-    return add_scenarios(index, profiles, component=AUTO, weight=AUTO, encoder=encoder).remedy
-
-
-def _adapt(index: Path, profiles: Mapping[str, Profiled], encoder: Encoder) -> str:
-    """Learn a correction of queries; ArgusError where held-out needs do not improve by one."""
-    result = adapt_index(index, profiles=profiles, encoder=encoder)
-    if not result.summary["prescribed"]:
-        raise ArgusError("held-out needs do not improve by a correction of queries")
-    return result.remedy
-
-
-def _candidate(names: Sequence[str], there: Mapping[str, Apply]) -> Candidate:
-    return Candidate(" + ".join(names), tuple((name, there[name]) for name in names))
-
-
-def _sets(names: list[str]) -> list[tuple[str, ...]]:
-    """Return each name alone, and with the blend: in pairs, and all together."""
-    sets: list[tuple[str, ...]] = [(name,) for name in names]
-    sets += [pair for pair in combinations(names, 2) if BLEND in pair]
-    return [*sets, tuple(names)] if len(names) > 2 else sets
+    there[BLEND] = lambda index: blend_index(index, encoder=encoder, fold=materials.fold).remedy
+    sets: list[tuple[str, ...]] = [(name,) for name in there]
+    sets += [pair for pair in combinations(there, 2) if BLEND in pair]
+    sets += [tuple(there)] if len(there) > 2 else []
+    made = [Candidate(" + ".join(names), tuple(there[name] for name in names)) for names in sets]
+    return made, missing
 
 
 def take_out(index: Path, but: Container[str]) -> None:
@@ -138,38 +148,10 @@ def take_out(index: Path, but: Container[str]) -> None:
             rollback(index, remedy.id)
 
 
-def attempt(candidate: Candidate, index: Path) -> str | None:
-    """Add a candidate to an index; return why it could not be added, None where it was."""
-    try:
-        candidate.apply(index)
-    except ArgusError as error:
-        return str(error)
-    return None
-
-
-JUDGED, NEEDS, DEFAULT = "judged questions", "held-out needs", "nothing"
-
-
-@dataclass(frozen=True)
-class Questions:
-    """Queries with their relevant documents."""
-
-    kind: str
-    queries: list[Query]
-    qrels: Qrels
-    fold: ParentFold | None = None
-    """Of chunks to the documents that are relevant."""
-
-    def relevant(self) -> list[list[str]]:
-        """Return the relevant documents, by question."""
-        grades = (self.qrels[query.id] for query in self.queries)
-        return [[doc for doc, grade in of_one.items() if grade > 0] for of_one in grades]
-
-
 def of_judged(judged: JudgedQueries, documents: Iterable[str]) -> Questions:
-    """Return the judged questions that can be measured: those with a relevant document.
+    """Return the judged questions that have a relevant document.
 
-    documents: ids of the index. InputError where it holds none of the relevant documents.
+    documents: ids of the index. Raises InputError if it has none of the relevant documents.
     """
     index, fold = System("the index", {}, documents=frozenset(documents)), judged.fold
     missing_gold(index if fold is None else fold_system(index, fold), judged.judged)
@@ -177,40 +159,33 @@ def of_judged(judged: JudgedQueries, documents: Iterable[str]) -> Questions:
 
 
 def hold_out_needs(
-    profiles: Mapping[str, Profiled], most: int, seed: int
+    profiles: Mapping[str, Profiled], max_needs: int, seed: int
 ) -> tuple[Questions, dict[str, Profiled]]:
     """Return one need per document of several as a question, and the profiles without those.
 
-    Documents of one need keep it. Of many documents `most` are drawn.
+    Documents of one need keep it. At most `max_needs` documents are drawn.
     """
-    several = sorted(
-        doc for doc, p in profiles.items() if p.profile is not None and len(_needs(p)) > 1
-    )
+    needs_of: dict[str, list[str]] = {}
+    for doc, profiled in sorted(profiles.items()):
+        scenarios = profiled.profile.scenarios if profiled.profile is not None else ()
+        needs = list(dict.fromkeys(need for s in scenarios if (need := s.information_need.strip())))
+        if len(needs) > 1:
+            needs_of[doc] = needs
+    several = list(needs_of)
     rng = np.random.default_rng(seed)
-    drawn = [several[i] for i in sorted(rng.permutation(len(several))[:most])]
     queries: list[Query] = []
     qrels: Qrels = {}
     rest = dict(profiles)
-    for doc in drawn:
-        profiled = profiles[doc]
-        assert profiled.profile is not None
-        needs = _needs(profiled)
-        text = needs[int(rng.integers(len(needs)))]
+    for i in sorted(rng.permutation(len(several))[:max_needs]):
+        doc = several[i]
+        profile = profiles[doc].profile
+        assert profile is not None
+        text = needs_of[doc][int(rng.integers(len(needs_of[doc])))]
         queries.append(Query(f"need of {doc}", text))
         qrels[f"need of {doc}"] = {doc: 1}
-        others = tuple(s for s in profiled.profile.scenarios if s.information_need.strip() != text)
-        rest[doc] = replace(profiled, profile=replace(profiled.profile, scenarios=others))
+        others = tuple(s for s in profile.scenarios if s.information_need.strip() != text)
+        rest[doc] = replace(profiles[doc], profile=replace(profile, scenarios=others))
     return Questions(NEEDS, queries, qrels), rest
-
-
-def _needs(profiled: Profiled) -> list[str]:
-    assert profiled.profile is not None
-    needs = (s.information_need.strip() for s in profiled.profile.scenarios)
-    return list(dict.fromkeys(need for need in needs if need))
-
-
-PerQuery = Mapping[str, Mapping[str, float]]
-"""Query to measure to value."""
 
 
 @dataclass(frozen=True)
@@ -218,10 +193,8 @@ class Trial:
     """A candidate on the questions, against the index as it is."""
 
     candidate: str
-    gain: PairedDifference
-    """Of nDCG@10."""
-    recall: PairedDifference
-    """Of R@10."""
+    gain: PairedDifference  # of nDCG@10
+    recall: PairedDifference  # of R@10
 
     @property
     def harms(self) -> bool:
@@ -230,7 +203,7 @@ class Trial:
 
     @property
     def needed(self) -> int | None:
-        """Questions that would tell its gain and its harm from chance; None where these do."""
+        """Questions that would tell its gain and harm from chance. None if these do."""
         if self.gain.mean_difference <= 0 or self.recall.verdict == "worse":
             return None
         doubtful = [] if self.gain.verdict else [self.gain]
@@ -246,38 +219,39 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is kept, and what choosing gains on questions that did not choose."""
+    """The candidate to keep, and the gain of choosing on questions that did not choose."""
 
-    winner: str
-    """A candidate; NOTHING where none passes."""
-    trials: list[Trial]
-    """Best first."""
-    cross_validated: PairedDifference
-    """Of what each fold's others chose, measured on that fold."""
+    winner: str  # NOTHING if none passes
+    trials: list[Trial]  # best first
+    cross_validated: PairedDifference  # choice of each fold's others, measured on that fold
     chosen_by_fold: list[str]
 
 
 def choose(before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: int) -> Choice:
     """Return the candidate to keep.
 
-    before: of the index as it is; after: of each candidate, the same queries. Kept is the one of
-    the highest nDCG@10 among those whose gain has an interval above zero and that lower neither
-    measure by more than 0.005; nothing is, where the cross-validated gain is not above zero. That
-    applies the same rule, all but the test, in each fold to the other folds' questions.
+    before: the index as it is. after: each candidate on the same queries. The choice is the highest
+    nDCG@10 among the candidates whose gain has an interval above zero and that lower neither
+    measure by more than 0.005. It is nothing if the cross-validated gain is not above zero. That
+    applies the same rule without the interval, in each fold, to the other folds' questions.
     """
     trials = [
-        Trial(
-            name,
-            compare(before, values, MEASURE, seed),
-            compare(before, values, GUARD, seed),
-        )
+        Trial(name, *(compare(before, values, measure, seed) for measure in (MEASURE, GUARD)))
         for name, values in after.items()
     ]
     trials.sort(key=lambda trial: (-trial.gain.mean_difference, trial.candidate))
     outcomes: dict[str, float] = {}
     by_fold = []
-    for fold in _folds(sorted(before), folds, seed):
-        best = _best(before, after, [q for q in before if q not in fold])
+    for fold in deal_folds(sorted(before), folds, seed):
+        best, others = NOTHING, [q for q in before if q not in fold]
+        highest = 0.0
+        for name in sorted(after) if others else ():
+            gain, recall = (
+                float(np.mean([after[name][q][m] - before[q][m] for q in others]))
+                for m in (MEASURE, GUARD)
+            )
+            if gain > highest and recall >= -HARM:
+                best, highest = name, gain
         by_fold.append(best)
         outcomes |= {q: (after[best] if best != NOTHING else before)[q][MEASURE] for q in fold}
     plain = {q: values[MEASURE] for q, values in before.items()}
@@ -287,23 +261,8 @@ def choose(before: PerQuery, after: Mapping[str, PerQuery], folds: int, seed: in
     return Choice(winner, trials, validated, by_fold)
 
 
-def _best(before: PerQuery, after: Mapping[str, PerQuery], queries: Sequence[str]) -> str:
-    """Return what gains most on these queries and harms nothing; NOTHING where none gains."""
-    if not queries:
-        return NOTHING
-    best, most = NOTHING, 0.0
-    for name in sorted(after):
-        gain, recall = (
-            float(np.mean([after[name][q][m] - before[q][m] for q in queries]))
-            for m in (MEASURE, GUARD)
-        )
-        if gain > most and recall >= -HARM:
-            best, most = name, gain
-    return best
-
-
-def _folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
-    """Return the queries dealt into folds; of fewer queries than folds, one each."""
+def deal_folds(queries: Sequence[str], folds: int, seed: int) -> list[set[str]]:
+    """Deal queries into folds at random, one each if there are fewer queries than folds."""
     order = np.random.default_rng(seed).permutation(len(queries))
     parts = np.array_split(order, min(folds, len(queries)))
     return [{queries[i] for i in part} for part in parts]
@@ -315,183 +274,151 @@ def compare(before: PerQuery, after: PerQuery, measure: str, seed: int) -> Paire
     return paired_difference(first, second, seed=seed)
 
 
-DEPTH = 10
-TRIAL = ".trial"
-"""The folder, in that of an index, of the copy that is tried on."""
-OF_NEEDS = (SCENARIOS, ADAPT)
-"""Kinds of remedies that are made of needs."""
-
-
 @dataclass(frozen=True)
 class Tried:
-    """Values of every question by what searched.
+    """Values of every question, by the search that gave them."""
 
-    before: the index as it is. after: each candidate. rivals: fixed fusions of the documents' own
-    vectors with BM25. coverages: how many documents have each candidate. failed: why a candidate
-    could not be tried.
-    """
-
-    before: PerQuery
-    after: dict[str, PerQuery]
-    rivals: dict[str, PerQuery]
-    coverages: dict[str, Coverage]
-    failed: dict[str, str]
-
-
-def values_of(index: Path, encoder: Encoder, questions: Questions, vectors: FloatArray) -> PerQuery:
-    """Return nDCG@10, R@10 and RR@10 of every question, as the index is searched now.
-
-    vectors: (n_questions, dim), the questions' own.
-    """
-    retriever = IndexRetriever(ViewIndex.open(index), encoder)
-    fold = questions.fold
-    run = retriever.rank(questions.queries, vectors, deeper(DEPTH, fold))
-    run = run if fold is None else fold.run(run)
-    return evaluate(run, questions.qrels, [MEASURE, GUARD, FIRST]).per_query
+    before: PerQuery  # the index as it is
+    after: dict[str, PerQuery]  # each candidate
+    rivals: dict[str, PerQuery]  # fixed fusions of the documents' own vectors with BM25
+    coverages: dict[str, Coverage]  # documents that have each candidate
+    failed: dict[str, str]  # candidates that could not be tried, and why
 
 
 def try_all(
-    index: Path, candidates: Sequence[Candidate], encoder: Encoder, questions: Questions
+    index: Path, tried: Sequence[Candidate], encoder: Encoder, questions: Questions
 ) -> Tried:
-    """Return the values as the index is, and those of each candidate and rival.
+    """Measure the index as it is, each candidate and each rival on a copy.
 
-    The index itself is not touched, but for vectors of new texts, which are kept.
+    The index itself only gains the vectors of new texts. Remedies that were made of needs are left
+    out of the copy while needs judge.
     """
+    texts = [query.text for query in questions.queries]
+    vectors = np.asarray(encoder.encode_queries(texts), np.float32)
+    fold = questions.fold
+
+    def measure(trial: Path) -> PerQuery:
+        retriever = IndexRetriever(ViewIndex.open(trial), encoder)
+        run = retriever.rank(questions.queries, vectors, deeper(DEPTH, fold))
+        run = run if fold is None else fold.run(run)
+        return evaluate(run, questions.qrels, [MEASURE, GUARD, FIRST]).per_query
+
     after: dict[str, PerQuery] = {}
     coverages: dict[str, Coverage] = {}
     failed: dict[str, str] = {}
-    texts = [query.text for query in questions.queries]
-    vectors = np.asarray(encoder.encode_queries(texts), np.float32)
     with _copy(index) as trial:
         if questions.kind == NEEDS:
-            _forget_needs(trial)
-        own = {remedy.id for remedy in ViewIndex.open(trial).remedies()}
-        before = values_of(trial, encoder, questions, vectors)
-        rivals = _values_of_rivals(trial, encoder, questions, vectors)
-        for candidate in candidates:
+            listed = list_remedies(trial)
+            take_out(trial, {r["id"] for r in listed if r["kind"] not in (SCENARIOS, ADAPT)})
+        opened = ViewIndex.open(trial)
+        own = {remedy.id for remedy in opened.remedies()}
+        before = measure(trial)
+        lexical = IndexRetriever(opened, encoder, ORIGINAL).lexical()
+        runs = run_rivals(
+            Searched(opened.snapshot(ORIGINAL), lexical),
+            JudgedVectors(questions.queries, vectors, questions.qrels, fold),
+        )
+        rivals = {
+            name: evaluate(run, questions.qrels, [MEASURE, GUARD]).per_query
+            for name, run in runs.items()
+        }
+        for candidate in tried:
             announce(f"repair: trying {candidate.name}")
-            why = attempt(candidate, trial)
-            if why is None:
-                after[candidate.name] = values_of(trial, encoder, questions, vectors)
-                coverages[candidate.name] = _coverage(trial, own, questions)
+            try:
+                candidate.apply(trial)
+            except ArgusError as error:
+                failed[candidate.name] = str(error)
             else:
-                failed[candidate.name] = why
+                after[candidate.name] = measure(trial)
+                coverages[candidate.name] = _cover(trial, own, questions)
             take_out(trial, own)
     return Tried(before, after, rivals, coverages, failed)
 
 
-def _values_of_rivals(
-    index: Path, encoder: Encoder, questions: Questions, vectors: FloatArray
-) -> dict[str, PerQuery]:
-    opened = ViewIndex.open(index)
-    lexical = IndexRetriever(opened, encoder, ORIGINAL).lexical()
-    runs = rival_runs(
-        Searched(opened.snapshot(ORIGINAL), lexical),
-        JudgedVectors(questions.queries, vectors, questions.qrels, questions.fold),
-    )
-    return {
-        name: evaluate(run, questions.qrels, [MEASURE, GUARD]).per_query
-        for name, run in runs.items()
-    }
+def _cover(index: Path, but: Collection[str], questions: Questions) -> Coverage:
+    """Count the documents that have remedies of an index, without some.
 
-
-def _coverage(index: Path, but: Collection[str], questions: Questions) -> Coverage:
-    """Count the documents that have remedies of an index, but for some.
-
-    What mixes or corrects the search is of all documents.
+    A remedy that mixes or corrects the search is of all documents.
     """
-    opened = ViewIndex.open(index)
+    opened, fold = ViewIndex.open(index), questions.fold
     documents = [document.id for document in originals(opened)]
     recipes = [recipe for recipe in opened.header.recipes if recipe.remedy not in but]
     having = set(documents)
     if not any(recipe.blend is not None or recipe.corrects for recipe in recipes):
         columns = opened.snapshot().columns.select(["doc_id", "remedy"]).to_pylist()
         having = {row["doc_id"] for row in columns if row["remedy"] not in {"", *but}}
-    if questions.fold is None:
-        return cover(documents, having, questions.relevant())
-    return cover(questions.fold.ids(documents), questions.fold.ids(having), questions.relevant())
-
-
-def _forget_needs(trial: Path) -> None:
-    """Roll back what was made of needs, since some of them ask now."""
-    kinds = {r["id"]: r["kind"] for r in list_remedies(trial)}
-    take_out(trial, {remedy for remedy, kind in kinds.items() if kind not in OF_NEEDS})
+    grades = (questions.qrels[query.id] for query in questions.queries)
+    relevant = [[doc for doc, grade in of_one.items() if grade > 0] for of_one in grades]
+    if fold is None:
+        return cover(documents, having, relevant)
+    return cover(fold.ids(documents), fold.ids(having), relevant)
 
 
 @contextmanager
 def _copy(index: Path) -> Iterator[Path]:
-    """Copy an index for as long as it is tried on; vectors of texts are those of the index.
+    """Copy an index into its own folder for the trials. Copy and index share vectors of texts.
 
-    The copy lies in the index's own folder: what a killed run left, the next one removes. Raises
-    InputError where it cannot be made, ArgusError while another run tries.
+    The next run removes a copy that a killed run left. Raises InputError if the copy cannot be
+    made, ArgusError while another run tries.
     """
     busy = f"{index} is being repaired by another run; wait for it and run this again."
-    with _making(index):
+    with _refusing_unwritable(index):
         lock = take_lock(index / f"{TRIAL}.lock", busy=busy)
     with lock:
         try:
-            with _making(index), writing(index):  # not while it changes
-                trial = _copied(index)
-            with sharing(trial, check_plain(index / VECTORS)):
+            with _refusing_unwritable(index), writing(index):  # not while it changes
+                trial, vectors = ArtifactFolder(index).own(TRIAL), index / EMBEDDINGS
+                shutil.rmtree(trial, ignore_errors=True)
+                trial.mkdir()
+                vectors.mkdir(exist_ok=True)
+                for name in OWN_NAMES:
+                    if (index / name).is_dir():
+                        shutil.copytree(index / name, trial / name)
+                    elif (index / name).exists():
+                        shutil.copy2(index / name, trial / name)
+            with sharing(trial, check_plain(vectors)):
                 yield trial
         finally:
             shutil.rmtree(index / TRIAL, ignore_errors=True)
 
 
 @contextmanager
-def _making(index: Path) -> Iterator[None]:
+def _refusing_unwritable(index: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise InputError(
             f"cannot be written ({error.strerror or error})",
             expected="an index that can be repaired",
-            fix="Copy it to where you may write.",
-            where=index,
-        ) from error
+            fix="Copy it to where you may write.", where=index,
+        ) from error  # fmt: skip
 
 
-def _copied(index: Path) -> Path:
-    trial, vectors = ArtifactFolder(index).own(TRIAL), index / VECTORS
-    shutil.rmtree(trial, ignore_errors=True)
-    trial.mkdir()
-    vectors.mkdir(exist_ok=True)
-    for name in OWN_NAMES:
-        if (index / name).is_dir():
-            shutil.copytree(index / name, trial / name)
-        elif (index / name).exists():
-            shutil.copy2(index / name, trial / name)
-    return trial
+SCHEMA = pa.schema([
+    ("candidate", pa.string()), ("query_id", pa.string()), ("question", pa.string()),
+    ("ndcg10_before", pa.float64()), ("ndcg10_after", pa.float64()),
+    ("place_before", pa.int64()), ("place_after", pa.int64()),
+])  # fmt: skip
 
 
 def trial_table(before: PerQuery, after: Mapping[str, PerQuery], questions: Questions) -> pa.Table:
-    """Return one row per candidate and question, in the order of the questions."""
+    """Return one row per candidate and question, in the order of the questions.
+
+    candidate: remedy that was tried.
+    ndcg10_before, ndcg10_after: nDCG@10 of the question, without and with it.
+    place_before, place_after: rank of the first relevant document, null beyond the first 10.
+    """
+
+    def place(values: Mapping[str, float]) -> int | None:
+        return round(1 / values[FIRST]) if values[FIRST] > 0 else None
+
     rows = [
         {
             "candidate": candidate, "query_id": query.id, "question": query.text,
             "ndcg10_before": before[query.id][MEASURE], "ndcg10_after": values[query.id][MEASURE],
-            "place_before": _place(before[query.id]), "place_after": _place(values[query.id]),
+            "place_before": place(before[query.id]), "place_after": place(values[query.id]),
         }
         for candidate, values in after.items()
         for query in questions.queries
     ]  # fmt: skip
     return pa.Table.from_pylist(rows, schema=SCHEMA)
-
-
-SCHEMA = pa.schema(
-    [
-        ("candidate", pa.string()), ("query_id", pa.string()), ("question", pa.string()),
-        ("ndcg10_before", pa.float64()), ("ndcg10_after", pa.float64()),
-        ("place_before", pa.int64()), ("place_after", pa.int64()),
-    ]
-)  # fmt: skip
-"""One row per candidate and question, in the order of the questions.
-
-candidate: remedy that was tried.
-ndcg10_before, ndcg10_after: nDCG@10 of the question, without and with it.
-place_before, place_after: rank of the first relevant document; null beyond the first 10.
-"""
-
-
-def _place(values: Mapping[str, float]) -> int | None:
-    return round(1 / values[FIRST]) if values[FIRST] > 0 else None

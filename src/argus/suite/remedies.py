@@ -19,10 +19,14 @@ from argus.evaluation.systems import System
 from argus.indexes.blend import Blend
 from argus.indexes.weighing import Weight
 from argus.llm.config import ChatConfig
-from argus.remedies.blend.config import SentenceSettings
-from argus.remedies.config import ExpandConfig
-from argus.remedies.diagnosis.config import TAU, Tau
-from argus.remedies.repair.config import ReferenceConfig, SynthesizeSettings
+from argus.remedies.config import (
+    TAU,
+    ExpandConfig,
+    ReferenceConfig,
+    SentenceSettings,
+    SynthesizeSettings,
+    Tau,
+)
 from argus.repair.config import RepairConfig
 from argus.scenarios.adapt.config import AdaptConfig, Unlabelled
 from argus.scenarios.profile import COMPONENT
@@ -126,7 +130,7 @@ class Kind:
 
 
 def _blend(patient: Patient, blend: Blend, sentences: SentenceSettings) -> None:
-    from argus.remedies.blend.job import blend_index
+    from argus.remedies.blend import blend_index
 
     blend_index(patient.index, blend, sentences=sentences, encoder=patient.encoder)
 
@@ -134,7 +138,7 @@ def _blend(patient: Patient, blend: Blend, sentences: SentenceSettings) -> None:
 def _expand(
     patient: Patient, reference: ReferenceConfig, config: ExpandConfig, risk: AtRisk
 ) -> None:
-    from argus.remedies.repair.expand import expand_index
+    from argus.remedies.expansion import expand_index
 
     expand_index(
         patient.index, reference=reference, config=config, probe=risk.probe,
@@ -149,7 +153,7 @@ def _synthesize(
     risk: AtRisk,
     writer: MaybeWriter,
 ) -> None:
-    from argus.remedies.repair.synthesize import synthesize_index
+    from argus.remedies.synthesis import synthesize_index
 
     synthesize_index(
         patient.index, reference=reference, config=settings.by(writer.model), probe=risk.probe,

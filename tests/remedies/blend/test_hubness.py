@@ -4,9 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.remedies.blend import hubness as module
-from argus.remedies.blend.hubness import draw_sample, hubness
-from argus.remedies.blend.smoothing import smoothed
+from argus.remedies import blend_parts as module
+from argus.remedies.blend_parts import hubness, smooth
 from tests.support.draws import examples
 
 
@@ -54,20 +53,13 @@ def test_copies_of_a_document_do_not_make_each_other_hubs():
     assert hubness(documents, sentences, of_one)[1] > copied[1]
 
 
-def test_a_sample_is_drawn_by_its_seed():
-    assert draw_sample(10, 0).tolist() == list(range(10))
-    first, again, other = draw_sample(9_000, 1), draw_sample(9_000, 1), draw_sample(9_000, 2)
-    assert len(set(first.tolist())) == 3_000
-    assert first.tolist() == again.tolist() != other.tolist()
-
-
 def test_smoothing_moves_a_document_towards_its_five_nearest():
     rng = np.random.default_rng(2)
     documents = unit(rng.normal(size=(40, 8)))
-    moved = smoothed(documents, 0.4)
+    moved = smooth(documents, 0.4)
     cosines = documents @ documents.T
     for d in range(40):
         nearest = np.argsort(-np.where(np.arange(40) == d, -2, cosines[d]))[:5]
         by_hand = documents[d] + 0.4 * documents[nearest].mean(axis=0)
         np.testing.assert_allclose(moved[d], by_hand / np.linalg.norm(by_hand), atol=1e-5)
-    assert np.array_equal(smoothed(documents[:1], 0.4), documents[:1])
+    assert np.array_equal(smooth(documents[:1], 0.4), documents[:1])

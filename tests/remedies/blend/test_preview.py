@@ -8,9 +8,9 @@ from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.indexes.views import ViewIndex
-from argus.remedies.blend import preview
-from argus.remedies.blend.job import blend_index
-from argus.remedies.blend.preview import preview_blend
+from argus.remedies import blend_search
+from argus.remedies.blend import blend_index
+from argus.remedies.blend_search import preview_blend
 from tests.remedies.blend.test_job import TEXTS
 
 QUESTIONS = ("forget the oldest entries", "opened as plain files are", "known as a queue")
@@ -46,7 +46,7 @@ def test_the_rank_is_the_one_that_the_blend_brings_once_it_is_added(built, minil
 
 
 def test_few_sentences_are_embedded_the_wanted_documents_first(built, minilm, monkeypatch):
-    monkeypatch.setattr(preview, "SENTENCES", 3)
+    monkeypatch.setattr(blend_search, "PREVIEW_SENTENCES", 3)
     told = preview_blend(QUESTIONS[0], "deque", open_retriever(built, minilm))
     assert (told.documents, told.sentences) == (1, 3)
 

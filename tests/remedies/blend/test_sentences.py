@@ -3,7 +3,7 @@
 import pytest
 
 from argus.data.types import Document
-from argus.remedies.blend.sentences import LONGEST, sentence_views, windows_of
+from argus.remedies.blend_parts import MAX_SENTENCE_CHARS, sentence_views, split_document
 
 
 def texts(document, most=100):
@@ -29,7 +29,7 @@ def test_a_template_joins_title_and_sentence_as_it_joins_the_text():
 @pytest.mark.parametrize("text", ["word", "", "A single sentence of a few words.", "... !!! ---"])
 def test_one_sentence_or_none_makes_no_view(text):
     views = sentence_views([Document("d", text, "Title")], "r", 100)
-    assert (views.views, views.none) == ([], 1)
+    assert (views.views, views.without) == ([], 1)
 
 
 def test_scripts_without_spaces_have_sentences():
@@ -39,18 +39,18 @@ def test_scripts_without_spaces_have_sentences():
 
 def test_tables_and_code_are_cut_at_line_ends_and_lose_no_word():
     rows = [f"row{i} | {'cell ' * 10}| {i}" for i in range(60)]
-    windows = list(windows_of(Document("d", "\n".join(rows))))
+    windows = list(split_document(Document("d", "\n".join(rows))))
     assert len(windows) == 60
     assert " ".join(windows).split() == " ".join(rows).split()
 
 
 def test_a_line_without_end_is_cut_between_words():
     words = [f"w{i}" for i in range(2_000)]
-    windows = list(windows_of(Document("d", " ".join(words))))
-    assert max(map(len, windows)) <= LONGEST
+    windows = list(split_document(Document("d", " ".join(words))))
+    assert max(map(len, windows)) <= MAX_SENTENCE_CHARS
     assert " ".join(windows).split() == words
-    unbroken = list(windows_of(Document("d", "x" * 2_000)))
-    assert "".join(unbroken) == "x" * 2_000 and max(map(len, unbroken)) <= LONGEST
+    unbroken = list(split_document(Document("d", "x" * 2_000)))
+    assert "".join(unbroken) == "x" * 2_000 and max(map(len, unbroken)) <= MAX_SENTENCE_CHARS
 
 
 def test_of_ten_thousand_sentences_neighbours_are_joined():

@@ -5,9 +5,9 @@ import pytest
 from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
 from argus.knowledge.config import GazetteerConfig
-from argus.remedies.diagnosis.job import diagnose
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.reference import make_finder, open_probe, read_passages
+from argus.remedies.config import ReferenceConfig
+from argus.remedies.diagnosis import diagnose
+from argus.remedies.reference import read_passages
 from argus.retrievability.probes import load_default, load_probe, save_probe
 from tests.support.diagnosing import BERN, CAPITALS, SentenceOnly, jsonl, probe_for, table
 
@@ -18,15 +18,6 @@ def refusal(tmp_path, minilm, corpus=BERN, *, error=InputError, **options):
     with pytest.raises(error) as refused:
         diagnose(corpus, out=tmp_path / "out", **options)
     return str(refused.value)
-
-
-def test_two_documents_of_one_id_are_refused(tmp_path, minilm):
-    message = refusal(tmp_path, minilm, [Document("d", "Bern"), Document("d", "Thun")])
-    assert message == (
-        "corpus: two documents have the id 'd'; expected one document per id. "
-        "Remove or rename one of the two."
-    )
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("tau", [float("nan"), -1, 2])
@@ -49,15 +40,6 @@ def test_a_knowledge_base_without_titles_is_refused(tmp_path, minilm):
         reference=ReferenceConfig(kb=(kb,), mentions="capitals"),
     )  # fmt: skip
     assert found.summary["entities"]["total"] == 2, "where names come from elsewhere it will do"
-
-
-def test_an_empty_or_missing_knowledge_base_is_named(tmp_path, minilm):
-    empty = jsonl(tmp_path / "kb.jsonl", [])
-    message = refusal(tmp_path, minilm, reference=ReferenceConfig(kb=(empty,)))
-    assert message.startswith(f"{empty}: no document in it")
-    gone = tmp_path / "gone.jsonl"
-    message = refusal(tmp_path, minilm, reference=ReferenceConfig(kb=(gone,)))
-    assert message.startswith(f"{gone}: no such file or folder")
 
 
 def test_a_knowledge_base_of_common_words_says_what_to_change(tmp_path, minilm):
@@ -86,12 +68,6 @@ def test_the_gazetteer_needs_a_knowledge_base(tmp_path):
             ReferenceConfig(mentions=wrong)
 
 
-def test_a_models_name_is_taken_without_white_space(tmp_path):
-    config = ReferenceConfig(mentions="ner: no/such-model ")
-    with pytest.raises(InputError, match=r"`hf download no/such-model` and give the folder"):
-        make_finder(config, [], [])
-
-
 def test_names_left_out_are_in_summary_and_report(tmp_path, minilm):
     rows = [{"_id": str(i), "title": t, "text": "a bear"} for i, t in enumerate(
         ["Bern", "Bear", "It", "Us"])]  # fmt: skip
@@ -103,12 +79,6 @@ def test_names_left_out_are_in_summary_and_report(tmp_path, minilm):
     shown = result.report.read_text(encoding="utf-8")
     assert "3 names of the knowledge base were not looked for: " in shown
     assert "1 common words, 2 too short" in shown
-
-
-def test_no_names_left_out_are_not_mentioned(tmp_path, minilm):
-    result = diagnose(BERN, out=tmp_path / "out", reference=CAPITALS, encoder=minilm)
-    assert result.summary["finder"] == {"name": "capitalised-names", "left_out": {}}
-    assert "were not looked for" not in result.report.read_text(encoding="utf-8")
 
 
 def test_ids_of_several_knowledge_bases_are_told_apart(tmp_path, minilm):
@@ -130,13 +100,6 @@ def test_a_probe_of_another_encoder_is_refused_with_both_named(tmp_path, minilm)
     assert message.startswith(f"{folder} is a probe of another encoder")
     assert other in message and minilm.fingerprint in message and "argus probe fit" in message
     assert not (tmp_path / "out" / "diagnosis.parquet").exists()
-
-
-def test_a_probe_of_another_precision_is_taken(tmp_path, minilm):
-    other = minilm.fingerprint.replace("precision=float32", "precision=bfloat16")
-    assert other != minilm.fingerprint
-    probe = probe_for(minilm, fingerprint=other)
-    assert open_probe(probe, minilm) is probe
 
 
 def test_a_folder_without_a_probe_is_refused_at_once(tmp_path, minilm):

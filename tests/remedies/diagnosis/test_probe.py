@@ -2,26 +2,17 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from argus.data.types import Document, Span, State
-from argus.errors import InputError
-from argus.knowledge.gazetteer import Gazetteer
-from argus.remedies.diagnosis.config import TAU
-from argus.remedies.diagnosis.diagnose import (
+from argus.remedies.diagnosis import (
     UNREAD,
     beyond_window,
     diagnose_documents,
-    predicted,
-    share_below,
 )
-from argus.retrievability.probes import Probe, load_default
 from argus.retrievability.probes.domain import fit_domain
-from argus.retrievability.probes.estimators import RidgeProbe
-from argus.retrievability.probes.probe import ProbeMismatch
 from tests.support.diagnosing import (
     by_entity,
     probe_for,
@@ -34,39 +25,6 @@ from tests.support.draws import examples
 
 LONG = "The river runs past the old mill and the church on the hill. " * 40
 FAR = f"{LONG}Near its end lies Lake Geneva."
-
-
-def test_a_fitted_probe_abstains_from_unlike_texts(wiki2, minilm, store):
-    once = [d for d in wiki2[:300] if "(" not in d.title and d.text.count(d.title) == 1][:120]
-    documents = [Document(d.id, d.text) for d in once]
-    starts = [d.text.index(d.title) for d in once]
-    spans = [Span(at, at + len(d.title)) for at, d in zip(starts, once, strict=True)]
-    vectors = minilm.encode_spans([d.content for d in documents], spans)
-    lengths = np.array([min(len(d.content) / 1000, 1) for d in documents])
-    model = RidgeProbe(alpha=0.1).fit(vectors, lengths).model_
-    domain = fit_domain(vectors[:80], vectors[80:])  # one in a hundred of the held out is outside
-    probe = Probe(model, domain, minilm.fingerprint, "span", minilm.dim, 50, 800)
-    outside = int(np.argmax(domain.scores(vectors[80:]))) + 80
-    usual = int(np.argmin(domain.scores(vectors[80:]))) + 80
-    chosen = [documents[usual], documents[outside]]
-    finder = titled(once[usual].title, once[outside].title, common_words=True)
-    found = diagnose_documents(chosen, finder, minilm, store, probe, tau=1.0)
-    inside, silent = found.risks
-    assert inside.rps == pytest.approx(probe.estimate(vectors[[usual]])[0], abs=1e-5)
-    assert inside.state is State.MEASURED
-    assert (silent.state, silent.rps) == (State.NOT_APPLICABLE, None)
-    assert silent.reason == "beyond the probe's training region"
-    assert list(found.flagged()) == [inside.doc_id], "where the probe is silent nothing is flagged"
-
-
-def test_the_shipped_probe_abstains_from_source_code(minilm, store):
-    text = "He wrote C++ (language) and a.b* with [x] in code."
-    finder = titled("C++ (language)", "a.b*")
-    found = diagnose_documents(
-        [Document("d", text)], finder, minilm, store, load_default(minilm.fingerprint)
-    )
-    assert [risk.state for risk in found.risks] == [State.NOT_APPLICABLE] * 2
-    assert found.flagged() == {} and share_below(found) is None
 
 
 def test_the_occurrences_within_the_region_decide(minilm, probe, store):
@@ -83,34 +41,6 @@ def test_the_occurrences_within_the_region_decide(minilm, probe, store):
     inside = spans[0] if inner < outer else spans[1]
     expected = probe.estimate(minilm.encode_spans([text], [inside]))[0]
     assert risk.rps == pytest.approx(expected, abs=1e-5)
-
-
-def test_a_probe_of_another_encoder_is_refused(minilm, probe, store):
-    other = replace(probe, fingerprint="sentence-transformers:other@1 dim=384 precision=float32 x")
-    with pytest.raises(ProbeMismatch) as refused:
-        diagnose_documents([Document("d", "Bern")], titled("Bern"), minilm, store, other)
-    message = str(refused.value)
-    assert message.startswith("the probe given is a probe of another encoder")
-    assert other.fingerprint in message and minilm.fingerprint in message
-    assert "argus probe fit" in message
-    assert len(store) == 0
-
-
-def test_a_probe_of_another_pooling_is_refused(minilm, probe, sentences, store):
-    for encoder, given_probe, named in (
-        (minilm, probe_for(sentences), "a probe of sentence-pooled vectors, given span-pooled"),
-        (sentences, probe, "a probe of span-pooled vectors, given sentence-pooled"),
-    ):
-        with pytest.raises(InputError, match=named):
-            diagnose_documents([Document("d", "Bern")], titled("Bern"), encoder, store, given_probe)
-
-
-def test_the_shipped_probe_serves_the_default_encoder(wiki2, minilm, store):
-    shipped = load_default(minilm.fingerprint)
-    found = diagnose_documents(wiki2[:40], Gazetteer.from_documents(wiki2), minilm, store, shipped)
-    values = predicted(found)
-    assert len(values) > 0.8 * len(found.risks), "wiki text is within its region"
-    assert 0 <= values.min() < TAU < values.max() <= 1
 
 
 # ---- encoders that pool sentences ----------------------------------------------------------------

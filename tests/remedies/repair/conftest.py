@@ -3,7 +3,7 @@
 import pytest
 
 from argus.llm import ChatConfig
-from argus.remedies.repair.config import SynthesizeConfig
+from argus.remedies.config import SynthesizeConfig
 from tests.support.synthesizing import answering, good
 
 

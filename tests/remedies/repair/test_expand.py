@@ -8,15 +8,12 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from argus.corpora.opening import read_corpus
-from argus.data.types import Document, Span
-from argus.errors import ArgusError, EncodingError
+from argus.data.types import Span
+from argus.errors import EncodingError
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
-from argus.remedies.config import PAPER, ROBUST
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.expand import expand_index
-from argus.remedies.repair.remedy import rollback
+from argus.remedies.config import PAPER, ROBUST, ReferenceConfig
+from argus.remedies.undo import rollback
 from argus.retrievability.probes import load_default
 from tests.support.repairs import rank, scored, top
 
@@ -138,47 +135,6 @@ def test_the_receipt_says_what_plain_loops_say(repairable, index, config):
     assert len(csv) == 17
 
 
-@pytest.mark.slow
-def test_the_receipt_of_real_documents_says_what_plain_loops_say(shared, minilm, tmp_path):
-    whole = read_corpus(shared("wiki2"), limit=80)
-    passages = [Document(p.id, p.text[:400], p.title) for p in whole]
-    kb = tmp_path / "kb.jsonl"
-    rows = ({"_id": p.id, "title": p.title, "text": p.text} for p in passages)
-    kb.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    built = build_index(passages[:10], out=tmp_path / "index", encoder=minilm)
-    result = expand_index(
-        built.index.path,
-        reference=ReferenceConfig(kb=(kb,), mentions="gazetteer"),
-        config=PAPER,
-        encoder=minilm,
-        k=3,
-    )
-    summary = agrees(result, minilm, 3, {p.id: p.title for p in passages})
-    assert 0 < summary["counts"]["views_about_own_subject"] < summary["counts"]["views"]
-    assert summary["counts"]["views"] > 10
-    assert summary["neighbours_fallen"] > 0
-
-
-def test_the_papers_views_leave_the_original_served(repairable, index):
-    result = repairable.expand(index, config=PAPER)
-    known = {p["_id"]: p["text"] for p in repairable.passages}
-    for view in result.index.snapshot().views:
-        if view.kind == "original":
-            assert view.text == repairable.texts[view.doc_id]
-            continue
-        source = json.loads(view.source)
-        assert view.kind == "expansion"
-        assert source["entity"] in repairable.texts[view.doc_id]
-        assert view.text == f"{repairable.texts[view.doc_id]} {known[source['passage']]}"
-    assert result.index.document("swim").text == repairable.texts["swim"]
-    per_entity = {}
-    for view in result.index.snapshot().views:
-        if view.kind == "expansion":
-            key = (view.doc_id, json.loads(view.source)["entity"])
-            per_entity[key] = per_entity.get(key, 0) + 1
-    assert set(per_entity.values()) <= {1, 2}
-
-
 def test_judged_queries_are_evaluated_before_and_after(repairable, index):
     result = repairable.expand(
         index, config=PAPER, queries=repairable.queries, qrels=repairable.qrels
@@ -216,20 +172,6 @@ def test_the_same_repair_twice_has_the_same_receipt(repairable, index):
     assert ViewIndex.open(index).version == version
     assert without_times(again) == without_times(first)
     assert (again.folder / "receipt.parquet").read_bytes() == receipt
-
-
-def test_wherever_the_files_lie_it_is_the_same_repair(repairable, index, tmp_path, monkeypatch):
-    first = repairable.expand(index)
-    other = tmp_path / "elsewhere.jsonl"
-    other.write_bytes(repairable.kb.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    relative = ReferenceConfig(kb=(other.relative_to(tmp_path),))
-    again = repairable.expand(index, reference=relative, out=tmp_path / "out", k=3)
-    assert again.remedy == first.remedy
-    assert [r.id for r in again.index.remedies()] == [first.remedy]
-    assert again.folder == tmp_path / "out"
-    assert again.summary["made"] == first.summary["made"]
-    assert again.summary["k"] == 3
 
 
 def other_probe(encoder):
@@ -295,48 +237,6 @@ def test_views_that_cannot_be_embedded_are_counted_and_left_out(repairable, tmp_
     ]
     assert {row["doc_id"] for row in unrepaired} == {"swim"}
     assert all(row["rps_before"] == row["rps_after"] for row in unrepaired)
-
-
-def test_where_no_view_can_be_embedded_nothing_is_added(repairable, tmp_path):
-    index = repairable.copy(tmp_path / "index", store=False)
-    before = repairable.answers(index)
-    with pytest.raises(
-        ArgusError, match=r"none of 16 views could be embedded \(cannot embed ' '\)"
-    ):
-        repairable.expand(index, encoder=Refusing(repairable.encoder, " "))
-    assert repairable.answers(index) == before
-    assert ViewIndex.open(index).remedies() == []
-
-
-def test_later_documents_are_repaired_against_their_own_state(repairable, index):
-    from argus.indexes.job import add_documents
-
-    first = repairable.expand(index)
-    new = Document("quay", "The quay of Basel is lined with plane trees.")
-    add_documents(index, [new], encoder=repairable.encoder)
-    second = repairable.expand(index, queries=repairable.queries, qrels=repairable.qrels)
-    assert [r.id for r in second.index.remedies()] == [first.remedy, second.remedy]
-    rows = pq.read_table(second.folder / "receipt.parquet").to_pylist()
-    quay = next(row for row in rows if row["doc_id"] == "quay")
-    # Before, the document was there with its own text, and so were the views of the first remedy.
-    views = [v for v in second.index.snapshot().views if second.remedy not in v.id]
-    assert any(first.remedy in v.id for v in views)
-    vectors = repairable.encoder.encode_documents([v.text for v in views])
-    query = repairable.encoder.encode_queries(["Basel"])[0]
-    assert quay["rank_before"] == rank(scored(views, vectors, query), "quay")
-    found = json.loads((second.folder / "summary.json").read_text())["evaluation"]
-    before, after = found["systems"]
-    assert before["name"] == f"{index}@before:{second.remedy}"
-    assert before["documents"] == after["documents"] == 14
-    # What the first remedy did for the judged questions is not credited to the second.
-    gains = []
-    for query in repairable.queries:
-        asked = repairable.encoder.encode_queries([query.text])[0]
-        [gold] = repairable.qrels[query.id]
-        gains.append(1 / math.log2(1 + rank(scored(views, vectors, asked), gold)))
-    gains = [g if g >= 1 / math.log2(11) else 0 for g in gains]
-    assert before["measures"]["nDCG@10"] == pytest.approx(np.mean(gains), abs=1e-6)
-    assert after["measures"]["nDCG@10"] == pytest.approx(before["measures"]["nDCG@10"])
 
 
 class Deaf(Refusing):

@@ -5,11 +5,8 @@ import pytest
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
 from argus.knowledge.capitals import CapitalisedNames
-from argus.remedies.config import PAPER
-from argus.remedies.paper import BEYOND, NER_MODEL, paper_lines, paper_notes
-from argus.remedies.repair.config import ReferenceConfig, SynthesizeConfig
-from argus.remedies.repair.remedy import list_remedies
-from tests.support.synthesizing import answering, good
+from argus.remedies.config import NER_MODEL, PAPER, ReferenceConfig, SynthesizeConfig
+from argus.remedies.paper import BEYOND, describe_differences, list_differences
 
 MODELS = []
 
@@ -24,7 +21,7 @@ class Tagger(CapitalisedNames):
 @pytest.fixture
 def tagger(monkeypatch):
     MODELS.clear()
-    monkeypatch.setattr("argus.remedies.repair.reference.TokenClassifier", Tagger)
+    monkeypatch.setattr("argus.remedies.reference.TokenClassifier", Tagger)
 
 
 @pytest.fixture
@@ -84,23 +81,9 @@ def test_where_the_model_is_not_at_hand_the_error_says_how_to_get_it(
 
 
 def test_notes_name_every_setting_that_differs():
-    own = paper_notes("expansion", mentions=f"ner:{NER_MODEL}", tau=0.3)
+    own = list_differences("expansion", mentions=f"ner:{NER_MODEL}", tau=0.3)
     assert own["unlike"] == []
-    other = paper_notes("synthesis", mentions="ner:x", tau=0.5, k_aug=3)
+    other = list_differences("synthesis", mentions="ner:x", tau=0.5, k_aug=3)
     assert len(other["unlike"]) == 3 and "k_aug" not in " ".join(other["unlike"])
     assert any(line.startswith("the guard") for line in other["beyond"])
-    assert "not as published" in next(paper_lines(other))
-
-
-def test_an_unknown_preset_of_a_synthesis_is_refused():
-    with pytest.raises(InputError, match="--preset: preset 'bold'; expected one of paper, robust"):
-        SynthesizeConfig(preset="bold")
-
-
-def test_the_two_presets_of_one_index_stand_side_by_side(
-    repairable, index, known, tagger, endpoint
-):
-    endpoint.behave = answering(good)
-    repairable.expand(index, reference=known)
-    repairable.expand(index, reference=known, config=PAPER)
-    assert [r["kind"] for r in list_remedies(index)] == ["expand", "expand"]
+    assert "not as published" in next(describe_differences(other))

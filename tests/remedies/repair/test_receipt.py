@@ -14,41 +14,10 @@ from argus.indexes.answering import search_index
 from argus.indexes.job import add_documents, build_index
 from argus.indexes.views import ViewIndex
 from argus.remedies.config import PAPER
-from argus.remedies.repair.receipt import check_judged, states, views_of
+from argus.remedies.remedy_result import check_judged
 from argus.retrievability.probes import load_default
 from tests.support.repairs import receipt
 from tests.support.results import shown, sizes
-
-
-def test_before_is_after_less_the_views_of_the_remedy(repairable, index):
-    first = repairable.expand(index).remedy
-    second = repairable.expand(index, config=PAPER).remedy
-    opened = ViewIndex.open(index)
-    for remedy, earlier in ((first, "original"), (second, first)):
-        before, after = states(opened, remedy)
-        for state in (earlier, f"before:{remedy}"):
-            expected = opened.snapshot(state)
-            assert before.columns["id"].to_pylist() == expected.columns["id"].to_pylist()
-            np.testing.assert_array_equal(before.vectors, expected.vectors)
-        added = [v for group in views_of(after, remedy).values() for v in group]
-        assert {v.id for v in after.views} == {v.id for v in before.views} | {v.id for v in added}
-        assert all(remedy in view.id for view in added)
-
-
-def test_documents_between_two_repairs_are_in_both_states(repairable, index):
-    first = repairable.expand(index).remedy
-    add_documents(index, [Document("new", "Basel is old.")], encoder=repairable.encoder)
-    opened = ViewIndex.open(index)
-    assert "new" not in opened.snapshot(first).doc_ids
-    second = repairable.expand(index).remedy
-    opened.refresh()
-    before, after = states(opened, second)
-    assert before.doc_ids == after.doc_ids
-    assert "new" in before.doc_ids
-    assert any(first in view.id for view in before.views)
-    named = opened.snapshot(f"before:{second}")
-    assert named.columns["id"].to_pylist() == before.columns["id"].to_pylist()
-    np.testing.assert_array_equal(named.vectors, before.vectors)
 
 
 def test_the_state_before_a_repair_can_be_named_everywhere(repairable, index, tmp_path):
@@ -75,15 +44,6 @@ def test_the_state_before_a_repair_can_be_named_everywhere(repairable, index, tm
     for unknown in ("before:", "before:x", f"before:before:{second}"):
         with pytest.raises(InputError, match=rf"unknown remedy .*expected one of {first}, "):
             opened.snapshot(unknown)
-
-
-def test_a_later_repair_leaves_an_earlier_receipt_alone(repairable, index):
-    first = repairable.expand(index)
-    rows = receipt(first)
-    repairable.expand(index, config=PAPER)
-    again = repairable.expand(index)
-    assert again.remedy == first.remedy
-    assert receipt(again) == rows
 
 
 def test_an_entity_is_read_where_the_document_mentions_it(repairable, tmp_path):
@@ -167,19 +127,6 @@ def test_the_evaluation_is_that_of_the_two_states_by_name(repairable, index, tmp
     )
     assert ours["config"] == theirs["config"]
     assert [*ours["inputs"]] == [*theirs["inputs"]] == ["corpus", "diagnosis"]
-
-
-def test_files_of_judged_queries_are_in_the_manifest(repairable, index, tmp_path):
-    queries, qrels = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"
-    queries.write_text(
-        "".join(json.dumps({"_id": q.id, "text": q.text}) + "\n" for q in repairable.queries)
-    )
-    lines = [f"{q}\t{doc}\t1\n" for q, docs in repairable.qrels.items() for doc in docs]
-    qrels.write_text("query-id\tcorpus-id\tscore\n" + "".join(lines))
-    result = repairable.expand(index, queries=queries, qrels=qrels)
-    manifest = json.loads((result.folder / "manifest.json").read_text())
-    assert {"queries", "qrels"} <= set(manifest["evaluation"]["inputs"])
-    assert manifest["remedy"]["inputs"]["kb 1"]["file"].endswith("kb.jsonl")
 
 
 def test_a_receipt_shows_its_figures(repairable, index, monkeypatch):

@@ -7,23 +7,15 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from argus.data.types import Document
-from argus.encoders import EmbeddingStore
 from argus.errors import ArgusError, FingerprintMismatch, InputError, Location
-from argus.indexes.job import add_documents, build_index, delete_documents
-from argus.indexes.originals import originals, titled
+from argus.indexes.job import add_documents, delete_documents
 from argus.indexes.views import ViewIndex
-from argus.remedies.config import PAPER, ROBUST
-from argus.remedies.repair.config import ReferenceConfig
-from argus.remedies.repair.remedy import list_remedies, rollback
-from argus.retrievability.probes import load_default, save_probe
-from tests.support.draws import examples
+from argus.remedies.config import PAPER, ROBUST, ReferenceConfig
+from argus.remedies.undo import list_remedies, rollback
 from tests.support.repairs import receipt, remedies
 
 
@@ -72,15 +64,6 @@ def test_of_two_repairs_the_first_can_be_rolled_back_alone(repairable, index, tm
     assert not repairable.expand(index, config=PAPER).summary["added"]
     rollback(index, paper.remedy)
     assert repairable.answers(index) == before
-
-
-def test_a_broken_note_of_another_repair_is_in_nobodys_way(repairable, index):
-    robust, paper = repairable.expand(index), repairable.expand(index, config=PAPER)
-    (index / "remedies" / robust.remedy / "made.json").write_text("{")
-    assert [r["kind"] for r in list_remedies(index)] == [None, "expand"]
-    assert rollback(index, paper.remedy)["relied_on_by"] == []
-    assert remedies(index) == [robust.remedy]
-    assert (index / "remedies" / paper.remedy / "rolled_back.json").is_file()
 
 
 def test_a_damaged_note_names_its_field(repairable, index):
@@ -154,54 +137,12 @@ def test_the_out_folder_has_the_receipt_too(repairable, index, tmp_path):
     assert (kept / "rolled_back.json").is_file()
 
 
-def test_the_manifest_says_what_the_repair_was_made_of(repairable, index):
-    result = repairable.expand(index)
-    manifest = json.loads((result.folder / "manifest.json").read_text())["remedy"]
-    assert manifest["config"]["preset"] == "robust"
-    assert manifest["config"]["finder"].startswith("gazetteer names=11 ")
-    assert re.fullmatch("mlp [0-9a-f]{16}", manifest["config"]["probe"])
-    assert manifest["encoder"]["fingerprint"] == repairable.encoder.fingerprint
-    assert set(manifest["timings_s"]) >= {"making views", "adding views", "writing the receipt"}
-
-
 def test_an_index_of_another_encoder_is_refused(repairable, tmp_path):
     other = ViewIndex.create(tmp_path / "i", fingerprint="another", dim=384, encoder={})
     with pytest.raises(FingerprintMismatch, match="stored: another"):
         repairable.expand(other.path)
     with pytest.raises(InputError, match="does not name an encoder that can be loaded"):
         repairable.expand(other.path, encoder=None)
-
-
-def test_a_probe_of_another_encoder_or_no_probe_is_refused(repairable, index, tmp_path):
-    probe = load_default(repairable.encoder.fingerprint, "span")
-    wrong = save_probe(dataclasses.replace(probe, fingerprint="another"), tmp_path / "probe")
-    with pytest.raises(ArgusError, match=f"{wrong} is a probe of another encoder"):
-        repairable.expand(index, probe=wrong)
-    whole = save_probe(dataclasses.replace(probe, pooling="sentence"), tmp_path / "sentence")
-    with pytest.raises(InputError, match="a probe of sentence-pooled vectors"):
-        repairable.expand(index, probe=whole)
-    with pytest.raises(InputError, match=r"no probe\.json in it"):
-        repairable.expand(index, probe=index)
-    assert not (index / "remedies").exists()
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ("", "no document|no record|empty"),
-        ('{"_id": "a", "text": "Bern is old."}\n', "none of 1 documents .* has a title"),
-        ('{"_id": "a", "title": "Bern"}\n', "text"),
-        ("nonsense\n", "line 1"),
-    ],
-)
-def test_a_knowledge_base_that_holds_nothing_to_use_is_named(
-    repairable, index, tmp_path, lines, message
-):
-    kb = tmp_path / "kb.jsonl"
-    kb.write_text(lines)
-    with pytest.raises(InputError, match=message):
-        repairable.expand(index, reference=ReferenceConfig(kb=(kb,)))
-    assert not (index / "remedies").exists()
 
 
 def test_where_nothing_is_at_risk_it_is_said_and_nothing_changes(repairable, index, tmp_path):
@@ -214,13 +155,6 @@ def test_where_nothing_is_at_risk_it_is_said_and_nothing_changes(repairable, ind
     with pytest.raises(ArgusError, match=r"no entity was found in its documents\. Check that --kb"):
         repairable.expand(index, reference=ReferenceConfig(kb=(kb,)))
     assert not (index / "remedies").exists()
-
-
-def test_a_probe_that_knows_none_of_the_entities_says_so(repairable, index):
-    probe = load_default(repairable.encoder.fingerprint, "span")
-    narrow = dataclasses.replace(probe.domain, threshold=-1e9)
-    with pytest.raises(ArgusError, match=r"none of its 16 entities could be predicted .*region"):
-        repairable.expand(index, probe=dataclasses.replace(probe, domain=narrow))
 
 
 def test_where_no_view_can_be_made_nothing_changes(repairable, index, tmp_path):
@@ -311,75 +245,3 @@ def test_remedies_are_listed_with_what_they_are(repairable, index):
     assert all(re.match(r"20\d\d-\d\d-\d\dT", r["at"]) for r in listed)
     shutil.rmtree(one.folder)
     assert list_remedies(index)[0] | {"kind": "expand", "at": listed[0]["at"]} == listed[0]
-
-
-def test_a_state_of_an_index_cannot_be_repaired_or_rolled_back(repairable, index):
-    with pytest.raises(InputError, match="expected the folder alone"):
-        repairable.expand(f"{index}@original")
-    with pytest.raises(InputError, match="expected the folder alone"):
-        rollback(f"{index}@original", "x")
-
-
-TITLED = st.tuples(
-    st.text("Ab \n'-字", max_size=5), st.sampled_from(["", "{} ", "{}", "{}'s "]),
-    st.text("Ab \n'-字", max_size=8),
-)  # fmt: skip
-
-
-@settings(max_examples=examples(300), deadline=None)
-@given(TITLED)
-def test_a_document_read_from_an_index_is_its_text_and_its_title(parts):
-    title, opening, rest = parts
-    document = Document("d", opening.format(title) + rest, title)
-    read = titled(Document("d", document.content, document.title))
-    assert read.content == document.content
-    assert read.title == title
-    other = titled(Document("d", document.content, "Something else"))
-    assert (other.content, other.title) == (document.content, "")
-
-
-def test_the_originals_of_an_index_keep_their_titles(repairable, tmp_path):
-    documents = [
-        Document("a", "It lies on the Aare.", "Bern"),
-        Document("b", "Bern lies on the Aare.", "Bern"),
-        Document("c", "Bern lies on the Aare.", ""),
-        Document("d", "", "Bern"),
-    ]
-    built = build_index(documents, out=tmp_path / "i", encoder=repairable.encoder)
-    read = originals(built.index)
-    assert [(d.id, d.title) for d in read] == [(d.id, d.title) for d in documents]
-    assert [d.content for d in read] == [d.content for d in documents]
-    assert {d.id: d.content for d in read} == {v.id: v.text for v in built.index.snapshot().views}
-
-
-def test_no_index_and_an_empty_index_are_refused(repairable, tmp_path):
-    with pytest.raises(InputError, match="no such folder"):
-        repairable.expand(tmp_path / "none")
-    with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
-        repairable.expand(tmp_path)
-    fingerprint = repairable.encoder.fingerprint
-    empty = ViewIndex.create(tmp_path / "empty", fingerprint=fingerprint, dim=384)
-    with pytest.raises(ArgusError, match="no document has its own text in the index"):
-        repairable.expand(empty.path)
-    assert np.shape(empty.snapshot().vectors) == (0, 384)
-
-
-def test_an_index_is_not_repaired_twice_at_once(repairable, index):
-    fingerprint = repairable.encoder.fingerprint
-    with (
-        EmbeddingStore(index / "embeddings", fingerprint=fingerprint, dim=384),
-        pytest.raises(ArgusError, match="is in use by another run"),
-    ):
-        repairable.expand(index)
-    assert repairable.expand(index).summary["counts"]["views"] == 16
-
-
-def test_a_lock_that_cannot_be_taken_is_told_by_a_rollback(repairable, index):
-    remedy = repairable.expand(index).remedy
-    lock = index / "lock"
-    lock.unlink(missing_ok=True)
-    lock.mkdir()
-    with pytest.raises(InputError, match="cannot be written"):
-        rollback(index, remedy)
-    lock.rmdir()
-    assert rollback(index, remedy)["views_removed"]

@@ -18,14 +18,14 @@ import dataclasses, os, signal, sys
 from pathlib import Path
 
 import argus.encoders.store as store
-import argus.remedies.repair.expand as expand
+import argus.remedies.expansion as expand
 from argus.remedies.config import ROBUST
-import argus.remedies.repair.receipt as receipt
-import argus.remedies.repair.remedy as remedy
+import argus.remedies.receipt as receipt
+import argus.remedies.repair as remedy
 from argus.data.folders import ArtifactFolder
 from argus.encoders import EncoderConfig, load_encoder
 from argus.indexes.views import ViewIndex
-from argus.remedies.repair.config import ReferenceConfig
+from argus.remedies.config import ReferenceConfig
 
 
 def die(*_, **__):
@@ -61,7 +61,7 @@ STAGES = {
     "embedding": lambda: setattr(remedy, "embed", vectors_without_keys),
     "adding": lambda: setattr(ViewIndex, "_batches", half_added),
     "added": lambda: after(ViewIndex, "add"),
-    "receipt": lambda: setattr(receipt, "write_receipt", die),
+    "receipt": lambda: setattr(receipt, "rank_risks", die),
     "summary": lambda: after(ArtifactFolder, "write_section", lambda *a: a[2] == "remedy"),
     "report": lambda: setattr(receipt, "write_report", die),
 }
@@ -170,7 +170,7 @@ def test_a_full_disk_before_views_are_added_changes_nothing(
 def test_a_full_disk_while_the_receipt_is_written_loses_nothing(
     repairable, index, full_disk, monkeypatch, undisturbed, file
 ):
-    import argus.remedies.repair.receipt as module
+    import argus.remedies.receipt as module
 
     whole, intact = undisturbed[True]
     if file == "report.html":

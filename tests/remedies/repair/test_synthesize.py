@@ -2,17 +2,16 @@
 
 import json
 
-import pyarrow.parquet as pq
 import pytest
 
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
 from argus.indexes.job import build_index
 from argus.indexes.views import ViewIndex
-from argus.llm import LanguageModelError, Ledger
-from argus.remedies.repair.config import SynthesizeConfig
-from argus.remedies.repair.remedy import rollback
-from argus.remedies.repair.synthesize import estimate_synthesis
+from argus.llm import LanguageModelError
+from argus.remedies.config import SynthesizeConfig
+from argus.remedies.synthesis import estimate_synthesis
+from argus.remedies.undo import rollback
 from tests.support.synthesizing import (
     AT_RISK,
     answering,
@@ -163,15 +162,6 @@ def test_the_receipt_says_what_the_model_took(repairable, index, endpoint, confi
     assert free.summary["made"]["language_model"]["cost"] is None
 
 
-def test_where_every_answer_is_rejected_nothing_is_added(repairable, index, endpoint, config):
-    endpoint.behave = answering(lambda d: "X")
-    with pytest.raises(ArgusError, match=r"no view could be made .*synthesis\.parquet says why"):
-        repairable.synthesize(index, config=config())
-    assert unchanged(index, repairable)
-    [table] = (index / "remedies").glob("*/synthesis.parquet")
-    assert {r["state"] for r in pq.read_table(table).to_pylist()} == {"failed"}
-
-
 def test_an_estimate_asks_nothing_and_says_what_is_asked_then(repairable, index, endpoint, config):
     given = {
         "reference": repairable.reference,
@@ -192,24 +182,6 @@ def test_an_estimate_asks_nothing_and_says_what_is_asked_then(repairable, index,
     assert len(endpoint.requests) == AT_RISK
     with pytest.raises(InputError, match="nothing to estimate without a model"):
         estimate_synthesis(index, **given | {"config": SynthesizeConfig()})
-
-
-def test_a_budget_stops_in_time_and_the_next_run_goes_on(repairable, index, endpoint, config):
-    repairable.synthesize(repairable.copy(index.parent / "copy"), config=config())
-    bounds = [  # a tokenizer makes no more tokens than bytes, and 16 around them
-        16 + sum(len(m["content"].encode()) for m in body["messages"]) + body["max_tokens"]
-        for body in endpoint.requests
-    ]
-    endpoint.requests.clear()
-    prices = {"input_price": 1e6, "output_price": 1e6, "concurrency": 1}  # a token costs 1
-    budget = max(bounds)  # an answer costs 5, but the largest prompt might cost all of it
-    with pytest.raises(ArgusError, match=r"without an answer of m@\S+: the next request .*raise"):
-        repairable.synthesize(index, config=config(budget=budget, **prices))
-    assert unchanged(index, repairable)
-    assert 0 < len(endpoint.requests) < AT_RISK
-    result = repairable.synthesize(index, config=config(budget=budget + 5 * AT_RISK, **prices))
-    assert len(endpoint.requests) == AT_RISK
-    assert result.summary["counts"]["documents_repaired"] == AT_RISK
 
 
 def found_in(folder, secret):
@@ -258,34 +230,3 @@ def test_a_password_in_the_address_is_in_no_file_and_no_error(
         repairable.synthesize(index, config=config(base_url=address, attempts=1))
     assert SECRET not in str(raised.value) + "".join(capfd.readouterr())
     assert found_in(index, SECRET) == []
-
-
-def test_a_disk_that_is_full_while_answers_are_kept_adds_nothing(
-    repairable, index, endpoint, config, full_disk, monkeypatch
-):
-    full_disk(Ledger, "put", 4096)
-    with pytest.raises(ArgusError, match="the ledger cannot be used"):
-        repairable.synthesize(index, config=config(concurrency=1))
-    monkeypatch.undo()
-    assert unchanged(index, repairable)
-    assert len(repairable.synthesize(index, config=config()).summary["made"]["documents"]) == 3
-    assert len(syntheses(index)) == AT_RISK
-
-
-def test_only_settings_that_matter_make_another_synthesis(repairable, index, config):
-    def remedy(**given):
-        made = repairable.synthesize(index, **given).remedy
-        rollback(index, made)
-        return made
-
-    first = remedy(config=config())
-    assert remedy(config=config(concurrency=2, timeout_s=9, api_key=SECRET)) == first
-    others = [
-        remedy(config=config(model="other")),
-        remedy(config=config(temperature=1)),
-        remedy(config=config(extra={"seed": 1})),
-        remedy(),
-        remedy(config=SynthesizeConfig(min_similarity=0.1)),
-        remedy(config=SynthesizeConfig(title_first=False)),
-    ]
-    assert len({first, *others}) == 7

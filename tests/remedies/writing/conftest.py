@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from argus.data.types import Document
-from argus.remedies.writing.delivery import WrittenResult
-from argus.remedies.writing.of_store import blend_store
+from argus.remedies.store_blend import blend_store
+from argus.remedies.store_writing import WrittenResult
 from argus.stores.opening import open_store
 from argus.stores.spec import StoreConfig, parse_store
 from tests.corpora.conftest import TEMPLATE as TEMPLATE

@@ -7,12 +7,11 @@ import pytest
 
 from argus.data.types import Document
 from argus.errors import ArgusError, InputError
-from argus.indexes.blend import Blend
-from argus.remedies.writing.of_store import blend_store
-from argus.remedies.writing.rollback import list_in_store, rollback_in_store
+from argus.remedies.store_blend import blend_store
+from argus.remedies.store_writing import list_in_store, rollback_in_store
 from argus.stores.opening import open_store
 from argus.stores.protocol import Records
-from argus.stores.records import FIELDS, REMEDY
+from argus.stores.records import REMEDY
 from tests.support.stored_corpora import faiss
 
 
@@ -37,13 +36,6 @@ def test_faiss_is_refused_with_what_to_do(tmp_path, wiki2, vectors, encoder):
     assert error.value.where == spec and not (tmp_path / "out").exists()
     with pytest.raises(InputError, match="holds vectors alone"):
         rollback_in_store(spec, "blend-1")
-
-
-def test_a_table_without_the_columns_is_left_alone(postgres_home):
-    before = postgres_home.state()
-    with pytest.raises(InputError, match="no column argus_remedy") as error:
-        postgres_home.blend(into=postgres_home.collection)
-    assert "--into" in error.value.fix and postgres_home.state() == before
 
 
 def test_argus_own_table_is_made_again(postgres_home):
@@ -133,46 +125,12 @@ def test_records_that_cannot_be_reached_are_told(make_home, encoder, vectors, wi
     assert (result.folder / result.remedy / "unreached.csv").exists()
 
 
-def test_a_record_without_a_vector_is_left_out(postgres_home):
-    import psycopg
-
-    uri = postgres_home.spec[len("pgvector:") : -len("/chunks")]
-    with psycopg.connect(uri, autocommit=True) as database:
-        database.execute("INSERT INTO chunks VALUES ('late', NULL, 'One. Two three.', NULL)")
-    result = postgres_home.blend()
-    assert result.summary["left_out"] == 1
-    parents = {p["argus_parent"] for _, p in postgres_home.records("chunks_argus").values()}
-    assert "late" not in parents and "late" in postgres_home.records("chunks")
-
-
-def test_a_blend_of_bm25_alone_has_no_records(qdrant):
-    before = qdrant.state()
-    with pytest.raises(InputError, match="every part off"):
-        qdrant.blend(blend=Blend(weight=1.0, hubs=0.0))
-    assert qdrant.state() == before
-
-
 def test_a_field_of_ids_that_no_record_holds_is_refused(qdrant):
     from argus.data.fields import FieldNames
 
     with pytest.raises(InputError, match="no record holds a field") as error:
         qdrant.blend(fields=FieldNames(id="metadata.nosuch"))
     assert error.value.where == "--id-field"
-
-
-def test_a_table_whose_ids_are_numbers_takes_none(postgres_home):
-    import psycopg
-
-    uri = postgres_home.spec[len("pgvector:") : -len("/chunks")]
-    columns = ", ".join(f"{f} {'text' if f in FIELDS[:3] else 'float8'}" for f in FIELDS)
-    with psycopg.connect(uri, autocommit=True) as database:
-        database.execute(
-            "CREATE TABLE mine (id bigint PRIMARY KEY, embedding vector(384), document text, "
-            f"cmetadata jsonb, {columns})"
-        )
-    with pytest.raises(InputError, match="ids are whole numbers"):
-        postgres_home.blend(into="mine")
-    assert not postgres_home.records("mine")
 
 
 def test_a_broken_record_among_a_remedys_own_is_no_reason_to_stop(qdrant):

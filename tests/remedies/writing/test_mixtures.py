@@ -12,7 +12,7 @@ from argus.indexes.blend import SENTENCE, Blend
 from argus.indexes.fold import SCENARIO
 from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.snapshot import Snapshot
-from argus.remedies.writing.records import state_records
+from argus.remedies.store_records import state_records
 
 KINDS = (ORIGINAL, "expansion", SENTENCE, SCENARIO)
 weights = st.sampled_from((0.0, 0.3, 0.7, 1.0))

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from argus.corpora import StoreCorpus
 from argus.data.types import Document, Query
-from argus.errors import ArgusError, InputError
+from argus.errors import InputError
 from argus.indexes.job import build_index
 from argus.indexes.views import View, ViewIndex
-from argus.remedies.blend.job import blend_index
-from argus.remedies.writing.of_index import write_index
-from argus.remedies.writing.rollback import list_in_store, rollback_in_store
+from argus.remedies.blend import blend_index
+from argus.remedies.index_writing import write_index
+from argus.remedies.store_writing import list_in_store, rollback_in_store
 from argus.retrievers.blended import BlendedRetriever
 from argus.stores.opening import open_store
 from tests.remedies.writing.test_of_store import breaks as breaks
@@ -101,15 +100,6 @@ def test_a_state_is_written_as_it_was(home, index, tmp_path):
     assert expanded.summary["others"] == [first.remedy]
 
 
-def test_what_was_stopped_goes_on(home, index, tmp_path, monkeypatch, breaks):
-    sent = breaks(SimpleNamespace(spec=home, opening=opening(home)), 2)
-    with pytest.raises(ArgusError, match=r"80 of \d+ records of index-\w+ are in it"):
-        write(index, home, tmp_path)
-    counts = write(index, home, tmp_path).summary["counts"]
-    assert (counts["there_before"], counts["written"]) == (0, counts["records"])  # of both runs
-    assert sum(sent) == counts["records"]  # the second run sent only what was missing
-
-
 def test_what_was_stopped_at_its_report_tells_what_both_runs_wrote(
     home, index, tmp_path, monkeypatch
 ):
@@ -117,7 +107,7 @@ def test_what_was_stopped_at_its_report_tells_what_both_runs_wrote(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.remedies.writing.delivery.write_report", stopped)
+        patch.setattr("argus.remedies.store_writing.write_report", stopped)
         write(index, home, tmp_path)
     counts = write(index, home, tmp_path).summary["counts"]
     assert (counts["there_before"], counts["written"]) == (0, counts["records"])
@@ -131,7 +121,7 @@ def test_what_was_taken_out_behind_a_stopped_run_was_not_there(home, index, tmp_
 
     remedy = write(index, home, tmp_path).remedy
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.remedies.writing.delivery._reached", stopped)
+        patch.setattr("argus.remedies.store_writing._search_for", stopped)
         write(index, home, tmp_path)
     rollback_in_store(home, remedy, opening=opening(home))
     counts = write(index, home, tmp_path).summary["counts"]

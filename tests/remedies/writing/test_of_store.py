@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import lancedb
-import numpy as np
 import pytest
 
 from argus.errors import ArgusError
 from argus.indexes.blend import Blend
-from argus.remedies.writing.rollback import list_in_store, rollback_in_store
+from argus.remedies.store_writing import list_in_store, rollback_in_store
 from argus.stores.opening import open_store
 from argus.stores.records import FIELDS, KIND, PARENT, PENALTY, REMEDY, SCALE
 from argus.stores.spec import parse_store
@@ -34,28 +33,6 @@ def test_records_hold_parents_scales_and_penalties(home, wiki2):
     assert all(0 < s <= 1 + 1e-5 for s in scales) and len(scales) > 10
     assert any(p[PENALTY] > 0 for p in payloads)
     assert home.records(home.collection) == before
-
-
-def test_the_best_record_scores_as_a_blend_does(home, encoder):
-    blend = Blend(weight=0.6, hubs=0.0)
-    home.blend(blend=blend)
-    queries = encoder.encode_queries(["a river in Europe", "a film of 1950", "who won the cup?"])
-    own = {i: np.frombuffer(v, np.float32) for i, (v, _) in home.records(home.collection).items()}
-    own = {i: v / np.linalg.norm(v) for i, v in own.items()}
-    best: dict[str, np.ndarray] = {}
-    sentences: dict[str, list[np.ndarray]] = {}
-    for vector, p in home.records(f"{home.collection}_argus").values():
-        vector = np.frombuffer(vector, np.float32)
-        scores = queries @ (vector / np.linalg.norm(vector)) * p[SCALE] - p[PENALTY]
-        best[p[PARENT]] = np.maximum(best.get(p[PARENT], -np.inf), scores)
-        if p[KIND] == "sentence":  # m = λd + (1-λ)t, so t = (m - λd) / (1-λ)
-            mixed = vector / np.linalg.norm(vector) * p[SCALE]
-            sentences.setdefault(p[PARENT], []).append((mixed - 0.6 * own[p[PARENT]]) / 0.4)
-    for id_, views in sentences.items():
-        s = queries @ own[id_]
-        top = np.maximum(s, np.max([queries @ t for t in views], axis=0))
-        np.testing.assert_allclose(best[id_], 0.6 * s + 0.4 * top, atol=1e-5)
-        np.testing.assert_allclose(np.linalg.norm(views, axis=1), 1, atol=1e-4)
 
 
 def test_a_rollback_removes_exactly_what_was_written(home):
@@ -85,7 +62,7 @@ def test_two_remedies_live_beside_each_other(home):
 @pytest.fixture
 def breaks(monkeypatch):
     """Have the connection of a real store break after so many of its batches of 40."""
-    monkeypatch.setattr("argus.remedies.writing.write.MOST", 40)
+    monkeypatch.setattr("argus.remedies.store_writing.WRITE_SIZE", 40)
 
     def break_after(home, batches: int) -> list[int]:
         """Return how many records each batch had that was written, also those after the break."""
@@ -146,7 +123,7 @@ def home_remedy(home) -> str:
 def test_a_rollback_that_was_stopped_goes_on(home, monkeypatch):
     before = home.state()
     remedy = home.blend().remedy
-    monkeypatch.setattr("argus.remedies.writing.rollback.REMOVED", 30)
+    monkeypatch.setattr("argus.remedies.store_writing.DELETE_SIZE", 30)
     with open_store(home.spec, home.opening) as store:
         kind = type(store)
     delete, left = kind.delete, [2]
@@ -162,12 +139,3 @@ def test_a_rollback_that_was_stopped_goes_on(home, monkeypatch):
         rollback_in_store(home.spec, remedy, opening=home.opening)
     assert rollback_in_store(home.spec, remedy, opening=home.opening)["collection_removed"]
     assert home.state() == before
-
-
-@ON_THREE
-def test_the_same_command_again_writes_nothing(home):
-    home.blend()
-    state = home.state()
-    counts = home.blend().summary["counts"]
-    assert counts["written"] == 0 and counts["there_before"] == counts["records"]
-    assert home.state() == state

@@ -10,8 +10,8 @@ from qdrant_client import QdrantClient, models
 from argus.data.types import View
 from argus.indexes.blend import Blend
 from argus.indexes.snapshot import Snapshot
-from argus.remedies.writing.records import state_records
-from argus.remedies.writing.write import BYTES, write
+from argus.remedies.store_records import state_records
+from argus.remedies.store_writing import WRITE_BYTES, write_records
 from argus.stores.qdrant import QdrantStore
 
 
@@ -26,12 +26,12 @@ def test_a_batch_is_bounded_by_its_payloads(monkeypatch):
     rows = np.eye(4, dtype=np.float32)[np.arange(len(views)) % 4]
     records = state_records("r", Snapshot.of(views, rows).blended(Blend(hubs=0.0)), 1.0, "words")
     payloads = {id_: {"text": "word " * 20_000} for id_ in ids}
-    payloads["d3"] = {"text": "w" * (BYTES + 1)}
+    payloads["d3"] = {"text": "w" * (WRITE_BYTES + 1)}
     batches, upsert = [], store.upsert
     monkeypatch.setattr(store, "upsert", lambda batch: batches.append(batch) or upsert(batch))
-    write(store, records, payloads, undo="argus remedy rollback r")
+    write_records(store, records, payloads, undo="argus remedy rollback r")
     sent = sum(len(batch.ids) for batch in batches)
     assert sent == len(records) == client.count("docs_argus").count
     for batch in batches:
         heavy = sum(len(json.dumps(p)) for p in batch.payloads)
-        assert heavy <= BYTES + 300 * len(batch.ids) or len(batch.ids) == 1
+        assert heavy <= WRITE_BYTES + 300 * len(batch.ids) or len(batch.ids) == 1

@@ -13,7 +13,7 @@ from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.knowledge.stdlib import standard_library, standard_scenarios
 from argus.measures import evaluate
-from argus.remedies.repair.remedy import rollback
+from argus.remedies.undo import rollback
 from argus.scenarios.adapt.config import AdaptConfig
 from argus.scenarios.adapt.job import adapt_index
 from argus.scenarios.files import read_fields

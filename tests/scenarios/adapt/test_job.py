@@ -17,7 +17,7 @@ from argus.indexes.job import build_index
 from argus.indexes.prescribed import DocumentNumbers
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
-from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.remedies.undo import list_remedies, rollback
 from argus.scenarios.adapt import job
 from argus.scenarios.adapt.config import AdaptConfig
 from argus.scenarios.adapt.job import adapt_index

@@ -12,7 +12,7 @@ from argus.indexes.job import build_index
 from argus.indexes.retriever import open_retriever
 from argus.indexes.sources import matched_scenario
 from argus.indexes.views import ViewIndex
-from argus.remedies.repair.remedy import list_remedies, rollback
+from argus.remedies.undo import list_remedies, rollback
 from argus.scenarios.files import read_fields
 from argus.scenarios.openings import Form
 from argus.scenarios.profile import Component, Profiled, ProfileState

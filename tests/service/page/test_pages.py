@@ -113,7 +113,7 @@ def test_a_repair_that_is_not_in_the_index_is_previewed_on_the_question(place):
     from starlette.testclient import TestClient
 
     from argus.indexes.retriever import open_retriever
-    from argus.remedies.blend.preview import preview_blend
+    from argus.remedies.blend_search import preview_blend
     from argus.service.app import create_app
     from argus.service.workplace import Workplace
 

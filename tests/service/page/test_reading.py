@@ -11,7 +11,7 @@ from argus.data.types import Document, Query
 from argus.generative.answer import HitKey
 from argus.indexes.job import build_index
 from argus.indexes.words import STEMMED
-from argus.remedies.blend.job import blend_index
+from argus.remedies.blend import blend_index
 from argus.service.page.generative import split_by_ngrams
 from argus.service.page.questions import read_judged
 from argus.service.page.repairs import Changes, made_already, read_receipts

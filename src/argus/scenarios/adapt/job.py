@@ -31,8 +31,8 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ORIGINAL, ViewIndex
 from argus.jobs.workspace import Record
-from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.repair.remedy import MADE, ROLLED_BACK, is_recorded, write_recorded
+from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
+from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
 from argus.scenarios.adapt.config import ADAPT, AdaptConfig, Unlabelled
 from argus.scenarios.adapt.learning import (

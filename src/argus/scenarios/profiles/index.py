@@ -21,13 +21,14 @@ from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
 from argus.indexes.live_views import NewViews, new_views
 from argus.indexes.originals import originals
+from argus.indexes.recipes import REMEDIES
 from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
 from argus.measures.coverage import Coverage
-from argus.remedies.repair.receipt import RemedyResult, check_judged, evaluate_remedy
-from argus.remedies.repair.remedy import MADE, REMEDIES, ROLLED_BACK, is_recorded, write_recorded
+from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
+from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
 from argus.reports import write_report
 from argus.scenarios.choice.of_index import AnyComponent, AnyWeight, selection
 from argus.scenarios.choice.summary import ChoiceFigures

@@ -17,14 +17,13 @@ from argus.data.tables import Filter, read_where
 from argus.errors import InputError
 from argus.evaluation.summary import EvaluationSummary
 from argus.indexes.blend import BLEND
+from argus.indexes.recipes import REMEDIES
 from argus.measures.coverage import coverage_words
 from argus.measures.significance import DifferenceFigures
-from argus.remedies.blend.summary import BlendSummary
-from argus.remedies.repair.remedy import REMEDIES, list_remedies
-from argus.remedies.repair.summary import ListedRemedy
-from argus.repair.job import HOME, JOB
-from argus.repair.summary import NOTHING, TABLE, RepairSummary
-from argus.repair.trials import ADAPT, EXPAND, SCENARIOS
+from argus.remedies.blend import BlendSummary
+from argus.remedies.undo import ListedRemedy, list_remedies
+from argus.repair.job import HOME, JOB, TABLE, RepairSummary
+from argus.repair.trials import ADAPT, EXPAND, NOTHING, SCENARIOS
 from argus.service.page.indexes import index_of
 from argus.service.page.rendering import PageOf, PageRoute, Row, Rows, Values
 from argus.service.workplace import SERVED, Workplace

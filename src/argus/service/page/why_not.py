@@ -21,7 +21,7 @@ from argus.explanation.run import explain_served
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.spec import IndexSpec
 from argus.indexes.words import LONG_WORD, Analyzer
-from argus.remedies.blend.preview import NEAREST, can_preview, preview_blend
+from argus.remedies.blend_search import PREVIEW_DOCUMENTS, can_preview, preview_blend
 from argus.service.page.indexes import (
     DocumentText,
     Warm,
@@ -107,7 +107,7 @@ async def preview(page: PageOf, warm: Warm, q: Words, doc: Words, k: K = 10) -> 
     found = await to_thread.run_sync(
         lambda: preview_blend(q, doc, warm.retriever(spec), k), limiter=page.service.explaining
     )
-    return page.part("why_not_blend.html.j2", preview=found, k=k, nearest=NEAREST)
+    return page.part("why_not_blend.html.j2", preview=found, k=k, nearest=PREVIEW_DOCUMENTS)
 
 
 @router.get("/page/{folder}/titles")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from argus.measures.association import AssociationFigures
-from argus.remedies.paper import NER, NER_MODEL
+from argus.remedies.config import NER, NER_MODEL
 from argus.suite.recipes.requests import GoldRequest
 from argus.suite.recipes.setting import path_lacking, write_stdlib
 from argus.suite.recipes.sources import (
@@ -48,8 +48,8 @@ class OfGold(Source[GoldRequest]):
         """See `Source.measure`."""
         from argus.evaluation.job import evaluate
         from argus.indexes.job import build_index
-        from argus.remedies.diagnosis.job import diagnose
-        from argus.remedies.repair.config import ReferenceConfig
+        from argus.remedies.config import ReferenceConfig
+        from argus.remedies.diagnosis import diagnose
         from argus.suite.measuring import digest
         from argus.tasks.opening import open_task
 

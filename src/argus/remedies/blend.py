@@ -1,0 +1,346 @@
+"""`argus remedy blend`: mix sentences, a hub correction and BM25 into the search of an index.
+
+`blend_index` adds the parts as one remedy, measures each against the vectors alone and writes the
+receipt. `headline` and `section` present it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from typing_extensions import TypedDict
+
+from argus.data.folders import ArtifactFolder
+from argus.data.provenance import utc_now
+from argus.data.reading import record_of
+from argus.data.types import Qrels, Query
+from argus.data.writing import one_writer
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.encoders import queries as as_queries
+from argus.encoders.store import store_of
+from argus.evaluation.config import ChunkedCorpus
+from argus.evaluation.judged import JudgedQueries
+from argus.evaluation.parents import ParentFold, fold_system
+from argus.evaluation.systems import System, missing_gold
+from argus.indexes.blend import BLEND, Blend
+from argus.indexes.live_views import NewViews, new_views
+from argus.indexes.originals import originals
+from argus.indexes.prescribed import DOCUMENTS
+from argus.indexes.recipes import REMEDIES, BlendRecord
+from argus.indexes.remedy_views import BEFORE
+from argus.indexes.retriever import IndexRetriever, encoder_of
+from argus.indexes.spec import index_folder
+from argus.indexes.views import ORIGINAL, ViewIndex
+from argus.jobs.workspace import Record
+from argus.measures.significance import with_interval
+from argus.remedies.blend_parts import BlendParts, blend_id, make_blend
+from argus.remedies.blend_search import (
+    BM25,
+    HUBS,
+    SENTENCES,
+    JudgedVectors,
+    Part,
+    Rival,
+    Searched,
+    check_cosine,
+    describe_rivals,
+    measure_parts,
+    measure_rivals,
+)  # fmt: skip
+from argus.remedies.config import SentenceSettings
+from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
+from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
+from argus.reports import write_report
+from argus.reports.section import Section, table
+from argus.verdict.verdict import BLEND_MEASURED
+
+MAX_TIMED = 30  # texts that are searched for to time a query
+
+
+class BlendDocuments(TypedDict):
+    """Documents of the index.
+
+    with_views: documents that have sentence views.
+    without: documents of one sentence, or no word.
+    joined: documents of too many sentences, whose neighbours are joined.
+    """
+
+    total: int
+    with_views: int
+    without: int
+    joined: int
+
+
+class Hubness(TypedDict):
+    """Hubness r(d) over the documents.
+
+    sentences: sentences on which it was measured.
+    least, median, most: of r(d).
+    bytes: bytes of the numbers on disk.
+    """
+
+    sentences: int
+    least: float
+    median: float
+    most: float
+    bytes: int
+
+
+class BlendSummary(TypedDict):
+    """The receipt of a blend.
+
+    added: false if the index had it already.
+    max_views: most sentence views of a document.
+    views: sentence views of the remedy.
+    views_known: sentences left out, since their documents have views with that text.
+    bytes: bytes of texts (UTF-8) and vectors.
+    relied_on: remedies whose views were left out here.
+    parts: cost and gain of each part, in the order in which they are added.
+    rivals: gains of fixed fusions over the vectors alone. Empty without judged questions.
+    seconds: seconds by step.
+    """
+
+    remedy: str
+    index: str
+    added: bool
+    settings: BlendRecord
+    max_views: int
+    documents: BlendDocuments
+    views: int
+    views_known: int
+    views_failed: int
+    bytes: int
+    relied_on: list[str]
+    hubness: Hubness | None
+    parts: list[Part]
+    rivals: list[Rival]
+    seconds: dict[str, float]
+
+
+@dataclass(frozen=True, repr=False)
+class BlendResult(RemedyResult[BlendSummary]):
+    """Result of `blend_index`."""
+
+    def _receipt(self) -> Iterator[str]:
+        return headline(self.summary)
+
+
+@one_writer
+def blend_index(
+    index: Path | str,
+    blend: Blend | None = None,
+    *,
+    sentences: SentenceSettings | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    queries: Path | str | Sequence[Query] | None = None,
+    qrels: Path | str | Qrels | None = None,
+    chunks: ChunkedCorpus | None = None,
+    fold: ParentFold | None = None,
+    device: str | None = None,
+    out: Path | None = None,
+) -> BlendResult:
+    """Add a blend to the search of an index, and write the receipt.
+
+    Sentence views of all documents are added as one remedy, with one number per document. Once all
+    are there, every search of the index uses the blend. The same blend is never added twice. A
+    killed run changes no search, and the same command continues it. `argus remedy rollback` removes
+    the blend. queries, qrels: to measure the gain of each part, and to evaluate before and after.
+    chunks: the corpus of the index, and the field in which its chunks name their document. Then
+    sentences of siblings make a chunk no hub, and judgements are of documents. fold: the same,
+    already read. out: default `INDEX/remedies/ID`. Raises InputError for bad input, and for an
+    index that ranks by dot product.
+    """
+    chunks, blend = chunks or ChunkedCorpus(), blend or Blend()
+    settings = sentences or SentenceSettings()
+    questions = check_judged(queries, qrels, chunks.corpus, chunks.fields, chunks.parent_field)
+    fold = fold or (ParentFold.of_corpus(chunks) if questions is None else questions.fold)
+    opened = ViewIndex.open(index_folder(index))
+    check_cosine(opened.header.similarity, opened.path)
+    documents = originals(opened)
+    parents = {} if fold is None else {d.id: fold.of_chunk.get(d.id, d.id) for d in documents}
+    remedy = blend_id(blend, settings, documents, parents)
+    config = {"index": str(index), **asdict(blend), **asdict(settings)}
+    record = Record(BLEND, config | {"parent_field": fold and fold.field}, {})
+    model = encoder_of(opened, encoder, device)
+    opened.header.check_fingerprint(model.fingerprint, opened.path)
+    record.encoder["fingerprint"] = model.fingerprint
+    if questions is not None:  # refused now, not when the index has been changed
+        system = System(str(opened.path), {}, documents=frozenset(d.id for d in documents))
+        missing_gold(system if fold is None else fold_system(system, fold), questions.judged)
+    home = ArtifactFolder(opened.path / REMEDIES / remedy)
+    folder = ArtifactFolder(out or home.path)
+    record.open(folder, about=(opened.path,))
+    home.open()
+    was_there = is_recorded(home, remedy, opened, by_recipe=True)
+    snapshot = opened.snapshot(ORIGINAL)
+    rows = {view.doc_id: i for i, view in enumerate(snapshot.views) if view.kind == ORIGINAL}
+    own = snapshot.vectors[[rows[d.id] for d in documents]]
+    vectors = store_of(opened.path)
+    with EmbeddingStore(vectors, fingerprint=model.fingerprint, dim=model.dim) as cache:
+        with record.timed("embedding sentences, measuring hubness"):
+            made = make_blend(
+                blend, settings, remedy, documents, own, model, cache, parents
+            )  # fmt: skip
+        with record.timed("adding views"):
+            new = _add(opened, remedy, blend, made, home)
+        with record.timed("measuring what it costs and gains"):
+            retriever = IndexRetriever(opened, model, remedy)
+            judged = None if questions is None else _embed(questions, retriever, cache)
+            state = opened.snapshot(remedy)
+            smoothed = state if blend.smoothing else None
+            plain = state if smoothed is None else opened.unsmoothed(remedy)
+            searched = Searched(plain, retriever.lexical(), retriever.weight, smoothed)
+            there = next(r for r in opened.remedies() if r.id == remedy)
+            hubs = _describe_hubness(made, home)
+            stored = {SENTENCES: there.bytes, HUBS: hubs["bytes"] if hubs else 0}
+            stored[BM25] = searched.lexical.bytes
+            texts = [view.text for view in made.views] or [d.text for d in documents]
+            spread = np.linspace(0, len(texts) - 1, min(len(texts), MAX_TIMED)).round()
+            timed = np.unique(spread.astype(int)).tolist() if texts else []
+            parts = measure_parts(
+                searched, blend, [texts[i] for i in timed],
+                (made.vectors if made.views else own)[timed], stored, judged,
+            )  # fmt: skip
+            gains = [] if judged is None else measure_rivals(searched, judged)
+    summary: BlendSummary = {
+        "remedy": remedy,
+        "index": str(opened.path),
+        "added": not was_there,
+        "settings": record_of(BlendRecord, blend),
+        "max_views": settings.max_views,
+        "documents": {
+            "total": len(documents),
+            "with_views": there.documents,
+            "without": made.sentences.without,
+            "joined": made.sentences.joined,
+        },
+        "views": there.views,
+        "views_known": new.known,
+        "views_failed": made.failed,
+        "bytes": there.bytes,
+        "relied_on": new.relied_on,
+        "hubness": hubs,
+        "parts": parts,
+        "rivals": gains,
+        "seconds": record.timings_s,
+    }
+    folder.write_results(BLEND, summary, record.manifest(summary["documents"]))
+    report = write_report(folder.path)
+    evaluation = evaluate_remedy(
+        opened, remedy, queries, qrels, chunks=chunks, encoder=model, out=folder.path
+    )
+    write_recorded(home)
+    return BlendResult(remedy, folder.path, report, opened, summary, evaluation)
+
+
+def _add(
+    index: ViewIndex, remedy: str, blend: Blend, made: BlendParts, home: ArtifactFolder
+) -> NewViews:
+    """Write the note, then add views and numbers, then the recipe that makes them count."""
+    new = NewViews([], 0, 0, [])
+    if blend.sentences:
+        new = new_views(made.views, index, remedy)
+    note = {"remedy": remedy, "kind": BLEND, "at": utc_now()}
+    home.write_json(MADE, note | {"views_known": new.known, "relied_on": new.relied_on})
+    if made.numbers is not None:
+        made.numbers.save(home.path)
+    row = {view.id: i for i, view in enumerate(made.views)}
+    if new.views:
+        index.add(new.views, made.vectors[[row[v.id] for v in new.views]], remedy=remedy)
+    index.prescribe(remedy, blend=blend, relied_on=new.relied_on)
+    (home / ROLLED_BACK).unlink(missing_ok=True)
+    return new
+
+
+def _embed(
+    questions: JudgedQueries, retriever: IndexRetriever, cache: EmbeddingStore
+) -> JudgedVectors | None:
+    """Embed judged questions as the index searches them. None if none could be embedded."""
+    judged, qrels = list(questions.judged.queries.values()), questions.judged.qrels
+    items = as_queries([query.text for query in judged])
+    embedded = embed(items, retriever.encoder, cache, what="queries")
+    able = [query for query, ok in zip(judged, embedded.ok, strict=True) if ok]
+    if not able:
+        return None
+    vectors = retriever.recipe.correct(embedded.vectors)
+    return JudgedVectors(able, vectors, {q.id: qrels[q.id] for q in able}, questions.fold)
+
+
+def _describe_hubness(made: BlendParts, home: ArtifactFolder) -> Hubness | None:
+    if made.numbers is None:
+        return None
+    scores = made.numbers.hubness
+    return {
+        "sentences": made.sample,
+        "least": round(float(scores.min()), 4),
+        "median": round(float(np.median(scores)), 4),
+        "most": round(float(scores.max()), 4),
+        "bytes": (home / DOCUMENTS).stat().st_size,
+    }
+
+
+def headline(summary: BlendSummary) -> Iterator[str]:
+    """Yield the counts of a blend, its costs and gains, and its effect on other commands."""
+    documents, settings, parts = summary["documents"], summary["settings"], summary["parts"]
+    if not summary["added"]:
+        yield f"{summary['remedy']} was in the index already; nothing added"
+    yield (
+        f"{summary['remedy']}: {summary['views']:,} sentence views of "
+        f"{documents['with_views']:,} of "
+        f"{documents['total']:,} documents; λ = {settings['weight']:g}, hubs "
+        f"{settings['hubs']:g}, BM25 {settings['bm25']:g}"
+    )
+    yield from describe_sentences(documents, summary["max_views"])
+    if others := ", ".join(summary["relied_on"]):
+        yield f"{summary['views_known']:,} views were in the index already ({others})"
+    if failed := summary["views_failed"]:
+        yield f"{failed:,} sentences could not be embedded and are left out"
+    stored = (f"{p['part'][2:]} {p['bytes'] / 1024:,.0f} KiB" for p in parts if p["bytes"])
+    yield f"stored: {', '.join(stored) or 'nothing more'}"
+    yield "median search: " + ", ".join(f"{p['part']} {p['milliseconds']:.2f} ms" for p in parts)
+    for part in parts[1:]:
+        if figures := part["ndcg10"]:
+            yield (
+                f"{part['part']}: nDCG@10 {figures['mean_after']:.3f}, {with_interval(figures)} to "
+                "the vectors alone"
+            )
+    if parts[0]["ndcg10"] is None:
+        yield f"not judged here: --queries and --qrels say what each part changes. {BLEND_MEASURED}"
+    else:
+        yield describe_rivals(summary["rivals"])
+    yield (
+        "search, evaluate, explain, compare and gate use it from now on; "
+        f"{summary['index']}@{BEFORE}{summary['remedy']} is as before"
+    )
+
+
+def describe_sentences(documents: BlendDocuments, max_views: int) -> Iterator[str]:
+    """Yield how many documents have no sentence views, and how many have joined ones."""
+    if without := documents["without"]:
+        yield f"{without:,} documents have one sentence or none, and are found by their own vector"
+    if joined := documents["joined"]:
+        yield (
+            f"{joined:,} documents have more than {max_views:,} sentences: neighbours stand "
+            "together, and what of them is beyond the encoder's window is in no view (--max-views)"
+        )
+
+
+def section(folder: Path, blend: BlendSummary) -> Section:
+    """Build the report's section: cost and gain of each part."""
+    columns = ["search", "KiB more", "ms a query", "times the vectors alone"]
+    if blend["parts"][0]["ndcg10"] is not None:
+        columns += ["nDCG@10", "difference (95%)", "R@10"]
+    rows = []
+    for part in blend["parts"]:
+        row = [part["part"], f"{part['bytes'] / 1024:,.0f}"]
+        row += [f"{part['milliseconds']:.2f}", f"{part['times_dense']:.2f}"]
+        if (ndcg := part["ndcg10"]) and (recall := part["recall10"]):
+            row += [f"{ndcg['mean_after']:.3f}", with_interval(ndcg)]
+            row.append(f"{recall['mean_after']:.3f}")
+        rows.append(row)
+    documents = blend["documents"]
+    brief = f"{blend['views']:,} sentence views of {documents['with_views']:,} documents"
+    return Section({}, {"blend_parts": table(dict.fromkeys(columns, "text"), rows)}, brief)

@@ -1,0 +1,589 @@
+"""`argus diagnose`: predict which entities of new documents are hard to reach (ARGUS §5.1, §D).
+
+`diagnose_documents` finds the entities of documents, embeds every mention in its context and scores
+it with a probe. An entity of a document takes the least RPS of its occurrences (§D.2) and is at
+risk below τ. Nothing is indexed and no query is needed. `diagnose` is the job. `headline` and
+`section` present its summary.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from typing_extensions import TypedDict
+
+from argus.corpora import Corpus
+from argus.corpora.stored import OfStore
+from argus.data.fields import FieldNames
+from argus.data.folders import ArtifactFolder
+from argus.data.tables import read_table
+from argus.data.types import Document, Span, State, StateCounts, View, count_states
+from argus.data.writing import one_writer
+from argus.encoders import (
+    DEFAULT_MODEL,
+    EmbeddingStore,
+    Encoder,
+    EncoderConfig,
+    Item,
+    Role,
+    TokenCounter,
+    embed,
+)  # fmt: skip
+from argus.engine import Engine, EngineConfig
+from argus.errors import InputError
+from argus.jobs.on_engine import opened as open_engine
+from argus.jobs.result import Result
+from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
+from argus.knowledge.spotting import LeavesOut, Mention, MentionFinder, without_surrogates
+from argus.progress import progress
+from argus.remedies.config import TAU, ReferenceConfig
+from argus.remedies.reference import make_finder, open_probe, read_passages
+from argus.reports import write_report
+from argus.reports.figures import BAND_COLOURS, INK, Figure, framed
+from argus.reports.section import MAX_ROWS, Section, table
+from argus.retrievability.probes import Probe, load_probe, probe_file
+
+TABLE = "diagnosis"
+UNREAD = "beyond what the model reads of the document"
+EDGES = [round(0.05 * i, 2) for i in range(21)]  # of the histogram
+MAX_NAMED = 8  # entities named per document in the report
+Place = tuple[int, Span]  # position in a sequence of texts, and characters there
+Score = tuple[float | None, State, str]  # predicted RPS of a mention, its state and the reason
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """One entity of one document: an entity is a surface form, as in ARGUS §D.1."""
+
+    doc_id: str
+    entity: str
+    spans: tuple[Span, ...]
+    """Every occurrence, in characters of the document's content, in order."""
+    entity_ids: tuple[str, ...]
+    """Entities of the knowledge base that bear the name, if the finder links."""
+    rps: float | None
+    """Least predicted RPS of the scored occurrences. None without any."""
+    state: State
+    reason: str = ""
+    unread: int = 0
+    """Occurrences beyond the encoder's window, which the document's vector does not cover."""
+
+    def below(self, tau: float) -> bool:
+        """Return whether the entity is at risk. An entity without a score is not."""
+        return self.rps is not None and self.rps < tau
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The entities of a corpus, ordered by document and first occurrence."""
+
+    risks: list[Risk]
+    tau: float
+    documents: int
+    """Documents that were read."""
+    finder: str = ""
+    """Name of the mention finder."""
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    """Number of names that the finder did not look for, by reason."""
+
+    def flagged(self) -> dict[str, list[Risk]]:
+        """Return the entities at risk of each document that has any, `E_risk(d)`."""
+        risks: dict[str, list[Risk]] = {}
+        for risk in self.risks:
+            if risk.below(self.tau):
+                risks.setdefault(risk.doc_id, []).append(risk)
+        return risks
+
+
+class FinderFigures(TypedDict):
+    """The mention finder.
+
+    left_out: names that it does not look for, by reason.
+    """
+
+    name: str
+    left_out: dict[str, int]
+
+
+class UnreadCounts(TypedDict):
+    """Entities that stand only beyond the encoder's window, and the documents that name them."""
+
+    entities: int
+    documents: int
+
+
+class RiskHistogram(TypedDict):
+    """Entities per step of predicted RPS.
+
+    edges: borders of the steps.
+    """
+
+    edges: list[float]
+    entities: list[int]
+
+
+class DiagnosisSummary(OfStore):
+    """Summary of a diagnosis.
+
+    tau: threshold τ. A predicted RPS below it is a risk.
+    documents: documents that were read.
+    documents_with_entities: documents that name an entity.
+    documents_at_risk: documents with an entity at risk.
+    entities: entities by state, once per document.
+    flagged: entities at risk, once per document.
+    share_flagged: these as a share of the scored entities.
+    mean_rps: mean predicted RPS. None where none was predicted.
+    documents_without_text: documents that were left out.
+    """
+
+    tau: float
+    finder: FinderFigures
+    documents: int
+    documents_with_entities: int
+    documents_at_risk: int
+    entities: StateCounts
+    unread: UnreadCounts
+    flagged: int
+    share_flagged: float | None
+    mean_rps: float | None
+    histogram: RiskHistogram
+    documents_without_text: int
+
+
+@dataclass(frozen=True, repr=False)
+class DiagnoseResult(Result):
+    """Result of `diagnose`. Everything in it is also in `folder`."""
+
+    TABLES = ("table",)
+    folder: Path
+    report: Path
+    summary: DiagnosisSummary
+    diagnosis: Diagnosis
+
+    @property
+    def table(self) -> pa.Table:
+        """One row per entity of a document."""
+        return risk_table(self.diagnosis)
+
+    def headline(self) -> Iterator[str]:
+        """Yield the figures that matter."""
+        return headline(self.summary)
+
+
+@one_writer
+def diagnose(
+    corpus: Corpus,
+    *,
+    out: Path | str,
+    reference: ReferenceConfig,
+    probe: Path | str | Probe | None = None,
+    encoder: Encoder | EncoderConfig | str = DEFAULT_MODEL,
+    tau: float = TAU,
+    fields: FieldNames | None = None,
+    store: Path | None = None,
+    limit: int | None = None,
+    fresh: bool = False,
+    engine: EngineConfig | Engine | None = None,
+) -> DiagnoseResult:
+    """Find the entities of every document and predict how reachable they are (RPS).
+
+    Reachability does not tell which real questions fail (docs/results/what-reachability-tells.md).
+
+    corpus, out, encoder, store, limit, engine: as for `argus.audit`. probe: a folder from `argus
+    probe fit`. None uses the one shipped for the encoder. Writes diagnosis.parquet. Raises
+    InputError for bad input, ArgusError when no document has text.
+    """
+    check_tau(tau)
+    probe_input = None
+    if isinstance(probe, (str, Path)):
+        load_probe(Path(probe))  # before the encoder is loaded, and the folder made
+        probe_input = probe_file(Path(probe))
+    whole, path = read_documents(corpus, fields or FieldNames(), limit, encoder)
+    documents = [d for d in whole if d.content.strip()]
+    require_some(len(documents), "document has text", "Check --text-field.")
+    passages = read_passages(reference)
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    record = Record(
+        TABLE,
+        {"tau": tau, "limit": limit, **reference.described()},
+        {"corpus": path, "probe": probe_input, **reference.inputs()},
+    )
+    texts = [d.content for d in documents]
+    finder = make_finder(reference, passages, texts)
+    with (
+        open_engine(engine) as running,
+        open_encoder(
+            folder, encoder, record, sample=texts, store=store, check=partial(open_probe, probe),
+            engine=running,
+        ) as (model, cache),
+    ):  # fmt: skip
+        judge = open_probe(probe, model)
+        record.config |= {"finder": finder.name, "probe": judge.family}
+        with record.timed("diagnosing"):
+            diagnosis = diagnose_documents(documents, finder, model, cache, judge, tau=tau)
+    without_text = len(whole) - len(documents)
+    summary = write_diagnosis(folder, diagnosis, record, without_text=without_text)
+    return DiagnoseResult(folder.path, write_report(folder.path), summary, diagnosis)
+
+
+def check_tau(tau: float) -> None:
+    """Raise InputError unless τ is a share."""
+    if not 0 <= tau <= 1:
+        raise InputError(
+            f"τ={tau}", expected="a number from 0 to 1, since RPS is a probability",
+            fix=f"Leave it out for {TAU}.", where="--tau",
+        )  # fmt: skip
+
+
+def diagnose_documents(
+    documents: Sequence[Document],
+    finder: MentionFinder,
+    encoder: Encoder,
+    cache: EmbeddingStore,
+    probe: Probe,
+    *,
+    tau: float = TAU,
+) -> Diagnosis:
+    """Find the entities of every document and predict their RPS.
+
+    Spans refer to `Document.content`, the text that is indexed. A mention is part of the title or
+    of the text, never of both. A mention that the encoder cannot embed is failed. One beyond the
+    probe's training region is not applicable. An entity is measured when any of its occurrences
+    is. A mention beyond the encoder's window is read in a window of its own and counted in
+    `Risk.unread`. It is failed if the encoder pools no spans, since the document's vector does not
+    cover it. Raises ProbeMismatch for a probe of another encoder.
+    """
+    check_tau(tau)
+    pooling = "span" if encoder.pools_spans else "sentence"
+    probe.check_vectors_of(encoder.fingerprint, pooling, where=Path("the probe given"))
+    texts = [without_surrogates(d.content) for d in documents]  # tokenizers refuse surrogates
+    mentions = find_mentions(texts, documents, finder)
+    places = [(i, mention.span) for i, own in enumerate(mentions) for mention in own]
+    unread = beyond_window(texts, places, encoder)
+    lost = unread & (not encoder.pools_spans)
+    readable = [place for place, far in zip(places, lost, strict=True) if not far]
+    predictions = iter(score_mentions(texts, readable, encoder, cache, probe))
+    scores = [(None, State.FAILED, UNREAD) if far else next(predictions) for far in lost]
+    risks: list[Risk] = []
+    first = 0
+    for document, own in zip(documents, mentions, strict=True):
+        named: dict[str, list[int]] = {}
+        for at, mention in enumerate(own, first):
+            named.setdefault(" ".join(mention.surface.split()), []).append(at)
+        for entity, at in named.items():
+            missing = [scores[i] for i in at if scores[i][0] is None]
+            known = [rps for i in at if (rps := scores[i][0]) is not None]
+            reason = "; ".join(dict.fromkeys(why for *_, why in missing))
+            if missing and known:
+                reason = f"{len(missing)} of {len(at)} occurrences: {reason}"
+            linked = (id_ for i in at for id_ in own[i - first].entity_ids)
+            risks.append(Risk(
+                document.id, entity, tuple(own[i - first].span for i in at),
+                tuple(dict.fromkeys(linked)), min(known, default=None),
+                State.MEASURED if known else missing[0][1], reason, int(unread[at].sum()),
+            ))  # fmt: skip
+        first += len(own)
+    left_out = dict(finder.left_out) if isinstance(finder, LeavesOut) else {}
+    return Diagnosis(risks, tau, len(documents), finder.name, left_out)
+
+
+def find_mentions(
+    texts: Sequence[str], documents: Sequence[Document], finder: MentionFinder
+) -> list[list[Mention]]:
+    """Return the mentions of every text, none of which runs from a title into the text.
+
+    White space joins both, so that a title "Doc 0" in front of "Bern is" reads "Doc 0 Bern". In
+    such documents title and text are searched apart. A text that begins with its own title counts
+    as title and text, as documents read from an index have it. The finder gets all texts at once,
+    since some finders learn common words from them.
+    """
+    mentions: list[list[Mention]] = []
+    with progress("finding mentions", len(texts)) as advance:
+        for found in finder.find(texts):
+            mentions.append(found)
+            advance(1)
+    seams = {
+        i: len(document.title)
+        for i, document in enumerate(documents)
+        if document.title and texts[i][len(document.title) :][:1].isspace()
+        if document.content.startswith(document.title)
+        if any(m.span.start < len(document.title) < m.span.end for m in mentions[i])
+    }
+    parts = [part for i, at in seams.items() for part in (texts[i][:at], texts[i][at + 1 :])]
+    if parts:  # all texts follow, to tell names from common words, and are not searched again
+        again = islice(finder.find([*parts, *texts]), len(parts))
+        for (i, at), in_title, in_text in zip(seams.items(), again, again, strict=True):
+            mentions[i] = [*in_title, *(
+                replace(m, span=Span(m.span.start + at + 1, m.span.end + at + 1)) for m in in_text
+            )]  # fmt: skip
+    return mentions
+
+
+def beyond_window(
+    texts: Sequence[str], places: Sequence[Place], encoder: Encoder
+) -> npt.NDArray[np.bool_]:
+    """Return which mentions end beyond the encoder's window, shape (n_places,).
+
+    An encoder without a known window reads everything.
+    """
+    beyond = np.zeros(len(places), bool)
+    if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:
+        return beyond
+    last: dict[int, int] = {}
+    for i, span in places:
+        last[i] = max(span.end, last.get(i, 0))
+    counts = encoder.count_tokens([texts[i][:end] for i, end in last.items()])
+    long = {i for i, n in zip(last, counts.tolist(), strict=True) if n > encoder.max_tokens}
+    doubtful = [n for n, (i, _) in enumerate(places) if i in long]
+    upto = encoder.count_tokens([texts[places[n][0]][: places[n][1].end] for n in doubtful])
+    beyond[doubtful] = upto > encoder.max_tokens
+    return beyond
+
+
+def score_mentions(
+    texts: Sequence[str],
+    places: Sequence[Place],
+    encoder: Encoder,
+    cache: EmbeddingStore,
+    probe: Probe,
+) -> list[Score]:
+    """Embed mentions in their context and predict their RPS, one score per place.
+
+    An encoder that pools no spans embeds the whole text instead.
+    """
+    items = [
+        Item(texts[i], Role.SPAN, span) if encoder.pools_spans else Item(texts[i], Role.DOCUMENT)
+        for i, span in places
+    ]
+    embedded = embed(items, encoder, cache, what="mentions")
+    prediction = probe.predict(embedded.vectors)
+    predicted = iter(zip(prediction.rps.tolist(), prediction.in_domain.tolist(), strict=True))
+    scores: list[Score] = []
+    for position, ok in enumerate(embedded.ok):
+        if not ok:
+            scores.append((None, State.FAILED, embedded.failures[position]))
+            continue
+        rps, inside = next(predicted)
+        scores.append(
+            (rps, State.MEASURED, "")
+            if inside
+            else (None, State.NOT_APPLICABLE, "beyond the probe's training region")
+        )
+    return scores
+
+
+def predict_in_views(
+    risks: Sequence[Risk],
+    views: Mapping[str, Sequence[View]],
+    encoder: Encoder,
+    cache: EmbeddingStore,
+    probe: Probe,
+) -> list[list[float]]:
+    """Predict the RPS of each entity in every view of its document that mentions it.
+
+    The first mention at or behind the document's own one counts, as a whole name, whatever its
+    white space. Mentions beyond the encoder's window are left out.
+    """
+    owners: list[int] = []
+    texts: list[str] = []
+    places: list[Place] = []
+    for i, risk in enumerate(risks):
+        name = re.compile(r"\s+".join(map(re.escape, risk.entity.split())))
+        for view in views.get(risk.doc_id, ()):
+            mention = name.search(view.text, risk.spans[0].start) or name.search(view.text)
+            if mention:
+                places.append((len(texts), Span(*mention.span())))
+                owners.append(i)
+                texts.append(view.text)
+    within = np.flatnonzero(~beyond_window(texts, places, encoder)).tolist()
+    scores = score_mentions(texts, [places[j] for j in within], encoder, cache, probe)
+    predicted: list[list[float]] = [[] for _ in risks]
+    for j, (rps, *_) in zip(within, scores, strict=True):
+        if rps is not None:
+            predicted[owners[j]].append(rps)
+    return predicted
+
+
+def explain_none_flagged(diagnosis: Diagnosis) -> str | None:
+    """Return the reason why no entity is at risk. None where one is."""
+    if diagnosis.flagged():
+        return None
+    with_rps = sum(risk.rps is not None for risk in diagnosis.risks)
+    if not diagnosis.risks:
+        return "no entity was found in its documents. Check that --kb and --mentions fit them"
+    if not with_rps:
+        return (
+            f"the RPS of none of its {len(diagnosis.risks):,} entities could be predicted "
+            f"({diagnosis.risks[0].reason}). Fit a probe on documents like these (argus probe fit)"
+        )
+    return (
+        f"{with_rps:,} of its {len(diagnosis.risks):,} entities have a predicted RPS, none below "
+        f"τ={diagnosis.tau:g}"
+    )
+
+
+def write_diagnosis(
+    folder: ArtifactFolder, diagnosis: Diagnosis, record: Record, *, without_text: int = 0
+) -> DiagnosisSummary:
+    """Write diagnosis.parquet and the job's sections, and return its summary.
+
+    without_text: documents that were left out because there is nothing to read in them.
+    """
+    folder.write_table(TABLE, risk_table(diagnosis))
+    risks, flagged = diagnosis.risks, diagnosis.flagged()
+    values = [r.rps for r in risks if r.rps is not None]
+    unread = [r for r in risks if r.unread == len(r.spans)]
+    n_flagged = sum(map(len, flagged.values()))
+    summary: DiagnosisSummary = {
+        "tau": diagnosis.tau,
+        "finder": {"name": diagnosis.finder, "left_out": dict(diagnosis.left_out)},
+        "documents": diagnosis.documents,
+        "documents_with_entities": len({r.doc_id for r in risks}),
+        "documents_at_risk": len(flagged),
+        "entities": count_states(
+            Counter(str(r.state) for r in risks), Counter(r.reason for r in risks if r.rps is None)
+        ),
+        "unread": {"entities": len(unread), "documents": len({r.doc_id for r in unread})},
+        "flagged": n_flagged,
+        "share_flagged": round(n_flagged / len(values), 6) if values else None,
+        "mean_rps": round(float(np.mean(values)), 6) if values else None,
+        "histogram": {"edges": EDGES, "entities": np.histogram(values, bins=EDGES)[0].tolist()},
+        **record.of_store(),
+        "documents_without_text": without_text,
+    }
+    folder.write_results(TABLE, summary, record.manifest(summary["entities"]))
+    return summary
+
+
+def risk_table(diagnosis: Diagnosis) -> pa.Table:
+    """Return one row per entity that a document names.
+
+    entity: name as the document has it.
+    spans: where it stands, in characters of title and text.
+    rps: RPS that the probe predicts, or null.
+    flagged: whether that is below τ.
+    unread: mentions beyond the encoder's window.
+    entity_ids: entities of the knowledge base with that name.
+    """
+    span = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+    rows = [
+        {
+            "doc_id": r.doc_id,
+            "entity": r.entity,
+            "spans": [{"start": s.start, "end": s.end} for s in r.spans],
+            "rps": r.rps,
+            "flagged": r.below(diagnosis.tau),
+            "state": str(r.state),
+            "reason": r.reason,
+            "unread": r.unread,
+            "entity_ids": list(r.entity_ids),
+        }
+        for r in diagnosis.risks
+    ]
+    schema = pa.schema([
+        ("doc_id", pa.string()), ("entity", pa.string()), ("spans", pa.list_(span)),
+        ("rps", pa.float64()), ("flagged", pa.bool_()), ("state", pa.string()),
+        ("reason", pa.string()), ("unread", pa.int64()), ("entity_ids", pa.list_(pa.string())),
+    ])  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def headline(summary: DiagnosisSummary) -> Iterator[str]:
+    """Yield how many entities are at risk, and why others have no score."""
+    counts, share, unread = summary["entities"], summary["share_flagged"], summary["unread"]
+    yield (
+        f"{counts['total']:,} entities in {summary['documents_with_entities']:,} of "
+        f"{summary['documents']:,} documents: {counts['measured']:,} scored, "
+        f"{counts['not applicable']:,} beyond the probe's region, {counts['failed']:,} failed"
+    )
+    if share is not None:
+        yield (
+            f"at risk (predicted RPS below {summary['tau']:g}): {share:.1%} of the scored, in "
+            f"{summary['documents_at_risk']:,} documents"
+        )
+    if not counts["total"]:
+        yield (
+            "no document names an entity: give a knowledge base of this corpus (--kb), take names "
+            "in any case (--ignore-case) or common words, too (--common-words), or find them "
+            "without one (--mentions capitals, ner:MODEL)"
+        )
+    if left_out := summary["finder"]["left_out"]:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in left_out.items())
+        yield (
+            f"{sum(left_out.values()):,} names of the knowledge base were not looked for "
+            f"({reasons}): see --common-words, --min-length"
+        )
+    if unread["entities"]:
+        yield (
+            f"{unread['entities']:,} entities in {unread['documents']:,} "
+            "documents stand only beyond what the model reads of a document: its vector knows "
+            "nothing of them"
+        )
+
+
+def section(folder: Path, diagnosis: DiagnosisSummary) -> Section:
+    """Build the report's section from diagnosis.parquet: documents and entities most at risk."""
+    columns = ["doc_id", "entity", "rps", "flagged"]
+    rows = read_table(folder / "diagnosis.parquet", columns=columns).to_pylist()
+    at_risk: dict[str, list[tuple[float, str]]] = {}
+    lowest: dict[str, float] = {}
+    risky = Counter(row["entity"] for row in rows if row["flagged"])
+    for row in rows:
+        if row["flagged"]:
+            at_risk.setdefault(row["doc_id"], []).append((row["rps"], row["entity"]))
+            lowest[row["entity"]] = min(row["rps"], lowest.get(row["entity"], 1.0))
+    tables = {}
+    if at_risk:
+        entities = Counter(row["doc_id"] for row in rows)
+        by_document = []
+        ordered = sorted(at_risk.items(), key=lambda item: (-len(item[1]), item[0]))
+        for doc_id, own in ordered[:MAX_ROWS]:
+            worst = ", ".join(entity for _, entity in sorted(own)[:MAX_NAMED])
+            more = f" and {len(own) - MAX_NAMED} more" if len(own) > MAX_NAMED else ""
+            by_document.append([doc_id, len(own), entities[doc_id], min(own)[0], worst + more])
+        heads = {"document": "text", "at risk": "count", "entities": "count"}
+        heads |= {"lowest predicted RPS": "share", "which, worst first": "text"}
+        tables["documents_at_risk"] = table(heads, by_document, total=len(at_risk))
+        named = Counter(row["entity"] for row in rows)
+        names = sorted(risky.items(), key=lambda item: (-item[1], lowest[item[0]], item[0]))
+        heads = {"entity": "text", "at risk in documents": "count", "named in documents": "count"}
+        tables["entities_at_risk"] = table(
+            heads | {"lowest predicted RPS": "share"},
+            [[name, n, named[name], lowest[name]] for name, n in names[:MAX_ROWS]],
+            total=len(names),
+        )
+    plots = {}
+    if diagnosis["mean_rps"] is not None:
+        plots["predicted_risk"] = draw_histogram(diagnosis["histogram"], diagnosis["tau"])
+    brief = (
+        f"{diagnosis['documents_at_risk']:,} of {diagnosis['documents']:,} documents name an "
+        f"entity at risk (predicted RPS below {diagnosis['tau']:g})"
+    )
+    return Section(plots, tables, brief)
+
+
+def draw_histogram(histogram: RiskHistogram, tau: float) -> Figure:
+    """Draw the entities per step of predicted RPS, with the steps below τ coloured as at risk."""
+    bounds = np.array(histogram["edges"])
+    at_risk = bounds[1:] <= tau + 1e-9
+    bars = {
+        "type": "bar",
+        "x": ((bounds[:-1] + bounds[1:]) / 2).round(4).tolist(),
+        "y": list(histogram["entities"]),
+        "width": np.diff(bounds).round(4).tolist(),
+        "marker": {"color": [BAND_COLOURS["low" if low else "high"] for low in at_risk]},
+        "hovertemplate": "predicted RPS about %{x:.2f}: %{y:,} entities<extra></extra>",
+    }
+    line = {"color": INK, "width": 1, "dash": "dot"}
+    threshold = {"type": "line", "x0": tau, "x1": tau, "y0": 0, "y1": 1, "yref": "paper"}
+    layout = {"bargap": 0.04, "shapes": [threshold | {"line": line}]}
+    return framed([bars], "predicted RPS", "entities", layout, xrange=[0, 1])

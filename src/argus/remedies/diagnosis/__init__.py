@@ -1,1 +1,0 @@
-"""`argus diagnose`: which entities of new documents are at risk."""

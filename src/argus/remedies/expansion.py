@@ -1,0 +1,269 @@
+"""`argus remedy expand`: give documents at risk views with passages of a knowledge base.
+
+A view joins a document and a passage on one of its entities at risk, `d ∥ p` (ARGUS §5.2, eq.
+d^exp). The preset `paper` follows §5.2; `argus.remedies.paper` lists the differences. It moved the
+judged questions of five collections by -0.001 to +0.000, and those of the demo by text withheld
+from it. The preset `robust` avoids what hurt (docs/results.md): a passage that is not about the
+entity, one that the model never reads because the document fills its window, one that says nothing
+new, and further views of a document, which crowd out others. It adds one view, for the entity whose
+passage fits best.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from argus.corpora import NamedCorpus
+from argus.data.types import Document, IntArray, Qrels, Query, View
+from argus.data.writing import one_writer
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, Item, Role, TokenCounter, embed
+from argus.encoders.protocol import directions
+from argus.knowledge.mentions import ground
+from argus.knowledge.names import name_key, names_of
+from argus.remedies.config import PAPER, ROBUST, TAU, ExpandConfig, ReferenceConfig
+from argus.remedies.diagnosis import Diagnosis, Risk
+from argus.remedies.paper import list_differences
+from argus.remedies.receipt import OWN_SUBJECT, RepairResult, write_receipt
+from argus.remedies.reference import Passage, PassageLookup
+from argus.remedies.remedy_result import check_judged
+from argus.remedies.repair import OpenedIndex, Proposal, apply_remedy, open_index
+from argus.remedies.undo import Origin
+from argus.retrievability.probes import Probe
+from argus.settings import TOP_K
+
+KIND: Literal["expansion"] = "expansion"
+MIN_BEARERS = 8  # passages of one name compared with a mention, if the context is checked
+SEAM_TOKENS = 2  # most tokens that joining two texts adds
+MAX_WORD_CHARS = 40  # a longer run without white space may be cut anywhere
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A document, one of its entities at risk, and a passage for it."""
+
+    document: Document
+    risk: Risk
+    passage: Passage
+    similarity: float | None = None
+
+
+@one_writer
+def expand_index(
+    index: Path | str,
+    *,
+    reference: ReferenceConfig,
+    config: ExpandConfig = ROBUST,
+    probe: Path | str | Probe | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    tau: float = TAU,
+    queries: Path | str | Sequence[Query] | None = None,
+    qrels: Path | str | Qrels | None = None,
+    corpus: NamedCorpus | None = None,
+    k: int = TOP_K,
+    device: str | None = None,
+    out: Path | None = None,
+) -> RepairResult:
+    """Add expansions to an index and write the receipt; see `argus.remedies.repair.apply_remedy`.
+
+    To repair only documents at risk loses most of the gain of repairing all
+    (docs/results/what-reachability-tells.md).
+
+    Under the preset `paper` NER finds the mentions unless `reference` says otherwise. `max_views`
+    of the preset counts the document's expansions of other remedies.
+    """
+    questions = check_judged(queries, qrels, corpus)
+    under = reference.under(config.preset)
+    opened = open_index(
+        index, reference=under, probe=probe, encoder=encoder, tau=tau, device=device
+    )
+
+    def make(
+        opened: OpenedIndex, diagnosis: Diagnosis, cache: EmbeddingStore, remedy: str
+    ) -> Proposal:
+        pairs = look_up(opened.documents, diagnosis.flagged(), opened.lookup, config)
+        compared = pairs
+        if config.min_similarity is not None or config.max_views is not None:
+            compared = check_context(pairs, opened.encoder, cache)
+        fitting = choose(compared, config)
+        notes: Origin = {
+            "preset": config.preset,
+            "passages_found": len(pairs),
+            "passages_without_vector": len(pairs) - len(compared),
+            "passages_refused": len(compared) - len(fitting),
+        }
+        if config.preset == PAPER.preset:
+            notes["paper"] = list_differences(
+                KIND, mentions=under.finder, tau=tau, k_aug=config.k_aug
+            )  # fmt: skip
+        views = make_views(fitting, config, opened.encoder, remedy=remedy)
+        return Proposal(views, notes, max_views=config.max_views)
+
+    applied = apply_remedy(opened, "expand", config.preset, asdict(config), make, out=out)
+    return write_receipt(applied, questions, k=k)
+
+
+def look_up(
+    documents: Sequence[Document],
+    flagged: Mapping[str, Sequence[Risk]],
+    lookup: PassageLookup,
+    config: ExpandConfig,
+) -> list[Pair]:
+    """Return the passages for every entity at risk, in document order.
+
+    Title first, they are those that the finder linked, or those that bear the entity's surface form
+    as a name if it linked none. BM25 finds the others.
+    """
+    risks = [(d, risk) for d in documents for risk in flagged.get(d.id, ())]
+    names = list(dict.fromkeys(risk.entity for _, risk in risks))
+    by_words = dict(zip(names, lookup.by_words(names, config.k_aug), strict=True))
+    k = config.k_aug if config.min_similarity is None else max(config.k_aug, MIN_BEARERS)
+    linked = iter(lookup.by_title([r.entity_ids for _, r in risks if r.entity_ids], k))
+    named = iter(lookup.by_name([r.entity for _, r in risks if not r.entity_ids], k))
+    pairs = []
+    for document, risk in risks:
+        titled = next(linked if risk.entity_ids else named) if config.title_first else []
+        pairs += [
+            Pair(document, risk, passage)
+            for passage in titled or by_words[risk.entity]
+            if not (config.skip_known and passage.document.text.strip() in document.content)
+        ]
+    return pairs
+
+
+def check_context(pairs: Sequence[Pair], encoder: Encoder, cache: EmbeddingStore) -> list[Pair]:
+    """Return the pairs with the cosine of mention and passage, each pooled over the name.
+
+    The mention is read in its document, the passage over its title, or whole if it is not about one
+    thing. Pairs that cannot be embedded are left out.
+    """
+    mentions = embed(
+        [Item(p.document.content, Role.SPAN, p.risk.spans[0]) for p in pairs],
+        encoder, cache, what="mentions at risk",
+    )  # fmt: skip
+    grounded = [ground(p.passage.document.title, p.passage.document.text) for p in pairs]
+    passages = embed(
+        [Item(g.text, Role.SPAN if g.span else Role.DOCUMENT, g.span) for g in grounded],
+        encoder, cache, what="passages",
+    )  # fmt: skip
+    both = mentions.ok & passages.ok
+    of_mention = directions(encoder, mentions.vectors[both[mentions.ok]])
+    of_passage = directions(encoder, passages.vectors[both[passages.ok]])
+    cosines = iter(np.einsum("ij,ij->i", of_mention, of_passage).tolist())
+    return [
+        replace(pair, similarity=next(cosines)) for pair, ok in zip(pairs, both, strict=True) if ok
+    ]
+
+
+def choose(pairs: Sequence[Pair], config: ExpandConfig) -> list[Pair]:
+    """Return the pairs that pass the context check, the most similar first.
+
+    At most `k_aug` per entity if the context is checked, and at most `max_views` per document. Of
+    pairs that would give a document equal texts, as two names of one thing do, the most similar
+    stays at the place of the first. The best view counts in a search, so a copy changes nothing.
+    """
+    fitting, least = list(pairs), config.min_similarity
+    if least is not None:
+        fitting = [p for p in pairs if p.similarity is not None and p.similarity >= least]
+        fitting = _most_similar(fitting, config.k_aug, lambda p: (p.document.id, p.risk.entity))
+    distinct: dict[Hashable, Pair] = {}
+    for pair in fitting:
+        passage = pair.passage.document
+        key = (pair.document.id, passage.title, passage.text)
+        best = distinct.setdefault(key, pair)
+        if (pair.similarity or 0) > (best.similarity or 0):
+            distinct[key] = pair
+    if config.max_views is None:
+        return list(distinct.values())
+    return _most_similar(list(distinct.values()), config.max_views, lambda p: p.document.id)
+
+
+def _most_similar(pairs: Sequence[Pair], n: int, group: Callable[[Pair], Hashable]) -> list[Pair]:
+    """Return at most n pairs of each group, groups in order of their first."""
+    groups: dict[Hashable, list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(group(pair), []).append(pair)
+    best: list[Pair] = []
+    for members in groups.values():
+        members.sort(key=lambda p: (-(p.similarity or 0), p.risk.entity, p.passage.id))
+        best += members[:n]
+    return best
+
+
+def make_views(
+    pairs: Sequence[Pair], config: ExpandConfig, encoder: Encoder, *, remedy: str
+) -> list[View]:
+    """Return one view per pair. Its source has the entity, the passage and how it was found.
+
+    A passage that bears the document's title has `own_subject` in its source. Such a view is more
+    text about the document's subject, not about something that it mentions.
+    """
+    count: Counter[str] = Counter()
+    views = []
+    for pair, text in zip(pairs, _join(pairs, config, encoder), strict=True):
+        document, passage = pair.document, pair.passage
+        count[document.id] += 1
+        source: dict[str, str | bool] = {
+            "entity": pair.risk.entity,
+            "passage": passage.id,
+            "found": "title" if passage.linked else "bm25",
+        }
+        if pair.similarity is not None:
+            source["similarity"] = f"{pair.similarity:.3f}"
+        title = name_key(document.title)
+        if title and title in map(name_key, names_of(passage.document)):
+            source[OWN_SUBJECT] = True
+        name = f"{document.id}#{remedy}#{count[document.id]}"
+        views.append(View(name, document.id, KIND, text, json.dumps(source, ensure_ascii=False)))
+    return views
+
+
+def _join(pairs: Sequence[Pair], config: ExpandConfig, encoder: Encoder) -> list[str]:
+    """Return document and passage of each pair as one text, cut to the window if configured.
+
+    A passage that needs more than half of the window gets half of it.
+    """
+    if not config.fit_window:
+        return [f"{p.document.content} {p.passage.document.text}" for p in pairs]
+    documents = [p.document.content for p in pairs]
+    passages = [p.passage.document.content for p in pairs]
+    if isinstance(encoder, TokenCounter) and encoder.max_tokens is not None and pairs:
+        nothing = int(encoder.count_tokens([""])[0])  # special tokens and prompt
+        room = max(0, encoder.max_tokens - nothing - SEAM_TOKENS)
+        of_document, of_passage = (
+            encoder.count_tokens(texts) - nothing for texts in (documents, passages)
+        )
+        long = np.flatnonzero(of_document + of_passage > room)
+        for_passage = np.minimum(of_passage[long], room // 2)
+        for texts, rooms in ((documents, room - for_passage), (passages, for_passage)):
+            cut = truncate([texts[i] for i in long], rooms, encoder)
+            for i, text in zip(long, cut, strict=True):
+                texts[i] = text
+    return [f"{document} {passage}" for document, passage in zip(documents, passages, strict=True)]
+
+
+def truncate(texts: Sequence[str], rooms: IntArray, encoder: TokenCounter) -> list[str]:
+    """Return the beginning of each text that has at most `rooms[i]` tokens, cut between words.
+
+    Scripts without spaces are cut anywhere. The cut assumes that tokens are spread evenly, and
+    counts again until the rest fits.
+    """
+    parts = list(texts)
+    nothing = int(encoder.count_tokens([""])[0])
+    over = list(range(len(parts)))
+    while over:
+        sizes = encoder.count_tokens([parts[i] for i in over]) - nothing
+        pairs = [(i, n) for i, n in zip(over, sizes.tolist(), strict=True) if n > rooms[i]]
+        for i, tokens in pairs:
+            part = parts[i][: len(parts[i]) * int(rooms[i]) // tokens]
+            words = part.rsplit(None, 1)  # the last may be half a word
+            short = len(words) == 2 and len(words[1]) <= MAX_WORD_CHARS
+            parts[i] = words[0] if short else part.rstrip()
+        over = [i for i, _ in pairs]
+    return parts

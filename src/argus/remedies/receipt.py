@@ -1,0 +1,612 @@
+"""Write the receipt of a repair: its gains, and the documents that lost places to it.
+
+Every document at risk, repaired or not, is searched for by its risk queries, the names of its
+entities at risk, in two states of the index: right before the remedy and right after it. Ranks are
+exact over all documents. With judged queries, so is the rank of each relevant document.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NotRequired
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from typing_extensions import TypedDict
+
+from argus.data.folders import ArtifactFolder
+from argus.data.reading import parse_json
+from argus.data.tables import read_records, read_table
+from argus.data.types import FloatArray, IntArray, State, View
+from argus.encoders import Embedded, EmbeddingStore, embed
+from argus.encoders import queries as as_queries
+from argus.encoders.store import store_of
+from argus.evaluation.job import evaluate_states
+from argus.evaluation.judged import JudgedQueries
+from argus.indexes.recipes import REMEDIES
+from argus.indexes.retriever import before_and_after
+from argus.indexes.snapshot import Snapshot
+from argus.indexes.views import BEFORE
+from argus.jobs.recorded_model import spent
+from argus.measures.coverage import Covered
+from argus.remedies.diagnosis import Risk, predict_in_views
+from argus.remedies.paper import describe_differences
+from argus.remedies.remedy_result import RemedyResult
+from argus.remedies.repair import Applied
+from argus.remedies.undo import Origin, write_recorded
+from argus.reports import write_report
+from argus.reports.figures import BAND_COLOURS, INK, MAX_POINTS, Figure, framed
+from argus.reports.section import MAX_ROWS, Section, table
+from argus.settings import TOP_K
+
+MAX_NEIGHBOURS = 200  # fallen documents that the summary names
+JUDGED = "receipt_judged"
+OWN_SUBJECT = "own_subject"  # key in the source of a view about its document's own subject
+
+
+class RepairCounts(TypedDict):
+    """Documents at risk, and views that were added.
+
+    documents: documents of the index.
+    documents_at_risk: documents with an entity at risk.
+    documents_repaired: documents that got a view.
+    entities_at_risk: entities at risk, once per document.
+    views: views that were added.
+    views_about_own_subject: of these, views about the document's own subject.
+    bytes: bytes of texts (UTF-8) and vectors.
+    """
+
+    documents: int
+    documents_at_risk: int
+    documents_repaired: int
+    entities_at_risk: int
+    views: int
+    views_about_own_subject: int
+    bytes: int
+
+
+class RiskQueries(TypedDict):
+    """Ranks of documents for the names of their entities. No ranks if every query failed.
+
+    queries: names that were searched for.
+    failed: names that could not be embedded.
+    found_before: share of the queries that bring their document into the top k.
+    found_after: the same with the remedy.
+    recovered: queries that find their document only with the remedy.
+    lost: queries that find it only without the remedy.
+    median_rank_before, median_rank_after: median rank of the document.
+    """
+
+    queries: int
+    failed: int
+    found_before: NotRequired[float]
+    found_after: NotRequired[float]
+    recovered: NotRequired[int]
+    lost: NotRequired[int]
+    median_rank_before: NotRequired[float]
+    median_rank_after: NotRequired[float]
+
+
+class RepairedRps(TypedDict):
+    """Mean predicted RPS of the repaired entities.
+
+    entities: repaired entities.
+    before: mean in the originals.
+    after: mean of the better of original and views, which is never lower.
+    entities_in_views: of these, entities that could be read in a view.
+    views: mean in the views alone. None if none could be read.
+    """
+
+    entities: int
+    before: float
+    after: float
+    entities_in_views: int
+    views: float | None
+
+
+class FallenDocument(TypedDict):
+    """A document that lost places in the top k.
+
+    lists: lists that it fell out of.
+    gained: lists that it came into.
+    """
+
+    doc_id: str
+    lists: int
+    gained: int
+
+
+class JudgedMoves(TypedDict):
+    """Moves of (query, relevant document) pairs.
+
+    measured: pairs whose rank is known.
+    not_measured: pairs without a rank.
+    repaired: pairs whose document was repaired.
+    rose, fell: pairs whose document ranks higher, or lower.
+    recovered, lost: pairs whose document came into the top k, or left it.
+    """
+
+    measured: int
+    not_measured: int
+    repaired: int
+    rose: int
+    fell: int
+    recovered: int
+    lost: int
+
+
+class RemedySummary(Covered):
+    """The receipt of a remedy.
+
+    added: false if the index had it already.
+    risk_queries: documents at risk, searched for by the names of their entities.
+    of_repaired: the same of the repaired documents alone.
+    rps: predicted RPS of the repaired entities. None without any.
+    neighbours_fallen: documents that lost a place in the top k.
+    places_lost: places that they lost.
+    neighbours: the documents that lost most places.
+    before: state of the index before the remedy, as `before:ID`.
+    """
+
+    remedy: str
+    index: str
+    added: bool
+    made: Origin
+    k: int
+    counts: RepairCounts
+    risk_queries: RiskQueries
+    of_repaired: RiskQueries
+    rps: RepairedRps | None
+    neighbours_fallen: int
+    places_lost: int
+    neighbours: list[FallenDocument]
+    seconds: float
+    before: str
+    judged_documents: NotRequired[JudgedMoves]
+
+
+class ReceiptRow(TypedDict):
+    """A row of receipt.parquet: an entity at risk. Failed risk queries have no ranks."""
+
+    doc_id: str
+    entity: str
+    rank_before: int
+    rank_after: int
+    rps_before: float | None
+    rps_after: float | None
+    rps_views: float | None
+    views: int
+
+
+class JudgedRow(TypedDict):
+    """A row of receipt_judged.parquet: a judged query and a relevant document.
+
+    query: text of the query.
+    rank_before, rank_after: rank without and with the remedy, or null.
+    repaired: whether the document has views of the remedy.
+    """
+
+    query_id: str
+    query: str
+    doc_id: str
+    grade: int
+    rank_before: NotRequired[int]
+    rank_after: NotRequired[int]
+    repaired: bool
+    state: str
+    reason: str
+
+
+@dataclass(frozen=True, repr=False)
+class RepairResult(RemedyResult[RemedySummary]):
+    """Result of a repair of documents at risk."""
+
+    TABLES = ("table",)
+
+    @property
+    def table(self) -> pa.Table:
+        """One row per entity at risk."""
+        return read_table(self.folder / "receipt.parquet")
+
+    def _receipt(self) -> Iterator[str]:
+        return headline(self.summary)
+
+
+@dataclass(frozen=True)
+class RiskRanks:
+    """Ranks of documents for their risk queries. Arrays have shape (n_risks,)."""
+
+    measured: npt.NDArray[np.bool_]  # False if the entity's name has no vector
+    before: IntArray  # 1-based, 0 if not measured
+    after: IntArray
+    fell: Counter[str]  # document to the number of risk queries out of whose top k it fell
+    rose: Counter[str]
+
+
+def write_receipt(
+    applied: Applied, questions: JudgedQueries | None = None, *, k: int = TOP_K
+) -> RepairResult:
+    """Compare the index before and after a remedy; write receipt, evaluation and report.
+
+    Needs only the index and the diagnosis, so that a run killed after its views were added gets its
+    receipt when it is started again. questions: to evaluate on.
+    """
+    folder, index, encoder = applied.folder, applied.opened.index, applied.opened.encoder
+    remedy, vectors = applied.remedy, store_of(index.path)
+    moves = None
+    with (
+        applied.record.timed("writing the receipt"),
+        EmbeddingStore(vectors, fingerprint=encoder.fingerprint, dim=encoder.dim) as cache,
+    ):
+        after = index.snapshot(remedy)
+        added = np.array([of == remedy for of in after.columns["remedy"].to_pylist()], bool)
+        before = Snapshot(after.columns.filter(pa.array(~added)), after.vectors[~added])
+        views: dict[str, list[View]] = {}
+        for view, is_new in zip(after.views, added, strict=True):
+            if is_new:
+                views.setdefault(view.doc_id, []).append(view)
+        risks = [risk for group in applied.diagnosis.flagged().values() for risk in group]
+        entities = list(dict.fromkeys(risk.entity for risk in risks))
+        embedded = embed(as_queries(entities), encoder, cache, what="risk queries")
+        able = (entity for entity, ok in zip(entities, embedded.ok, strict=True) if ok)
+        names = dict(zip(able, embedded.vectors, strict=True))
+        if questions is not None:
+            texts = as_queries([q.text for q in questions.with_judgements])
+            asked = embed(texts, encoder, cache, what="judged queries")
+            moves = rank_judged(questions, asked, before, after, views)
+        ranks = rank_risks(risks, names, before, after, k)
+        rps = predict_in_views(risks, views, encoder, cache, applied.opened.probe)
+        reasons = {entities[i]: why for i, why in embedded.failures.items()}
+        rows = receipt_table(risks, ranks, views, rps, reasons)
+    folder.write_table("receipt", rows, csv=True)
+    summary = _summarise(applied, risks, ranks, rows, views, k)
+    if moves is not None:
+        folder.write_table(JUDGED, moves, csv=True)
+        summary["judged_documents"] = count_moves(moves, k)
+    if questions is not None:
+        documents = [document.id for document in applied.opened.documents]
+        summary["coverage"] = questions.coverage(documents, views)
+    folder.write_results("remedy", summary, applied.record.manifest(summary["counts"]))
+    report = write_report(folder.path)  # before the evaluation, which may fail
+    evaluation = None
+    if questions is not None:
+        states = before_and_after(index, encoder, remedy)
+        out = folder.path
+        evaluation = evaluate_states(questions, states, out=out, diagnosis=out).summary
+    write_recorded(ArtifactFolder(index.path / REMEDIES / remedy))
+    return RepairResult(remedy, folder.path, report, index, summary, evaluation)
+
+
+def rank_risks(
+    risks: Sequence[Risk],
+    names: Mapping[str, FloatArray],
+    before: Snapshot,
+    after: Snapshot,
+    k: int,
+) -> RiskRanks:
+    """Rank every document at risk for its entity's name, in both states.
+
+    names: entity to its vector as a query, shape (dim,). An entity without one is not measured. A
+    document counts as fallen once per name. Raises InputError for a document that is not indexed.
+    """
+    measured = np.array([risk.entity in names for risk in risks], bool)
+    ranks = np.zeros((2, len(risks)), np.int64)
+    fell, rose = Counter[str](), Counter[str]()
+    if measured.any():
+        able = [risk for risk in risks if risk.entity in names]
+        queries, targets = np.stack([names[r.entity] for r in able]), [r.doc_id for r in able]
+        ranks[:, measured] = before.ranks(queries, targets), after.ranks(queries, targets)
+        distinct = np.stack([names[entity] for entity in dict.fromkeys(r.entity for r in able)])
+        lists = (state.search(distinct, k).doc_ids for state in (before, after))
+        for earlier, later in zip(*lists, strict=True):
+            fell.update(set(earlier) - set(later))
+            rose.update(set(later) - set(earlier))
+    return RiskRanks(measured, ranks[0], ranks[1], fell, rose)
+
+
+def rank_judged(
+    judged: JudgedQueries,
+    embedded: Embedded,
+    before: Snapshot,
+    after: Snapshot,
+    repaired: Collection[str],
+) -> pa.Table:
+    """Return one row per judged query and document relevant for it (grade above 0).
+
+    Ranks are 1-based. They are null, with a reason, if the index lacks the document (not
+    applicable) or the query could not be embedded (failed). embedded: the vectors of
+    `judged.with_judgements`. repaired: ids of the documents that have views of the remedy.
+    """
+    place = np.cumsum(embedded.ok) - 1
+    rows: list[JudgedRow] = []
+    vectors, with_rank = [], []
+    for i, query in enumerate(judged.with_judgements):
+        grades = judged.qrels[query.id]
+        for doc_id in sorted(d for d, grade in grades.items() if grade > 0):
+            state, reason = State.MEASURED, ""
+            if doc_id not in after:
+                state, reason = State.NOT_APPLICABLE, "not in the index"
+            elif not embedded.ok[i]:
+                state, reason = State.FAILED, embedded.failures[i]
+            row: JudgedRow = {
+                "query_id": query.id,
+                "query": query.text,
+                "doc_id": doc_id,
+                "grade": grades[doc_id],
+                "repaired": doc_id in repaired,
+                "state": str(state),
+                "reason": reason,
+            }
+            rows.append(row)
+            if state is State.MEASURED:
+                vectors.append(embedded.vectors[place[i]])
+                with_rank.append(row)
+    if with_rank:
+        targets = [row["doc_id"] for row in with_rank]
+        ranks = (of.ranks(np.stack(vectors), targets).tolist() for of in (before, after))
+        for row, earlier, later in zip(with_rank, *ranks, strict=True):
+            row["rank_before"], row["rank_after"] = earlier, later
+    types = {"grade": pa.int64(), "rank_before": pa.int64(), "rank_after": pa.int64()}
+    types["repaired"] = pa.bool_()
+    schema = [(name, types.get(name, pa.string())) for name in JudgedRow.__annotations__]
+    return pa.Table.from_pylist(rows, schema=pa.schema(schema))
+
+
+def count_moves(judged: pa.Table, k: int) -> JudgedMoves:
+    """Count the relevant documents that rose and fell, and that came into and left the top k."""
+    rows = [row for row in judged.to_pylist() if row["state"] == State.MEASURED]
+    moves = [(row["rank_before"], row["rank_after"]) for row in rows]
+    return {
+        "measured": len(rows),
+        "not_measured": judged.num_rows - len(rows),
+        "repaired": sum(row["repaired"] for row in rows),
+        "rose": sum(after < before for before, after in moves),
+        "fell": sum(after > before for before, after in moves),
+        "recovered": sum(before > k >= after for before, after in moves),
+        "lost": sum(before <= k < after for before, after in moves),
+    }
+
+
+def receipt_table(
+    risks: Sequence[Risk],
+    ranks: RiskRanks,
+    views: Mapping[str, Sequence[View]],
+    in_views: Sequence[Sequence[float]],
+    reasons: Mapping[str, str],
+) -> pa.Table:
+    """Return one row per document and entity at risk in it.
+
+    Ranks are null if the risk query failed. `reasons` says why, by entity.
+
+    entity: name at risk, which is the risk query.
+    rank_before, rank_after: rank of the document for that name, without and with the remedy.
+    rps_before: predicted RPS of the original.
+    rps_after: best of original (which stays indexed) and views.
+    rps_views: mean of the views, or null.
+    views: views that the remedy gave the document.
+    fell_from_lists: risk queries of others from whose top k it fell.
+    """
+    best = [
+        max([*([] if r.rps is None else [r.rps]), *rps], default=None)
+        for r, rps in zip(risks, in_views, strict=True)
+    ]
+    means = [float(np.mean(rps)) if rps else None for rps in in_views]
+    states = [str(State.MEASURED if ok else State.FAILED) for ok in ranks.measured]
+    return pa.table(
+        {
+            "doc_id": pa.array([r.doc_id for r in risks], pa.string()),
+            "entity": pa.array([r.entity for r in risks], pa.string()),
+            "rank_before": pa.array(ranks.before, pa.int64(), mask=~ranks.measured),
+            "rank_after": pa.array(ranks.after, pa.int64(), mask=~ranks.measured),
+            "rps_before": pa.array([r.rps for r in risks], pa.float64()),
+            "rps_after": pa.array(best, pa.float64()),
+            "rps_views": pa.array(means, pa.float64()),
+            "views": pa.array([len(views.get(r.doc_id, ())) for r in risks], pa.int64()),
+            "fell_from_lists": pa.array([ranks.fell[r.doc_id] for r in risks], pa.int64()),
+            "state": pa.array(states, pa.string()),
+            "reason": pa.array([reasons.get(r.entity, "") for r in risks], pa.string()),
+        }
+    )
+
+
+def _summarise(
+    applied: Applied,
+    risks: Sequence[Risk],
+    ranks: RiskRanks,
+    rows: pa.Table,
+    views: Mapping[str, Sequence[View]],
+    k: int,
+) -> RemedySummary:
+    repaired = np.array([risk.doc_id in views for risk in risks], bool)
+    new = [view for group in views.values() for view in group]
+    text_bytes = sum(len(view.text.encode("utf-8", "surrogatepass")) for view in new)
+    fallen = sorted(ranks.fell.items(), key=lambda item: (-item[1], item[0]))
+    index = applied.opened.index
+    rps: RepairedRps | None = None
+    if repaired.any():
+        columns = ("rps_before", "rps_after", "rps_views")
+        before, after, read = (rows[n].to_numpy().astype(float)[repaired] for n in columns)
+        read = read[np.isfinite(read)]
+        rps = {
+            "entities": len(before),
+            "before": round(float(before.mean()), 6),
+            "after": round(float(after.mean()), 6),
+            "entities_in_views": len(read),
+            "views": round(float(read.mean()), 6) if len(read) else None,
+        }
+    return {
+        "remedy": applied.remedy,
+        "index": str(index.path),
+        "added": applied.added,
+        "made": applied.origin,
+        "k": k,
+        "counts": {
+            "documents": applied.diagnosis.documents,
+            "documents_at_risk": len(applied.diagnosis.flagged()),
+            "documents_repaired": len(views),
+            "entities_at_risk": len(risks),
+            "views": len(new),
+            "views_about_own_subject": sum(
+                view.kind == "expansion" and OWN_SUBJECT in parse_json(view.source) for view in new
+            ),
+            "bytes": text_bytes + 4 * index.dim * len(new),
+        },
+        "risk_queries": _count_ranks(ranks, np.ones(len(risks), bool), k),
+        "of_repaired": _count_ranks(ranks, repaired, k),
+        "rps": rps,
+        "neighbours_fallen": len(fallen),
+        "places_lost": ranks.fell.total(),
+        "neighbours": [
+            {"doc_id": doc, "lists": n, "gained": ranks.rose[doc]}
+            for doc, n in fallen[:MAX_NEIGHBOURS]
+        ],
+        "seconds": round(sum(applied.record.timings_s.values()), 1),
+        "before": f"{BEFORE}{applied.remedy}",
+    }
+
+
+def _count_ranks(ranks: RiskRanks, mask: npt.NDArray[np.bool_], k: int) -> RiskQueries:
+    """Count the risk queries of some entities, mask: (n_risks,)."""
+    failed = int((mask & ~ranks.measured).sum())
+    before, after = ranks.before[mask & ranks.measured], ranks.after[mask & ranks.measured]
+    if not len(before):
+        return {"queries": 0, "failed": failed}
+    return {
+        "queries": len(before),
+        "failed": failed,
+        "found_before": round(float((before <= k).mean()), 6),
+        "found_after": round(float((after <= k).mean()), 6),
+        "recovered": int(((before > k) & (after <= k)).sum()),
+        "lost": int(((before <= k) & (after > k)).sum()),
+        "median_rank_before": float(np.median(before)),
+        "median_rank_after": float(np.median(after)),
+    }
+
+
+def headline(summary: RemedySummary) -> Iterator[str]:
+    """Yield the views that were added and left out, and the gain in rank and RPS."""
+    counts, made, repaired = summary["counts"], summary["made"], summary["of_repaired"]
+    if not summary["added"]:
+        yield f"{summary['remedy']} was in the index already; nothing added"
+    yield (
+        f"{summary['remedy']}: {counts['views']:,} views ({counts['bytes'] / 2**20:.1f} MiB) for "
+        f"{counts['documents_repaired']:,} of {counts['documents_at_risk']:,} documents at risk"
+    )
+    if own := counts["views_about_own_subject"]:
+        yield f"{own:,} of them add what the knowledge base says of a document's own subject"
+    others = ", ".join(made.get("relied_on", ()))
+    if known := made.get("views_known"):
+        yield f"{known:,} more were in the index already ({others})"
+    if beyond := made.get("views_beyond_cap"):
+        yield f"{beyond:,} were left out: their documents have as many as they may ({others})"
+    if failed := made.get("views_failed"):
+        yield f"{failed:,} views could not be embedded and were left out"
+    if back := sum(made.get("fallen_back", {}).values()):
+        yield (
+            f"{back:,} documents keep their original alone, rejected or not answered: "
+            "see synthesis.parquet"
+        )
+    if "paper" in made:
+        yield from describe_differences(made["paper"])
+    if "language_model" in made:
+        yield spent(made["language_model"])
+    if failed := summary["risk_queries"]["failed"]:
+        yield f"{failed:,} risk queries failed and have no rank: see receipt.parquet"
+    if repaired["queries"]:
+        yield (
+            f"asked for by the names of their entities at risk, top {summary['k']}: "
+            f"{repaired['found_before']:.1%} → {repaired['found_after']:.1%} come back "
+            f"({repaired['recovered']:,} recovered, {repaired['lost']:,} lost); "
+            f"{summary['neighbours_fallen']:,} documents lost a place to them"
+        )
+    if rps := summary["rps"]:
+        views = "" if rps["views"] is None else f", {rps['views']:.3f} in the views alone"
+        yield (
+            f"mean predicted RPS of these entities: {rps['before']:.3f} in the originals{views}; "
+            f"by the better of both, which cannot fall, {rps['after']:.3f}"
+        )
+
+
+def section(folder: Path, remedy: RemedySummary) -> Section:
+    """Build the report's section from the tables of the receipt. Failed risk queries come last."""
+    rows = read_records(ReceiptRow, folder / "receipt.parquet")
+    repaired = [row for row in rows if row["views"]]
+    ranked = [row for row in repaired if row["rank_after"] is not None]
+    ranked.sort(key=lambda row: (row["rank_after"] - row["rank_before"], row["doc_id"]))
+    failed = [row for row in repaired if row["rank_after"] is None]
+    columns = {"asked for": "text", "document": "text"}
+    columns |= {"rank before": "count", "rank after": "count"}
+    columns |= {"predicted RPS before": "share", "best of original and views": "share"}
+    columns |= {"mean of the views": "share", "views": "count"}
+    cells = [
+        [
+            row["entity"], row["doc_id"], row["rank_before"], row["rank_after"], row["rps_before"],
+            row["rps_after"], row["rps_views"], row["views"],
+        ]
+        for row in [*ranked, *failed][:MAX_ROWS]
+    ]  # fmt: skip
+    tables = {"receipt": table(columns, cells, total=len(repaired))}
+    if "judged_documents" in remedy:
+        judged = read_records(JudgedRow, folder / f"{JUDGED}.parquet")
+        moved = [row for row in judged if row["rank_after"] is not None]
+        # The greatest loss of reciprocal rank first: 1 → 2 before 90 → 300.
+        moved.sort(key=lambda r: (
+            1 / r["rank_after"] - 1 / r["rank_before"], r["query_id"], r["doc_id"]
+        ))  # fmt: skip
+        columns = {"query": "text", "relevant document": "text", "rank before": "count"}
+        columns |= {"rank after": "count", "repaired": "text"}
+        cells = [
+            [
+                f"{row['query']} · {row['query_id']}", row["doc_id"], row["rank_before"],
+                row["rank_after"], "yes" if row["repaired"] else "no",
+            ]
+            for row in moved[:MAX_ROWS]
+        ]  # fmt: skip
+        tables[JUDGED] = table(columns, cells, total=len(moved))
+    if fallen := remedy["neighbours"]:
+        columns = {"document": "text", "lists it fell out of": "count"}
+        columns |= {"lists it came into": "count"}
+        cells = [[row["doc_id"], row["lists"], row["gained"]] for row in fallen]
+        tables["receipt_neighbours"] = table(columns, cells, total=remedy["neighbours_fallen"])
+    counts, ranks = remedy["counts"], remedy["of_repaired"]
+    brief = f"{counts['views']:,} views for {counts['documents_repaired']:,} documents"
+    if ranks["queries"]:
+        brief += (
+            f"; asked for by names at risk, {ranks['found_before']:.1%} → "
+            f"{ranks['found_after']:.1%} come back in the top {remedy['k']}, and "
+            f"{remedy['neighbours_fallen']:,} others lost a place"
+        )
+    return Section({"receipt_ranks": draw_ranks(ranked)} if ranked else {}, tables, brief)
+
+
+def draw_ranks(rows: Sequence[ReceiptRow]) -> Figure:
+    """Draw the rank before and after of every repaired document. Below the diagonal it rose."""
+    shown = np.linspace(0, len(rows) - 1, min(len(rows), MAX_POINTS)).astype(int).tolist()
+    top = max([10, *(max(row["rank_before"], row["rank_after"]) for row in rows)])
+    points = {
+        "type": "scattergl",
+        "mode": "markers",
+        "x": [rows[i]["rank_before"] for i in shown],
+        "y": [rows[i]["rank_after"] for i in shown],
+        "text": [f"{rows[i]['entity']} → {rows[i]['doc_id']}" for i in shown],
+        "hovertemplate": "%{text}: rank %{x:,} → %{y:,}<extra></extra>",
+        "marker": {"color": BAND_COLOURS["high"], "size": 5, "opacity": 0.45},
+        "showlegend": False,
+    }
+    diagonal = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": [1, top],
+        "y": [1, top],
+        "line": {"color": INK, "width": 1, "dash": "dot"},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    figure = framed([points, diagonal], "rank before", "rank after", {})
+    for axis in ("xaxis", "yaxis"):
+        figure["layout"][axis] |= {"type": "log"}
+    return figure

@@ -1,0 +1,151 @@
+"""Read reference knowledge bases and look up passages on entities (ARGUS §5.2, §D.3 step 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from argus.corpora.opening import corpus_file, read_corpus
+from argus.data.kb import KnowledgeFolder
+from argus.data.kb_file import WORDS, kb_file
+from argus.data.types import Document
+from argus.encoders import Encoder
+from argus.errors import InputError
+from argus.indexes.lexical import LexicalIndex
+from argus.knowledge.capitals import CapitalisedNames
+from argus.knowledge.gazetteer import Gazetteer
+from argus.knowledge.names import name_key, names_of
+from argus.knowledge.ner import TokenClassifier
+from argus.knowledge.spotting import MentionFinder
+from argus.remedies.config import CAPITALS, GAZETTEER, K_AUG, ReferenceConfig
+from argus.retrievability.probes import Probe, load_default, load_probe
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage found for an entity. linked: it bears the entity's name, else BM25 found it."""
+
+    document: Document
+    linked: bool
+
+    @property
+    def id(self) -> str:
+        """Id in the knowledge base."""
+        return self.document.id
+
+
+class PassageLookup:
+    """BM25 and a name index over the passages of a knowledge base.
+
+    Passages without text are never found: a title alone says nothing about its subject.
+    """
+
+    def __init__(self, passages: Sequence[Document], words: LexicalIndex | None = None) -> None:
+        """words: a BM25 index over the same passages, if there is one."""
+        self._passages = {p.id: p for p in passages if p.text.strip()}
+        self._words = words
+
+    def by_words(self, entities: Sequence[str], k: int = K_AUG) -> list[list[Passage]]:
+        """Return the k best passages for each surface form, by BM25 (ARGUS §D.3)."""
+        hits = self._lexical.search(entities, k)
+        return [[Passage(self._passages[i], False) for i in ids] for ids in hits.ids]
+
+    def by_title(self, entity_ids: Iterable[Sequence[str]], k: int = K_AUG) -> list[list[Passage]]:
+        """Return the first k passages that bear each entity's name, as the gazetteer linked it."""
+        return [
+            [Passage(self._passages[i], True) for i in ids if i in self._passages][:k]
+            for ids in entity_ids
+        ]
+
+    def by_name(self, entities: Sequence[str], k: int = K_AUG) -> list[list[Passage]]:
+        """Return the first k passages that bear each surface form as a name.
+
+        Use it for mentions that no finder linked. Names are those of the gazetteer, compared as it
+        does by default: title, title without a final parenthesis, aliases, in the same case. Raises
+        InputError for aliases that are not text.
+        """
+        return self.by_title((self._bearers.get(name_key(entity), ()) for entity in entities), k)
+
+    @cached_property
+    def _lexical(self) -> LexicalIndex:
+        if self._words is not None and set(self._words.ids) == self._passages.keys():
+            return self._words
+        texts = [p.content for p in self._passages.values()]
+        return LexicalIndex.build(list(self._passages), texts)
+
+    @cached_property
+    def _bearers(self) -> dict[str, list[str]]:
+        bearers: dict[str, list[str]] = {}
+        for passage in self._passages.values():
+            for name in dict.fromkeys(map(name_key, names_of(passage))):
+                bearers.setdefault(name, []).append(passage.id)
+        return bearers
+
+
+def read_passages(config: ReferenceConfig) -> list[Document]:
+    """Read the passages of all knowledge bases.
+
+    Ids of several knowledge bases begin with the number of theirs, as in "1:k1". Raises InputError
+    as `read_corpus` does.
+    """
+    if len(config.kb) == 1:
+        return read_corpus(config.kb[0])
+    return [
+        Document(f"{number}:{passage.id}", passage.text, passage.title, passage.metadata)
+        for number, path in enumerate(config.kb, 1)
+        for passage in read_corpus(path)
+    ]
+
+
+def read_words(config: ReferenceConfig) -> LexicalIndex | None:
+    """Open the BM25 index that `argus kb build` made for a single knowledge base.
+
+    Returns None without one, and for one of paragraphs that have changed since.
+    """
+    home = corpus_file(config.kb[0]) if len(config.kb) == 1 else None
+    if home is None or kb_file(home) is None:
+        return None
+    key, words = KnowledgeFolder.open(home).facts.get("key"), home.parent / WORDS
+    if key is None or not LexicalIndex.is_saved(words, made_of=key):
+        return None
+    return LexicalIndex.open(words)
+
+
+def open_lookup(config: ReferenceConfig) -> tuple[list[Document], PassageLookup]:
+    """Read the knowledge bases and return their passages and lookup.
+
+    Raises InputError without a knowledge base, and as `read_passages` does.
+    """
+    if not config.kb:
+        raise InputError(
+            "no knowledge base that says what the entities are",
+            expected="--kb FILE, passages with titles",
+            fix="Give one; to see what is at risk without, run `argus diagnose`.", where="--kb",
+        )  # fmt: skip
+    passages = read_passages(config)
+    return passages, PassageLookup(passages, read_words(config))
+
+
+def make_finder(
+    config: ReferenceConfig, passages: Sequence[Document], texts: Sequence[str]
+) -> MentionFinder:
+    """Return the finder of mentions in `texts`. Words common in them are no names."""
+    if config.finder == GAZETTEER:
+        return Gazetteer.from_documents(passages, config.names, texts=texts)
+    if config.finder == CAPITALS:
+        return CapitalisedNames()
+    model = config.finder.partition(":")[2].strip()
+    return TokenClassifier(model) if model else TokenClassifier()
+
+
+def open_probe(probe: Path | str | Probe | None, encoder: Encoder) -> Probe:
+    """Return a probe checked against an encoder; None loads the one shipped for it."""
+    pooling = "span" if encoder.pools_spans else "sentence"
+    if probe is None:
+        return load_default(encoder.fingerprint, pooling)
+    judge = probe if isinstance(probe, Probe) else load_probe(Path(probe))
+    where = Path("--probe") if isinstance(probe, Probe) else Path(probe)
+    judge.check_vectors_of(encoder.fingerprint, pooling, where=where)
+    return judge

@@ -1,0 +1,95 @@
+"""Result of a remedy of an index, and the judged evaluation before and after it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar, cast
+
+from argus.corpora import NamedCorpus
+from argus.corpora.opening import open_corpus
+from argus.data.fields import FieldNames
+from argus.data.types import Qrels, Query
+from argus.encoders import Encoder
+from argus.errors import InputError
+from argus.evaluation.config import ChunkedCorpus, EvaluateConfig
+from argus.evaluation.job import evaluate
+from argus.evaluation.judged import JudgedQueries, read_judged
+from argus.evaluation.summary import EvaluationSummary, change
+from argus.indexes.views import BEFORE, ViewIndex
+from argus.jobs.result import Result
+from argus.measures.coverage import Coverage, coverage_words
+
+S = TypeVar("S", bound=Mapping[str, object], covariant=True)
+
+
+@dataclass(frozen=True, repr=False)
+class RemedyResult(Result, Generic[S]):
+    """Result of a remedy of an index. Everything in it is also in `folder`."""
+
+    remedy: str
+    folder: Path
+    report: Path
+    index: ViewIndex
+    summary: S
+    evaluation: EvaluationSummary | None = None
+    """Evaluation by the judged questions, if there are any; see `argus.evaluate`."""
+
+    def headline(self) -> Iterator[str]:
+        """Yield the receipt's lines, then the change of the judged questions."""
+        yield from self._receipt()
+        if self.evaluation:
+            covered = coverage_words(cast("Coverage | None", self.summary.get("coverage")))
+            yield change(self.evaluation) + (f"; a gain where {covered}" if covered else "")
+
+    @abstractmethod
+    def _receipt(self) -> Iterator[str]:
+        """Yield the lines of the summary."""
+
+
+def check_judged(
+    queries: Path | str | Sequence[Query] | None,
+    qrels: Path | str | Qrels | None,
+    corpus: NamedCorpus | None = None,
+    fields: FieldNames | None = None,
+    parent_field: str | None = None,
+) -> JudgedQueries | None:
+    """Read the judged queries of a receipt. None without any.
+
+    fields, parent_field: of the corpus. With a parent field, judgements are of the documents of the
+    chunks. Raises InputError, before an index is changed, for queries that cannot be evaluated.
+    """
+    if (queries is None) != (qrels is None):
+        one, other = ("--queries", "--qrels") if qrels is None else ("--qrels", "--queries")
+        raise InputError(
+            f"{one} without {other}", expected="both, or neither",
+            fix=f"Give {other}, or leave out {one} for a receipt without judged queries.",
+            where=other,
+        )  # fmt: skip
+    if corpus is not None:
+        open_corpus(corpus)
+    if queries is None or qrels is None:
+        return None
+    return read_judged(queries, qrels, corpus, fields=fields).folded(parent_field)
+
+
+def evaluate_remedy(
+    index: ViewIndex,
+    remedy: str,
+    queries: Path | str | Sequence[Query] | None,
+    qrels: Path | str | Qrels | None,
+    *,
+    chunks: ChunkedCorpus,
+    encoder: Encoder,
+    out: Path,
+) -> EvaluationSummary | None:
+    """Evaluate an index before a remedy and with it. None without judged questions."""
+    if queries is None or qrels is None:
+        return None
+    return evaluate(
+        queries, qrels, out=out, corpus=chunks.corpus, fields=chunks.fields, encoder=encoder,
+        indexes=(f"{index.path}@{BEFORE}{remedy}", f"{index.path}@{remedy}"),
+        config=EvaluateConfig(parent_field=chunks.parent_field),
+    ).summary  # fmt: skip

@@ -1,0 +1,274 @@
+"""Repair an index: diagnose its documents, make views for those at risk, and add the views.
+
+`argus remedy expand` and `argus remedy synthesize` make different views and share the rest.
+`open_index` reads all that a repair needs, `diagnose_index` finds the entities at risk, and
+`apply_remedy` adds the views in one commit.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash, file_hash, utc_now
+from argus.data.types import Document, View
+from argus.encoders import EmbeddingStore, Encoder, EncoderConfig, embed
+from argus.encoders import documents as as_documents
+from argus.encoders.store import store_of
+from argus.engine import Engine
+from argus.errors import ArgusError, NothingToMend
+from argus.indexes.live_views import new_views
+from argus.indexes.originals import originals
+from argus.indexes.recipes import REMEDIES
+from argus.indexes.retriever import encoder_of
+from argus.indexes.spec import index_folder
+from argus.indexes.views import ViewIndex
+from argus.jobs.workspace import Record
+from argus.knowledge.spotting import MentionFinder
+from argus.remedies.config import TAU, ReferenceConfig
+from argus.remedies.diagnosis import (
+    Diagnosis,
+    check_tau,
+    diagnose_documents,
+    explain_none_flagged,
+    write_diagnosis,
+)  # fmt: skip
+from argus.remedies.reference import PassageLookup, make_finder, open_lookup, open_probe
+from argus.remedies.undo import MADE, ROLLED_BACK, Origin, find_origin, is_recorded, read_origin
+from argus.retrievability.probes import Probe
+
+
+@dataclass(frozen=True)
+class OpenedIndex:
+    """An index that is to be repaired, with its encoder, documents and reference."""
+
+    index: ViewIndex
+    name: str  # as the caller named it
+    encoder: Encoder
+    documents: Sequence[Document]  # the originals, whose content is the indexed text
+    reference: ReferenceConfig
+    lookup: PassageLookup
+    finder: MentionFinder
+    probe: Probe
+    tau: float
+    started: str  # when it was opened, UTC
+    engine: Engine | None = None  # embeds, if it is not this process
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Views that a remedy would add.
+
+    notes: for made.json. tables: to leave beside the receipt, by name. max_views: most views of
+    their kind that a document may have, of all remedies.
+    """
+
+    views: Sequence[View]
+    notes: Origin
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    max_views: int | None = None
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A remedy that is in the index. added: False if an earlier run had added and recorded it."""
+
+    remedy: str
+    folder: ArtifactFolder
+    opened: OpenedIndex
+    diagnosis: Diagnosis
+    added: bool
+    origin: Origin
+    record: Record
+
+
+Make = Callable[[OpenedIndex, Diagnosis, EmbeddingStore, str], Proposal]
+"""Makes the views of a remedy from the entities at risk; the last argument is its id."""
+
+
+def open_index(
+    index: Path | str,
+    *,
+    reference: ReferenceConfig,
+    probe: Path | str | Probe | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    tau: float = TAU,
+    device: str | None = None,
+    engine: Engine | None = None,
+) -> OpenedIndex:
+    """Open an index and everything that its repair reads. Changes nothing.
+
+    probe: None uses the one shipped for the encoder. encoder: None uses the one that the index
+    names. device: of the loaded encoder. Raises InputError for bad input.
+    """
+    check_tau(tau)
+    started = utc_now()
+    views = ViewIndex.open(index_folder(index))
+    passages, lookup = open_lookup(reference)
+    model = encoder_of(views, encoder, device, engine)
+    views.header.check_fingerprint(model.fingerprint, views.path)
+    documents = originals(views)
+    judge = open_probe(probe, model)
+    finder = make_finder(reference, passages, [d.content for d in documents])
+    return OpenedIndex(
+        views, str(index), model, documents, reference, lookup, finder, judge, tau, started, engine
+    )
+
+
+@contextmanager
+def diagnose_index(
+    opened: OpenedIndex, record: Record | None = None
+) -> Iterator[tuple[Diagnosis, EmbeddingStore]]:
+    """Diagnose the documents of an index and open its vectors. Changes nothing in it.
+
+    Raises ArgusError if nothing is known to be at risk.
+    """
+    index, encoder = opened.index, opened.encoder
+    vectors = store_of(index.path)
+    with EmbeddingStore(vectors, fingerprint=encoder.fingerprint, dim=encoder.dim) as cache:
+        with record.timed("diagnosing") if record else nullcontext():
+            diagnosis = diagnose_documents(
+                opened.documents, opened.finder, encoder, cache, opened.probe, tau=opened.tau
+            )
+        if why := explain_none_flagged(diagnosis):
+            raise NothingToMend(f"{index.path}: nothing to repair: {why}. Nothing was changed.")
+        yield diagnosis, cache
+
+
+def apply_remedy(
+    opened: OpenedIndex,
+    kind: str,
+    label: str,
+    settings: Mapping[str, object],
+    make: Make,
+    *,
+    out: Path | None = None,
+) -> Applied:
+    """Diagnose the documents of an index and add the views of a remedy in one commit.
+
+    The remedy's id is a hash of settings, knowledge base, probe and documents, so the same repair
+    is never added twice. A view whose document has one with that text is left out. If the remedy
+    that holds that one was rolled back since, the view is added now. A run killed before the commit
+    leaves the index as it was, and its vectors are used again. label: for the id. settings: those
+    that change the outcome. out: default `INDEX/remedies/ID`, which holds the notes on the views in
+    any case. Raises ArgusError if nothing is at risk, no view can be made, or all are in the index.
+    """
+    judges = {"finder": opened.finder.name, "probe": _name(opened.probe)}
+    settings = {"tau": opened.tau, **settings, **opened.reference.described(), **judges}
+    remedy = f"{kind}-{label}-{_hash(settings, opened)}"
+    record = Record(
+        "remedy", {"index": opened.name, **settings}, opened.reference.inputs(),
+        {"fingerprint": opened.encoder.fingerprint}, opened.engine, started=opened.started,
+    )  # fmt: skip
+    index = opened.index
+    with diagnose_index(opened, record) as (diagnosis, cache):
+        home = ArtifactFolder(index.path / REMEDIES / remedy)
+        folder = ArtifactFolder(out or home.path)
+        record.open(folder, about=(index.path,))
+        home.open()
+        write_diagnosis(folder, diagnosis, record)
+        added = not is_recorded(home, remedy, index, by_recipe=False)
+        there = {r.id for r in index.remedies()}
+        is_whole = there.issuperset({remedy, *find_origin(home).get("relied_on", ())})
+        if not is_whole:
+            with record.timed("making views"):
+                proposal = make(opened, diagnosis, cache, remedy)
+            added |= _add(opened, diagnosis, cache, remedy, kind, proposal, home, record)
+    (home / ROLLED_BACK).unlink(missing_ok=True)
+    origin = read_origin(home)
+    if folder.path.resolve() != home.path.resolve():
+        for name in (MADE, *(f"{table}.parquet" for table in origin.get("tables", ()))):
+            if (home / name).is_file():
+                shutil.copyfile(home / name, folder / name)
+    return Applied(remedy, folder, opened, diagnosis, added, origin, record)
+
+
+def _add(
+    opened: OpenedIndex,
+    diagnosis: Diagnosis,
+    cache: EmbeddingStore,
+    remedy: str,
+    kind: str,
+    proposal: Proposal,
+    home: ArtifactFolder,
+    record: Record,
+) -> bool:
+    """Embed and add the views that are new. Their notes are on disk before.
+
+    Returns whether any was added. None is if another remedy has added the rest of this one.
+    """
+    index = opened.index
+    for name, table in proposal.tables.items():
+        home.write_table(name, table)
+    new = new_views(proposal.views, index, remedy, proposal.max_views)
+    if not new.views and remedy not in {r.id for r in index.remedies()}:
+        holders = f"(remedy {', '.join(new.relied_on)})"
+        if not proposal.views:
+            flagged = sum(map(len, diagnosis.flagged().values()))
+            why = next((f" {home / table}.parquet says why." for table in proposal.tables), "")
+            raise NothingToMend(
+                f"{index.path}: no view could be made for the {flagged:,} entities at risk, so "
+                f"nothing was added.{why} Another --kb may say more of them."
+            )
+        if not new.beyond:
+            raise ArgusError(
+                f"{index.path}: all {len(proposal.views):,} views are in the index already "
+                f"{holders}; nothing was added."
+            )
+        raise ArgusError(
+            f"{index.path}: of {len(proposal.views):,} views {new.known:,} are in the index "
+            f"already, and the documents of {new.beyond:,} have their {proposal.max_views} "
+            f"{holders}; nothing was added. Raise --max-views, or roll a remedy back first."
+        )
+    with record.timed("embedding views"):
+        texts = as_documents([view.text for view in new.views])
+        embedded = embed(texts, opened.encoder, cache, what="views")
+    views = [view for view, ok in zip(new.views, embedded.ok, strict=True) if ok]
+    if new.views and not views:
+        raise ArgusError(
+            f"{index.path}: none of {len(new.views):,} views could be embedded "
+            f"({next(iter(embedded.failures.values()))}), so nothing was added."
+        )
+    origin: Origin = {"remedy": remedy, "kind": kind, "at": utc_now()}
+    origin |= proposal.notes
+    origin["views_failed"] = len(new.views) - len(views)
+    if new.known:
+        origin["views_known"] = new.known
+    if new.beyond:
+        origin["views_beyond_cap"] = new.beyond
+    origin["tables"] = [*proposal.tables]
+    origin["relied_on"] = new.relied_on
+    home.write_json(MADE, origin)
+    if views:
+        with record.timed("adding views"):
+            index.add(views, embedded.vectors, remedy=remedy)
+    return bool(views)
+
+
+def _hash(settings: Mapping[str, object], opened: OpenedIndex) -> str:
+    """Return a hash that equal repairs of equal documents share, independent of file paths.
+
+    A document that was deleted and added again is another one, since its views are gone.
+    """
+    anywhere = {name: value for name, value in settings.items() if name != "kb"}
+    parts = [json.dumps(anywhere, sort_keys=True, default=str)]
+    files = opened.reference.inputs().values()
+    parts += [file_hash(path) for path in files if path is not None]
+    for d in opened.documents:
+        parts += [d.id, d.text, d.title, str(d.metadata["added"])]
+    return content_hash(*parts, size=4).hex()
+
+
+def _name(probe: Probe) -> str:
+    """Return the family of a probe and a hash of its numbers."""
+    arrays = [*sorted(probe.model.arrays().items()), *sorted(probe.domain.arrays().items())]
+    parts = [part for name, array in arrays for part in (name, np.ascontiguousarray(array).data)]
+    return f"{probe.family} {content_hash(probe.pooling, *parts, size=8).hex()}"

@@ -1,1 +1,0 @@
-"""Repairs of an index: expansion, synthesis, their receipts, and how one is undone."""

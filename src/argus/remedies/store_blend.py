@@ -1,0 +1,159 @@
+"""`argus remedy blend --store`: write a blend of a store's own documents beside them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from dataclasses import fields as dataclass_fields
+from pathlib import Path
+
+import numpy as np
+
+from argus.corpora import StoreCorpus
+from argus.corpora.stored import StoredCorpus
+from argus.data.fields import FieldNames, read_parents
+from argus.data.folders import ArtifactFolder
+from argus.data.provenance import content_hash
+from argus.data.reading import record_of
+from argus.data.types import View
+from argus.data.writing import one_writer
+from argus.encoders import Encoder, EncoderConfig, as_config
+from argus.errors import InputError
+from argus.indexes.blend import BLEND, SENTENCE, Blend
+from argus.indexes.recipes import BlendRecord
+from argus.indexes.remedy_views import ORIGINAL
+from argus.indexes.snapshot import Snapshot
+from argus.jobs.workspace import Record, open_encoder, read_documents
+from argus.remedies.blend_parts import blend_id, make_blend
+from argus.remedies.config import SentenceSettings
+from argus.remedies.store_records import state_records
+from argus.remedies.store_writing import (
+    JOB,
+    WrittenResult,
+    WrittenSource,
+    deliver,
+    make_home,
+    parent_payloads,
+)  # fmt: skip
+from argus.stores.opening import open_store
+from argus.stores.protocol import Metric, Store, writable
+from argus.stores.records import values_of
+from argus.stores.spec import StoreConfig
+
+
+@one_writer
+def blend_store(
+    store: str | Store,
+    blend: Blend | None = None,
+    *,
+    encoder: Encoder | EncoderConfig | str,
+    sentences: SentenceSettings | None = None,
+    into: str | None = None,
+    opening: StoreConfig | None = None,
+    fields: FieldNames | None = None,
+    parent_field: str | None = None,
+    out: Path | str = "argus-out",
+    fresh: bool = False,
+) -> WrittenResult:
+    """Write a blend of a store's documents beside them, and search for its records.
+
+    store: `KIND:PLACE/COLLECTION`, or an opened one. Its records stay as they are. encoder: the one
+    that made its vectors. into: the collection of the new records. None makes NAME_argus. fields:
+    fields of texts and titles. Its id names the field by which results are called, and records keep
+    their own ids. parent_field: field in which a chunk names its document, for which it is no hub.
+    out: folder for the receipt and for the vectors of the sentences. OUT/REMEDY has the reach of
+    the records. A run that was stopped goes on when it is called again. Raises InputError for bad
+    input, and for vectors of another encoder; ArgusError if the store cannot be written.
+    """
+    blend, settings = blend or Blend(), sentences or SentenceSettings()
+    folder, fields = ArtifactFolder(Path(out), fresh=fresh), fields or FieldNames()
+    with open_store(store, opening) as opened:
+        base = writable(opened)
+        corpus = StoreCorpus(base, opening or StoreConfig())
+        whole, origin = read_documents(corpus, replace(fields, id=None), None, encoder)
+        assert isinstance(origin, StoredCorpus)
+        stored = origin.vectors
+        assert stored is not None
+        if stored.ranking is not Metric.COSINE:
+            raise InputError(
+                f"vectors that are compared by {stored.ranking}",
+                expected="an encoder that ranks by cosine: a blend's weights hold for cosines",
+                fix="Embed the documents with such an encoder.", where=base.name,
+            )  # fmt: skip
+        config = {**asdict(blend), **asdict(settings), "store": base.name, "into": into}
+        record = Record(JOB, config | {"parent_field": parent_field}, {"corpus": origin})
+        texts = [document.content for document in whole]
+        with open_encoder(folder, encoder, record, sample=texts) as (model, cache):
+            sha256 = record.describe("corpus")["corpus"]["sha256"]
+            payloads = parent_payloads(base)
+            if fields.id is not None and not any(
+                values_of(one, fields.id) for one in payloads.values()
+            ):
+                raise InputError(
+                    f"no record holds a field {fields.id!r}",
+                    expected="the field by which results are called",
+                    fix="Check the name; leave it out where the store's own ids are meant.",
+                    where="--id-field",
+                )
+            # By id: a store may change their order, and a run that goes on must make the same.
+            rows = [row for row in range(len(stored.documents)) if row not in stored.broken]
+            rows.sort(key=lambda row: stored.documents[row].id)
+            documents, own = [stored.documents[row] for row in rows], stored.vectors[rows]
+            parents = read_parents(documents, parent_field)
+            made_of = (  # equal records share an id. BM25 is no part of them
+                blend_id(replace(blend, bm25=0.0), settings, documents, parents),
+                model.fingerprint, sha256, stored.agreement.template or "",
+                json.dumps(payloads, sort_keys=True, default=str),
+            )  # fmt: skip
+            remedy = f"{BLEND}-{content_hash(*made_of, size=4).hex()}"
+            target = make_home(base, into)  # before anything is embedded: it may be read-only
+            with record.timed("embedding sentences, measuring hubness"):
+                made = make_blend(blend, settings, remedy, documents, own, model, cache, parents)
+        views = [View(document.id, document.id, ORIGINAL, "") for document in documents]
+        sentence_views = made.views if blend.sentences else []
+        if made.numbers is not None and made.numbers.smoothed is not None:
+            own = made.numbers.smoothed
+        if blend.sentences:
+            own = np.concatenate([own, made.vectors])
+        state = Snapshot.of([*views, *sentence_views], own).blended(blend)
+        if made.numbers is not None:
+            state.hubness = made.numbers.hubness_of(state.doc_ids, made.numbers.position)
+        records = state_records(remedy, state, 1.0, model.fingerprint)
+        source: WrittenSource = {
+            "index": None,
+            "remedies": [],
+            "settings": record_of(BlendRecord, blend),
+            "weight": None,
+            "left_out": len(stored.broken),
+            "sentences": {
+                "max_views": settings.max_views,
+                "documents": {
+                    "total": len(documents),
+                    "with_views": len({view.doc_id for view in sentence_views}),
+                    "without": made.sentences.without,
+                    "joined": made.sentences.joined,
+                },
+                "failed": made.failed + len(sentence_views) - records.kinds.count(SENTENCE),
+            },
+        }
+        return deliver(
+            base, target, into, records, payloads, source, _name_encoder(encoder),
+            folder=folder, record=record, id_field=fields.id, text_field=fields.text,
+        )  # fmt: skip
+
+
+def _name_encoder(encoder: Encoder | EncoderConfig | str) -> str:
+    """Return the Python argument that names an encoder, or a placeholder for an object."""
+    config = as_config(encoder)
+    if not isinstance(config, EncoderConfig):
+        return "encoder=encoder"
+    default = EncoderConfig()
+    changed = [
+        f"{name}={value!r}"
+        for name in (field.name for field in dataclass_fields(config))
+        if name not in ("model", "device")
+        and (value := getattr(config, name)) != getattr(default, name)
+    ]
+    if not changed:
+        return f"encoder={config.model!r}"
+    return f"encoder=argus.EncoderConfig({', '.join([f'model={config.model!r}', *changed])})"

@@ -1,1 +1,0 @@
-"""Remedies written into the stores that retrievers ask: records, writing, rollback, reach."""
