@@ -26,7 +26,7 @@ from argus.indexes.lexical import LexicalIndex
 from argus.measures.intervals import discrimination
 from argus.traffic.judging.estimates import QuestionVerdict, estimate_failures
 from argus.traffic.judging.sample import ServedQuestion, draw_sample
-from argus.traffic.risk import LEAST_JUDGED, calibrate_risk, rank_by_risk
+from argus.traffic.risk import MIN_JUDGED, calibrate_risk, rank_by_risk
 from benchmarks.shared import collection
 
 COLLECTIONS = ("hotpot100", "cranfield", "theoremqa_theorems", "impliret_wknow_multi")
@@ -125,8 +125,8 @@ def _error(places: dict[str, float], failed: dict[str, float]) -> float | None:
     """Return the expected calibration error (Naeini et al., 2015), mean of draws of 30."""
     ids, rng, errors = list(places), np.random.default_rng(0), []
     y = np.array([failed[id_] for id_ in ids])
-    for _ in range(DRAWS // 5 if len(ids) > LEAST_JUDGED else 0):
-        drawn = rng.choice(len(ids), LEAST_JUDGED, replace=False)
+    for _ in range(DRAWS // 5 if len(ids) > MIN_JUDGED else 0):
+        drawn = rng.choice(len(ids), MIN_JUDGED, replace=False)
         told = calibrate_risk(places, {ids[i]: float(y[i]) for i in drawn}) or {}
         p = np.array([told[id_] for id_ in ids])
         parts = np.array_split(np.argsort(p, kind="stable"), BINS)

@@ -578,7 +578,7 @@ from .traffic.reading import (
     TrafficReader as TrafficReader,
     read_traffic as read_traffic,
 )
-from .traffic.summary import (
+from .traffic.section import (
     TrafficSummary as TrafficSummary,
 )
 from .health.config import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,9 @@ from argus.data.types import Document, Query, Run
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.measures.slices import NONE
-from argus.traffic.risk import FOREIGN
-from argus.traffic.unmet import RISK, SUPPORT
+from argus.traffic.questions import RISK, SUPPORT
 from tests.support.examples import write_rows
 
-COLLECTIONS = ("cranfield", "hotpot100", "impliret_wknow_multi", "theoremqa_theorems", "wiki2")
-DAY = 86_400
 BEGIN = 1_772_323_200  # 2026-03-01
 
 
@@ -43,51 +40,6 @@ def log_of(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", COLLECTIONS)
-def test_the_questions_of_a_collection_are_an_unlabelled_log(
-    name: str, shared: Callable[[str], Path], tmp_path: Path
-) -> None:
-    folder = shared(name)
-    questions = random.Random(0).sample(read_queries(folder), 40)
-    documents = read_corpus(folder)
-    asks = [{"query": q.text, "time": BEGIN + i} for i, q in enumerate(questions * 2)]
-    retriever = BM25(documents)
-    result = argus.audit_traffic(
-        log_of(tmp_path / "log.jsonl", asks), out=tmp_path / "out", corpus=documents,
-        retriever=retriever, config=argus.TrafficConfig(resamples=1_000),
-    )  # fmt: skip
-    summary = result.summary
-    different = len({" ".join(q.text.casefold().split()).rstrip(" ?.!") for q in questions})
-    assert summary["questions"]["different"] == different
-    assert len(retriever.queries) == different - summary["questions"]["alike"]
-    assert summary["results"]["answered"] == len(asks) and not summary["results"]["logged"]
-    served = summary["documents"]
-    assert served is not None and served["corpus"] == len(documents) and not served["unknown"]
-    assert served["never"] == len(documents) - served["different"]
-    run = retriever.index.search(retriever.queries, summary["k"])
-    assert served["different"] == len({id_ for ids in run.ids for id_ in ids})
-    table = pq.read_table(result.folder / "questions.parquet").to_pylist()
-    assert {row["source"] for row in table} == {"asked"} and summary["risk"] is not None
-    assert all(0 <= row["support"] <= 1 and row["asks"] % 2 == 0 for row in table)
-    assert "What do people really ask" in result.report.read_text()
-
-
-def test_the_log_is_taken_before_anybody_is_asked(tmp_path):
-    documents = [Document(f"d{i}", f"about {word}") for i, word in enumerate(["abc", "abd", "abe"])]
-    rows = [
-        {"query": "abc?", "results": ["d2"]},
-        {"query": "abd?"},
-        {"query": "abd", "results": []},
-    ]
-    log = log_of(tmp_path / "log.jsonl", [*rows, {"query": "abe"}])
-    retriever = BM25(documents)
-    result = argus.audit_traffic(log, out=tmp_path / "out", corpus=documents, retriever=retriever)
-    assert retriever.queries == ["abe"]
-    known = result.summary["results"]
-    assert (known["logged"], known["answered"], known["unknown"]) == (2, 1, 1)
-    assert known["nothing"] is not None and known["nothing"]["share"] == pytest.approx(1 / 3)
-
-
 def test_near_duplicates_are_counted_and_asked_once(tmp_path):
     questions = [
         "how do I reset the password of my account on the new portal please",
@@ -104,11 +56,6 @@ def test_near_duplicates_are_counted_and_asked_once(tmp_path):
     assert (figures["different"], figures["repeated"], figures["alike"]) == (4, 1, 1)
     assert len(retriever.queries) == 3  # another number is another question
     assert result.summary["results"]["answered"] == 5
-    exact = argus.audit_traffic(
-        log, out=tmp_path / "exact", corpus=documents, retriever=retriever,
-        config=argus.TrafficConfig(near=1),
-    )  # fmt: skip
-    assert exact.summary["questions"]["alike"] == 0
 
 
 def test_windows_are_compared_by_tests(tmp_path):
@@ -237,14 +184,6 @@ def test_hashes_alone_keep_no_text(tmp_path):
     other = argus.audit_traffic(log, out=tmp_path / "other", reading=reading)
     names = pq.read_table(other.folder / "questions.parquet")["question"].to_pylist()
     assert {row["question"] for row in table}.isdisjoint(names)  # another salt
-    (tmp_path / "key").write_bytes(bytes(range(32)))
-    keyed = argus.LogConfig(hash_only=True, key_file=tmp_path / "key")
-    tables = [
-        pq.read_table(argus.audit_traffic(log, out=tmp_path / name, reading=keyed).folder
-                      / "questions.parquet")["question"].to_pylist()
-        for name in ("k1", "k2")
-    ]  # fmt: skip
-    assert tables[0] == tables[1]
     with pytest.raises(InputError, match="--hash-only"):
         argus.audit_traffic(log, out=tmp_path / "r", reading=reading, retriever=print)
 
@@ -269,42 +208,3 @@ def test_unmet_demand_is_clustered_and_named(shared, tmp_path):
     foreign = [one for one in unmet["largest"] if {"visa", "bread"} & set(one["words"].split(", "))]
     assert sum(one["asks"] for one in foreign) >= 15  # of 18
     assert all(one["examples"] and one["instead"] for one in unmet["largest"])
-
-
-def test_risk_stands_beside_what_was_served_so_that_judging_can_begin(shared, tmp_path):
-    questions = read_queries(shared("wiki2"))
-    log = log_of(tmp_path / "log.jsonl", [{"query": one.text} for one in questions])
-    corpus = read_corpus(shared("wiki2"))[:600]
-    result = argus.audit_traffic(log, out=tmp_path / "out", corpus=corpus, retriever=BM25(corpus))
-    risk = result.summary["risk"]
-    assert risk is not None and risk["ranked"] == 61 and set(risk["flagged"]) <= {FOREIGN}
-    rows = pq.read_table(result.folder / "questions.parquet").to_pylist()
-    (first,) = [row for row in rows if row["risk_rank"] == 1]
-    assert RISK in first["unmet"]
-    assert any("ordered by risk" in line for line in result.headline())
-    judged = argus.judge_traffic(
-        result.folder, corpus=corpus, out=tmp_path / "judged", config=argus.JudgingConfig(budget=10)
-    )
-    assert sum(judged.table["drawn"].to_pylist()) == 10
-    assert judged.summary["risk"] == {"is_own": False, **risk, "here": None}
-
-
-def test_a_run_that_was_killed_asks_only_the_rest(tmp_path):
-    (tmp_path / "r.py").write_text(
-        "from pathlib import Path\n"
-        "def ask(query, k):\n"
-        f"    with Path({str(tmp_path / 'count')!r}).open('a') as file: file.write('x')\n"
-        "    if query == 'c' and not Path("
-        f"{str(tmp_path / 'mended')!r}).exists(): raise SystemExit\n"
-        "    return [('d1', 1.0)]\n"
-    )
-    log = log_of(tmp_path / "log.jsonl", [{"query": text} for text in "abcdef"])
-    name = f"{tmp_path / 'r.py'}:ask"
-    first = argus.audit_traffic(log, out=tmp_path / "out", retriever=name)
-    asked_first = len((tmp_path / "count").read_text())
-    assert asked_first >= 6 and first.summary["retriever"] is not None
-    (tmp_path / "mended").touch()
-    again = argus.audit_traffic(log, out=tmp_path / "out", retriever=name)
-    note = again.summary["retriever"]
-    assert note is not None and note["kept"] == 5 and note["failed"] == 0
-    assert len((tmp_path / "count").read_text()) == asked_first + 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 
 import pytest
 
@@ -68,27 +67,3 @@ def test_an_export_of_its_own_library_is_read_back(exported, tmp_path):
     assert rows[1] == [("d1", 1.0), ("d2", 0.9), ("d3", 0.8)]
     assert all(one.at for one in exchanges) and len({one.session for one in exchanges}) == 1
     assert reader.tally.skipped == {"spans of another kind (CHAIN)": 3}
-
-
-def test_as_lines_it_is_the_same_log(exported, tmp_path):
-    decoder, values, at = json.JSONDecoder(), [], 0
-    while at < len(exported.rstrip()):
-        value, at = decoder.raw_decode(exported, at)
-        at += 1
-        values.append(value)
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(value) + "\n" for value in values))
-    (tmp_path / "b.json").write_text(exported)
-    first, second = (
-        [
-            (one.query, one.results, one.at)
-            for one in argus.read_traffic(tmp_path / name)
-            if isinstance(one, argus.Exchange)
-        ]
-        for name in ("a.jsonl", "b.json")
-    )
-    assert first == second and len(first) == len(QUESTIONS)
-    documents = [argus.Document(id_, text) for id_, text in TEXTS.items()]
-    result = argus.audit_traffic(tmp_path / "b.json", out=tmp_path / "out", corpus=documents)
-    assert result.summary["questions"]["different"] == 2
-    served = result.summary["documents"]
-    assert served is not None and served["never"] == 0 and served["gini"] == 0

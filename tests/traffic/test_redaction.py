@@ -1,13 +1,16 @@
-"""Secrets inside questions: what is replaced, what is not, and that hostile texts take no time."""
+"""Redact secrets, key questions, and order them by risk."""
 
 from __future__ import annotations
 
 import time
+import unicodedata
+from itertools import groupby
 
 import pytest
 
+from argus.data.texts import JOINER, MAX_MARKS, stream_safe
 from argus.errors import InputError
-from argus.traffic.redaction import Redactor, own_patterns
+from argus.traffic.redaction import Redactor, normal, own_patterns
 
 
 @pytest.mark.parametrize(
@@ -69,16 +72,6 @@ def test_a_broken_pattern_is_told(pattern, problem):
         own_patterns([pattern])
 
 
-def test_a_pattern_may_be_longer_than_the_name_of_a_file():
-    assert Redactor(own_patterns(["long=" + "x" * 300])).clean("x" * 301) == "<long>x"
-
-
-def test_a_file_of_patterns_in_another_encoding_names_its_line(tmp_path):
-    (tmp_path / "own.txt").write_bytes(b"case=CASE-[0-9]+\nname=M\xfcller\n")
-    with pytest.raises(InputError, match=r"own\.txt, line 2: byte 0xfc .* is not UTF-8"):
-        own_patterns([str(tmp_path / "own.txt")])
-
-
 @pytest.mark.parametrize(
     "text",
     ["a" * 200_000 + "1", "a@" * 100_000, "1 " * 100_000, "eyJ" * 50_000 + "1", "+1" * 50_000,
@@ -88,3 +81,33 @@ def test_a_hostile_text_takes_time_in_proportion(text):
     start = time.process_time()
     Redactor().clean(text)
     assert time.process_time() - start < 20  # quadratic would be hours
+
+
+ACUTE, CEDILLA = "\u0301", "\u0327"
+
+
+def longest_run(text: str) -> int:
+    """Return how many characters of a text are sorted among each other."""
+    runs = groupby(unicodedata.normalize("NFKD", text), lambda c: unicodedata.combining(c) > 0)
+    return max(sum(1 for _ in run) for marks, run in runs if marks)
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [ACUTE * 900 + CEDILLA * 900, (ACUTE + CEDILLA) * 900, "\u0f73" * 900, "\uff9e\u0301" * 900,
+     "\u0344" * 900, "\U0001e944" * 900],
+)  # fmt: skip
+def test_marks_are_not_sorted_past_all_others(marks):
+    assert longest_run(f"a{marks}b") > 2 * MAX_MARKS
+    assert longest_run(stream_safe(f"a{marks}b")) <= 2 * MAX_MARKS  # one may be made of two
+    assert longest_run(normal(f"a{marks}b")) <= 2 * MAX_MARKS
+    assert stream_safe(f"a{marks}b").replace(JOINER, "") == f"a{marks}b"
+
+
+def test_every_mark_of_unicode_counts():
+    characters = map(chr, range(0x110000))
+    marks = [c for c in characters if unicodedata.combining(unicodedata.normalize("NFKD", c)[0])]
+    assert len(marks) > 900
+    for mark in marks:
+        assert stream_safe(mark * 31) == mark * 30 + JOINER + mark
+        assert stream_safe(mark * 30) == mark * 30

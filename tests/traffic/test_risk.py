@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from argus.data.types import Document, Query
-from argus.traffic.risk import FOREIGN, LEAST_JUDGED, NOTHING, calibrate_risk, rank_by_risk
+from argus.traffic.risk import FOREIGN, MIN_JUDGED, NOTHING, calibrate_risk, rank_by_risk
 
 DOCUMENTS = [Document(f"d{i}", f"word{i} word{i + 1} tide") for i in range(20)]
 
@@ -32,16 +32,12 @@ def test_what_is_foreign_to_the_corpus_and_what_nothing_came_back_for_is_flagged
     assert set(risk.order) == {"a", "b"} and risk.flagged == {"b": FOREIGN, "c": NOTHING}
 
 
-def test_a_log_of_nothing_has_no_order():
-    assert rank_by_risk([], {}, DOCUMENTS).order == ()
-
-
 def test_a_probability_needs_thirty_judgements_and_follows_them():
     risk = {f"q{i}": (i + 0.5) / 400 for i in range(400)}
     rng = np.random.default_rng(0)
     failures = {id_: float(rng.random() < 0.9 * p) for id_, p in risk.items()}
     drawn = rng.permutation(list(risk))
-    few = {id_: failures[id_] for id_ in drawn[: LEAST_JUDGED - 1]}
+    few = {id_: failures[id_] for id_ in drawn[: MIN_JUDGED - 1]}
     assert calibrate_risk(risk, few) is None
     told = calibrate_risk(risk, {id_: failures[id_] for id_ in drawn[:100]})
     assert told is not None and told["q399"] > told["q200"] > told["q0"]

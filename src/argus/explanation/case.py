@@ -73,7 +73,8 @@ class Case:
     @cached_property
     def best(self) -> FloatArray:
         """Score of every document, shape (n_documents,)."""
-        return self.snapshot.document_scores(self.vector, self.weight)[0]
+        scores: FloatArray = self.snapshot.document_scores(self.vector, self.weight)[0]
+        return scores
 
     @cached_property
     def rivals(self) -> FloatArray:

@@ -19,7 +19,7 @@ from argus.corpora.opening import read_corpus
 from argus.data.documents import read_queries
 from argus.data.runs import ranking, read_run
 from argus.data.topics import read_topics, topics_file
-from argus.data.types import Document, FloatArray, Query
+from argus.data.types import Document, Query
 from argus.encoders import (
     Encoder,
     EncoderConfig,
@@ -265,7 +265,7 @@ def _check_matches(
 
 
 def _check_window(
-    encoder: Encoder[Rows], query: str, row: Rows, own: Matched, others: FloatArray, k: int
+    encoder: Encoder[Rows], query: str, row: Rows, own: Matched, others: np.ndarray, k: int
 ) -> Iterator[Finding]:
     """Rank the unread part of a document by itself. others: scores of the other documents."""
     if not isinstance(encoder, TokenCounter) or encoder.max_tokens is None:

@@ -1,1 +1,1 @@
-"""What people really ask: query logs, what was served for them, and demand that nobody meets."""
+"""Audit query logs: questions, results, feedback, and unmet demand: `argus traffic`."""

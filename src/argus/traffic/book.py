@@ -1,7 +1,7 @@
-"""Hold a log in one SQLite file, so that memory does not grow with it, and answer SQL on it.
+"""Store a log in one SQLite file, so that memory does not grow with it.
 
-Different questions and lists have one row each, by a hash; every ask has a row with its time,
-person, list and feedback. The file is removed when the job is done.
+Different questions and lists have one row each, by a hash. Every ask has a row with its time,
+person, list and feedback. The file is removed at the end of the job.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AT_ONCE = 20_000
 """Rows that are written at once."""
 CACHE_KIB = 65_536
 MIN_DEPTH = 100
-"""Results of one list that are kept at least: a click further down has its rank, too."""
+"""Results of one list that are stored at least, so that clicks further down have a rank."""
 MAX_LABEL = 80
 """Characters of the label of a passage without an id."""
 _TABLES = """
@@ -44,15 +44,16 @@ CREATE TABLE marks (
 CREATE TABLE labels (id TEXT PRIMARY KEY, text TEXT NOT NULL);
 """
 LOGGED, ANSWERED = 1, 2
-"""Sources of a list: the log, or a retriever that was asked. 0 is none."""
+"""Sources of a list: the log, or a retriever. 0 is none."""
 
 
 @dataclass
 class LogBook:
-    """Writes a log into one file and answers questions on it in SQL. Use as a context.
+    """A log in one file, open for SQL. Use as a context.
 
-    keeps_text: else questions are hashes alone, and passages have no labels. depth: results of one
-    list that are kept. Raises ArgusError where the file cannot be written.
+    keeps_text: False stores only hashes of questions, and no labels of passages. depth: results
+    that are stored of one list. backwards: records earlier than the one before. Raises ArgusError
+    where the file cannot be written.
     """
 
     path: Path
@@ -61,14 +62,13 @@ class LogBook:
     depth: int = MIN_DEPTH
     asks: int = 0
     backwards: int = 0
-    """Records that are earlier than the one before."""
     _last: float | None = None
     _questions: dict[int, list[Any]] = field(default_factory=dict)
     _lists: dict[int, tuple[int, str, int]] = field(default_factory=dict)
-    _asks: list[tuple[Any, ...]] = field(default_factory=list)
-    _marks: list[tuple[Any, ...]] = field(default_factory=list)
-    _signals: list[tuple[Any, ...]] = field(default_factory=list)
     _labels: dict[str, str] = field(default_factory=dict)
+    _rows: dict[str, list[tuple[Any, ...]]] = field(
+        default_factory=lambda: {"asks": [], "signals": [], "marks": []}
+    )
 
     def __enter__(self) -> LogBook:
         self.path.unlink(missing_ok=True)
@@ -88,53 +88,51 @@ class LogBook:
 
     def add(self, one: Exchange | Feedback, key: bytes = b"") -> None:
         """Add a question, or feedback on one. key: hash of the question, 8 bytes or more."""
+        rows, marks = self._rows, one.marks
+        columns = (
+            (marks.field, marks.ones, marks.zeros, marks.minuses) if marks else (None, 0, 0, 0)
+        )
         if isinstance(one, Feedback):
-            self._signals.append((one.ref, one.good, one.bad, one.click, *_marks(one)))
+            rows["signals"].append((one.ref, one.good, one.bad, one.click, *columns))
         else:
-            self._add(one, int.from_bytes(key[:8], "big", signed=True))
-        if len(self._asks) + len(self._signals) >= AT_ONCE:
+            id_ = int.from_bytes(key[:8], "big", signed=True)
+            text = one.query if self.keeps_text else None
+            self._questions.setdefault(id_, [id_, text, 0])[2] += 1
+            if one.at is not None:
+                self.backwards += self._last is not None and one.at < self._last
+                self._last = one.at
+            list_ = None if one.results is None else self.put_list(one.results)
+            self.asks += 1
+            if marks is not None:
+                rows["marks"].append((self.asks, *columns))
+            places = enumerate(one.results or (), 1) if one.clicks else ()
+            ranks = {result.id: rank for rank, result in reversed([*places])}
+            opened = (ranks[click] for click in one.clicks if click and click in ranks)
+            first = min(opened, default=None)
+            feedback = one.good, one.bad, len(one.clicks), first, one.user or one.session, one.ref
+            source = LOGGED if list_ is not None else 0
+            rows["asks"].append((id_, one.at, list_, *feedback, source, *one.slices))
+        if len(rows["asks"]) + len(rows["signals"]) >= AT_ONCE:
             self.flush()
 
-    def _add(self, one: Exchange, id_: int) -> None:
-        row = self._questions.get(id_)
-        if row is None:
-            self._questions[id_] = [id_, one.query if self.keeps_text else None, 1]
-        else:
-            row[2] += 1
-        if one.at is not None:
-            if self._last is not None and one.at < self._last:
-                self.backwards += 1
-            self._last = one.at
-        list_ = None if one.results is None else self.put_list(one.results)
-        self.asks += 1
-        if one.marks is not None:
-            self._marks.append((self.asks, *_marks(one)))
-        self._asks.append(
-            (id_, one.at, list_, one.good, one.bad, len(one.clicks), _first(one), one.user
-             or one.session, one.ref, LOGGED if list_ is not None else 0, *one.slices)
-        )  # fmt: skip
-
     def put_list(self, results: Iterable[Passage]) -> int:
-        """Add a list, best first; return its number, which equal lists share."""
+        """Add a list, best first. Returns its number, which equal lists share."""
         pairs: dict[str, float | None] = {}
         for result in results:
-            id_ = result.id or self._labelled(result.text)
-            pairs.setdefault(id_, result.score)
+            pairs.setdefault(result.id or self._label(result.text), result.score)
         text = json.dumps(list(pairs.items())[: self.depth], ensure_ascii=False)
-        digest = blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()
-        id_number = int.from_bytes(digest, "big", signed=True)
-        self._lists[id_number] = (id_number, text, min(len(pairs), self.depth))
-        return id_number
+        number = int.from_bytes(_hash(text).digest(), "big", signed=True)
+        self._lists[number] = (number, text, min(len(pairs), self.depth))
+        return number
 
-    def _labelled(self, text: str) -> str:
-        id_ = f"text:{blake2b(text.strip().encode('utf-8', 'replace'), digest_size=8).hexdigest()}"
+    def _label(self, text: str) -> str:
+        id_ = f"text:{_hash(text.strip()).hexdigest()}"
         if self.keeps_text:
             self._labels[id_] = " ".join(text.split())[:MAX_LABEL]
         return id_
 
     def flush(self) -> None:
-        """Write all rows that wait."""
-        marks = ",".join("?" * (10 + len(self.slices)))
+        """Write all waiting rows."""
         self.do("BEGIN")
         self.do_all(
             "INSERT INTO questions VALUES (?,?,?) ON CONFLICT (id) DO UPDATE "
@@ -142,18 +140,18 @@ class LogBook:
             sorted(self._questions.values()),
         )
         self.do_all("INSERT OR IGNORE INTO lists VALUES (?,?,?)", sorted(self._lists.values()))
-        self.do_all(f"INSERT INTO asks VALUES ({marks})", self._asks)
-        self.do_all("INSERT INTO signals VALUES (?,?,?,?,?,?,?,?)", self._signals)
-        self.do_all("INSERT INTO marks VALUES (?,?,?,?,?)", self._marks)
         self.do_all("INSERT OR IGNORE INTO labels VALUES (?,?)", self._labels.items())
+        for table, rows in self._rows.items():
+            if rows:
+                self.do_all(f"INSERT INTO {table} VALUES ({','.join('?' * len(rows[0]))})", rows)
         self.do("COMMIT")
-        for rows in (self._asks, self._marks, self._signals):
-            rows.clear()
         for by_key in (self._questions, self._lists, self._labels):
             by_key.clear()
+        for rows in self._rows.values():
+            rows.clear()
 
     def join(self, tally: ReadingTally) -> int:
-        """Add marks and signals to their questions, once the log is read.
+        """Add marks and signals to their questions, after all records.
 
         Returns the number of signals that name no question of the log.
         """
@@ -197,12 +195,12 @@ class LogBook:
         return unknown
 
     def do(self, statement: str, values: Sequence[object] = ()) -> None:
-        """Carry out a statement."""
+        """Execute a statement."""
         with self._reported():
             self._sql.execute(statement, values)
 
     def do_all(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        """Carry out a statement for each row of values."""
+        """Execute a statement for each row of values."""
         with self._reported():
             self._sql.executemany(statement, rows)
 
@@ -226,15 +224,5 @@ class LogBook:
             ) from error
 
 
-def _marks(one: Exchange | Feedback) -> tuple[str | None, int, int, int]:
-    """Return the marks of a record as columns; the field is None where it has none."""
-    marks = one.marks
-    return (marks.field, marks.ones, marks.zeros, marks.minuses) if marks else (None, 0, 0, 0)
-
-
-def _first(one: Exchange) -> int | None:
-    """Return the rank of the best result that was opened; None where none was, or it is unknown."""
-    if not one.clicks or not one.results:
-        return None
-    ranks = {result.id: rank for rank, result in reversed([*enumerate(one.results, 1)])}
-    return min((ranks[id_] for id_ in one.clicks if id_ and id_ in ranks), default=None)
+def _hash(text: str) -> blake2b:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=8)

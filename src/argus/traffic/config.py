@@ -1,4 +1,4 @@
-"""Settings: how a log is read and redacted, how much of it is looked at, what is judged."""
+"""Settings of reading, redacting, auditing and judging a log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from argus.data.fields import By
 from argus.errors import InputError
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import TOP_K, Doc, Ge, Le, Option, Seed, TopK, check_settings
-from argus.traffic.times import seconds
+from argus.traffic.exchange import seconds
 
 _PANEL = "Log"
 Format = Literal["plain", "spans", "ubi", "ragas", "deepeval"]
@@ -20,9 +20,9 @@ HIGHEST = 3
 
 @dataclass(frozen=True, kw_only=True)
 class LogConfig:
-    """Which fields of a log hold what, and what is replaced before anything is kept.
+    """Fields of a log, and patterns that are replaced before anything is stored.
 
-    A field's name with dots is a path into an object. None means the usual names are looked for.
+    A field's name with dots is a path into an object. None tries the usual names.
     """
 
     format: Annotated[
@@ -73,7 +73,7 @@ class LogConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class TrafficConfig:
-    """How deep lists count, how many questions are looked at, and which windows are compared."""
+    """Depth of lists, number of examined questions, and windows to compare."""
 
     k: TopK = TOP_K
     sample: Annotated[
@@ -129,7 +129,7 @@ class TrafficConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgingConfig:
-    """What is drawn, and when a document counts as relevant."""
+    """Number of questions to judge, and the least relevant grade."""
 
     budget: Annotated[int, Ge(1), Doc("Questions to judge; raised later, it goes on.")] = 50
     k: TopK = TOP_K

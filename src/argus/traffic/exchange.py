@@ -1,22 +1,24 @@
-"""A record of a log, whatever its format: one question, its results, and people's feedback.
+"""Records of a log in any format: a question with its time, results and feedback.
 
-Feedback in numbers is thumbs or marks on a scale, which only the whole field tells. 1 beside 0 or
--1, and nothing else in the field, is a thumb up. Beside 2 or 0.5 it is the worst mark, or the best:
-nothing counts then, unless `good_from` says from where marks are good.
+Feedback in numbers is thumbs or marks on a scale, and only the whole field shows which. 1 beside 0
+or -1 alone is a thumb up. Beside 2 or 0.5 it is the worst mark, or the best: such marks count only
+with `good_from`, the least good mark.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time
 
 from argus.data.fields import FieldPath
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackMarks:
-    """How often 1, 0 and -1 stand in a record's field: what they mean is known at the log's end."""
+    """Counts of 1, 0 and -1 in a record's field. Their meaning is known at the end of the log."""
 
     field: str
     ones: int = 0
@@ -26,7 +28,7 @@ class FeedbackMarks:
 
 @dataclass(slots=True)
 class FeedbackScale:
-    """Which numbers a field of feedback holds in all of a log."""
+    """Range of the numbers in a field of feedback, over the whole log."""
 
     n: int = 0
     ones: int = 0
@@ -36,7 +38,7 @@ class FeedbackScale:
     high: float = -math.inf
 
     def add(self, number: float) -> bool:
-        """Count a number; return whether it may be a thumb."""
+        """Count a number, and return whether it may be a thumb."""
         self.n += 1
         self.ones += number == 1
         self.zeros += number == 0
@@ -51,28 +53,28 @@ class FeedbackScale:
         return thumbs == self.n and self.ones > 0 and bool(self.zeros or self.minuses)
 
     def meant(self, marks: FeedbackMarks) -> tuple[int, int]:
-        """Return how often a record's marks approve, and how often not; 0 is neither beside -1."""
+        """Return how often a record's marks approve and disapprove. Beside -1, 0 is neither."""
         if not self.is_thumbs:
             return 0, 0
         return marks.ones, marks.minuses if self.minuses else marks.zeros
 
     def remark(self, field: str) -> str | None:
-        """Return why the field's marks count in no share; None where they do."""
+        """Return the reason why the field's marks count in no share, or None."""
         if self.is_thumbs:
             return None
         if self.low < -1 or self.high > 1 or self.n > self.ones + self.zeros + self.minuses:
-            what = f"from {self.low:g} to {self.high:g}, a scale"
+            kind = f"from {self.low:g} to {self.high:g}, a scale"
         else:
             only = " or ".join(
                 name for name, n in (("-1", self.minuses), ("0", self.zeros), ("1", self.ones)) if n
             )
-            what = f"that are all {only}: good or bad cannot be told"
-        return f"marks in {field!r} {what}; they count only with --good-from"
+            kind = f"that are all {only}: good or bad cannot be told"
+        return f"marks in {field!r} {kind}; they count only with --good-from"
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One result as the log has it. id: empty where it has none; then the text has to tell."""
+    """One result of the log. id: empty for a text without an id."""
 
     id: str
     score: float | None = None
@@ -81,73 +83,130 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question that somebody asked, and what came of it.
+    """A question of the log, with its results and feedback.
 
-    query, slices and passages are redacted where they come from `argus.read_traffic`; user,
-    session and ref are keyed hashes there.
+    at: seconds since 1970, UTC, None without a time. results: best first, None where the log does
+    not have them, () for an empty list. good, bad: signs of approval and disapproval, such as
+    thumbs. clicks: ids of opened results, "" for one without an id. slices: values of the fields
+    of `--by`. ref: the log's own id of the question. marks: feedback of 1, 0 or -1, see
+    `ReadingTally.meant`. From `argus.read_traffic`, query, slices and passages are redacted, and
+    user, session and ref are keyed hashes.
     """
 
     query: str
     at: float | None = None
-    """Seconds since 1970, UTC; None where the log does not say."""
     results: tuple[Passage, ...] | None = None
-    """Best first; None where the log does not say, () where nothing came."""
     good: int = 0
-    """Signs of approval, such as a thumb up; numbers without `good_from` are in `marks`."""
     bad: int = 0
     clicks: tuple[str, ...] = ()
-    """Ids of results that were opened; "" where one was that the log does not name."""
     user: str = ""
     session: str = ""
     slices: tuple[str | None, ...] = ()
-    """What the fields hold that figures are told by, in the order in which they are named."""
     ref: str = ""
-    """The log's own id of the question: later records speak of it."""
     marks: FeedbackMarks | None = None
-    """Feedback of 1, 0 or -1. Once the log is read, `ReadingTally.meant` tells what it means."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What was made of a question, in a record of its own. ref: the question's id in the log."""
+    """Feedback on a question in a record of its own.
+
+    ref: the question's id in the log. click: id of the opened result.
+    """
 
     ref: str
     good: int = 0
     bad: int = 0
     click: str = ""
-    """Id of the result that was opened."""
     marks: FeedbackMarks | None = None
 
 
 class Skip(Exception):
-    """A record that is no question; the message says why, for the counts."""
+    """A record without a question. The message is the reason, for the counts."""
 
 
 @dataclass
 class ReadingTally:
-    """What became of a log's records, counted as they are read."""
+    """Counts of a log's records as they are read.
+
+    files: format by file. skipped: records without a question, by reason. remarks: doubts about
+    other records, such as a bad time. fields: how many records had a role (question, results, ...)
+    in which field. last: the same of the last record. unseen: named fields that no record had so
+    far, with their options. scales: numbers by field of feedback.
+    """
 
     files: dict[str, str] = field(default_factory=dict)
-    """Name of each file to its format."""
     records: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
-    """Records that are no question, by reason."""
     remarks: Counter[str] = field(default_factory=Counter)
-    """What is doubtful about records that are, such as a time that is none."""
     fields: dict[str, Counter[str]] = field(default_factory=dict)
-    """What a record holds (question, results, ...) to its fields, each with its records."""
     last: dict[str, str] = field(default_factory=dict)
-    """The same of the record that was read last: one field each."""
     unseen: dict[FieldPath, str] = field(default_factory=dict)
-    """Fields that were named and no record had so far, each with its option."""
     scales: dict[str, FeedbackScale] = field(default_factory=dict)
-    """Name of each field of feedback to the numbers in it."""
 
     def note(self, role: str, name: str) -> None:
-        """Note the field that holds something in the record that is read now."""
+        """Note the field that has a role in the current record."""
         self.last[role] = name
         self.fields.setdefault(role, Counter())[name] += 1
 
     def meant(self, marks: FeedbackMarks) -> tuple[int, int]:
-        """Return how often marks approve, and how often not, by all that was read so far."""
+        """Return how often marks approve and disapprove, by all records so far."""
         return self.scales[marks.field].meant(marks)
+
+
+PATTERNS = ("%d/%b/%Y:%H:%M:%S %z", "%Y/%m/%d %H:%M:%S", "%a, %d %b %Y %H:%M:%S %Z", "%d.%m.%Y")
+UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+"""Least number that is nano-, micro- or milliseconds, and how many of these make a second."""
+BASIC = {4: "", 6: "", 8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+"""Digits of ISO 8601's basic dates to their pattern. A year or a month alone is no time."""
+OLDEST = 946_684_800.0
+"""2000: a number that is earlier as seconds is read as a basic date if it looks like one."""
+EARLIEST, LATEST = 0.0, 4_102_444_800.0
+"""1970 to 2100: no time of a log lies outside."""
+
+
+def seconds(value: object) -> float | None:
+    """Read a time: ISO 8601, seconds to nanoseconds since 1970, or that of web servers.
+
+    Returns seconds since 1970, or None if the value is no time. Without a zone it is UTC.
+    """
+    moment = None
+    with suppress(ValueError, OverflowError):
+        moment = _moment(value)
+    return moment if moment is not None and EARLIEST < moment < LATEST else None
+
+
+def _moment(value: object) -> float | None:
+    if isinstance(value, str):
+        text = value.strip()
+        return _number(text) if text.replace(".", "", 1).isdecimal() else _written(text)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _number(value)
+    if isinstance(value, date):
+        return _utc(value if isinstance(value, datetime) else datetime.combine(value, time.min))
+    return None
+
+
+def _number(value: str | float) -> float | None:
+    number = float(value)
+    if not math.isfinite(number):
+        return None
+    moment = next((number / unit for least, unit in UNITS if number >= least), number)
+    digits = f"{number:.0f}"
+    is_date = len(digits) in BASIC and digits.startswith(("19", "20")) and number == int(number)
+    if OLDEST <= moment < LATEST or not is_date:
+        return moment
+    pattern = BASIC[len(digits)]
+    return _utc(datetime.strptime(digits, pattern)) if pattern else None
+
+
+def _written(text: str) -> float | None:
+    with suppress(ValueError):
+        return _utc(datetime.fromisoformat(text))
+    for pattern in PATTERNS:
+        with suppress(ValueError):
+            return _utc(datetime.strptime(text, pattern))
+    return None
+
+
+def _utc(moment: datetime) -> float:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,12 +1,15 @@
-"""Figures over all asks of a log: failing ones over time, by slice, in two windows; feedback.
+"""Compute figures over all asks of a log: failing ones, feedback, and served documents.
 
-An ask fails in four ways (OUTCOMES). Every figure is counted in the log's own file, so that no ask
-is held in memory.
+An ask fails in four ways (OUTCOMES), which are counted over time, by slice, and in two windows.
+Documents are counted as hubs, as unserved, and as superseded when served. SQL counts everything in
+the log's own file: no ask is held in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,23 +18,25 @@ import numpy.typing as npt
 import pyarrow as pa
 from typing_extensions import TypedDict
 
+from argus.authority.jobs.inputs import OpenedAuthority
 from argus.measures import wilson
 from argus.measures.intervals import newcombe
 from argus.measures.significance import DifferenceFigures, paired_difference
 from argus.measures.slices import FEW, NONE, SlicedField, SliceShare, slice_names
+from argus.retrievability.concentration import gini, lorenz
 from argus.traffic.book import LogBook
-from argus.traffic.times import seconds
+from argus.traffic.exchange import seconds
 
 DAY_S = 86_400
 DAY = f"COALESCE(CAST(asks.at / {DAY_S} AS INTEGER), -1)"
-"""SQL: the day of an ask since 1970; -1 without a time."""
+"""SQL: the day of an ask since 1970, -1 without a time."""
 OUTCOMES = {
     "empty": "nothing came back",
     "bad": "bad feedback",
     "unopened": "no result opened",
     "stale": "a superseded document served",
 }
-"""Column of the view `outcomes` to its name; a high share is the worse one."""
+"""Column of the view `outcomes` to its name. A high share is bad."""
 MAX_STEPS = 60
 STEPS = (1, 7, 28, 364)
 """Days of a step of time. The shortest is used with at most MAX_STEPS steps."""
@@ -44,24 +49,24 @@ OVER_TIME = pa.schema(
 begins: beginning of the step, UTC.
 days: length of the step.
 asks: asks in it.
-empty: asks for which nothing came back.
+empty: asks with an empty result.
 bad: asks with bad feedback.
 unopened: asks of which no result was opened.
 stale: asks that were served a superseded document.
-empty_of, bad_of, unopened_of, stale_of: asks of which that is known.
+empty_of, bad_of, unopened_of, stale_of: asks for which this is known.
 """
 MAX_TESTED = 50_000
-"""Questions of one test, by their hashes; the shares are of all asks."""
+"""Questions of one test, by their hashes. The shares are of all asks."""
 MAX_DRAWN, MIN_PERMUTATIONS = 100_000_000, 1_000
-"""Values that a test draws: many questions have fewer permutations, but never below the minimum."""
+"""Values that a test draws, and its least number of permutations."""
 MIN_VALUES = 5
-"""Questions of a window below which no permutation can tell anything."""
+"""Questions of a window below which no test is made."""
 
 
 class Share(TypedDict):
-    """Of n asks; the 95% interval is Wilson's, as if asks were independent.
+    """A share of n asks. The 95% interval is Wilson's, as if asks were independent.
 
-    n: asks that it is of.
+    n: number of asks.
     share: the share, from 0 to 1.
     """
 
@@ -72,7 +77,7 @@ class Share(TypedDict):
 
 
 def share(count: float, n: int) -> Share | None:
-    """Return the share of count in n; None of none."""
+    """Return the share of count in n, None for n = 0."""
     if not n:
         return None
     low, high = wilson(count / n, n)
@@ -88,7 +93,7 @@ def in_words(figures: Share) -> str:
 
 
 def make_outcomes(book: LogBook, *, has_stale: bool) -> list[str]:
-    """Make the view `outcomes`, a row per ask, and return the outcomes that are known of any.
+    """Make the view `outcomes`, a row per ask, and return the outcomes that are known for any.
 
     has_stale: whether there is a table `stale (list, day, stale)`. Unknown outcomes are null.
     """
@@ -114,7 +119,7 @@ def step_days(book: LogBook) -> int:
 
 
 def over_time(book: LogBook) -> pa.Table:
-    """Return one row per step of time that has asks; an unknown outcome is null."""
+    """Return one row per step of time with asks. An unknown outcome is null."""
     days = step_days(book)
     columns = ", ".join(f"SUM({name}), COUNT({name})" for name in OUTCOMES)
     rows = book.rows(
@@ -129,30 +134,30 @@ def over_time(book: LogBook) -> pa.Table:
 
 
 class FeedbackFigures(TypedDict):
-    """Of asks with any feedback. An ask that has both good and bad is in no share.
+    """Feedback over all asks. An ask with both good and bad feedback is in no share.
 
     with_opinion: asks with good or bad feedback.
     bad: bad ones, of asks with an opinion that does not contradict itself.
-    clicked: asks with a click, of those with results; None where the log has none.
-    first_click: mean rank of the best result that was opened; None where not known.
+    contradicting: asks with good and bad feedback at once.
+    changed_mind: pairs of a person and a question with both, over several asks.
+    disputed: questions with both, over several asks.
+    clicked: asks with a click, of those with results. None where the log has none.
+    first_click: mean rank of the best opened result. None where it is unknown.
+    unknown: signals that name no question of the log.
     """
 
     with_opinion: int
     bad: Share | None
     contradicting: int
-    """Asks with good and bad feedback at once."""
     changed_mind: int
-    """Pairs of a person and a question that have both, over several asks."""
     disputed: int
-    """Questions that some approve of and others do not."""
     clicked: Share | None
     first_click: float | None
     unknown: int
-    """Signals that name no question of the log."""
 
 
 def feedback_figures(book: LogBook, unknown: int) -> FeedbackFigures | None:
-    """Sum up feedback over all asks; None without any. unknown: signals that name no question."""
+    """Sum up feedback over all asks, or return None. unknown: signals that name no question."""
     opinions, bad, both, clicks, with_results, mean = book.one(
         "SELECT COALESCE(SUM(good > 0 OR bad > 0), 0), COALESCE(SUM(bad > 0 AND good = 0), 0), "
         "COALESCE(SUM(good > 0 AND bad > 0), 0), SUM(clicks > 0), SUM(n > 0), AVG(first) "
@@ -185,7 +190,7 @@ def feedback_figures(book: LogBook, unknown: int) -> FeedbackFigures | None:
 def slice_shares(
     book: LogBook, outcomes: Sequence[str]
 ) -> tuple[list[SlicedField], list[SliceShare]]:
-    """Return the fields that cut the log, and the share of every outcome by their slices."""
+    """Return the fields that slice the log, and the share of every outcome by slice."""
     fields: list[SlicedField] = []
     shares: list[SliceShare] = []
     for i, field in enumerate(book.slices):
@@ -195,33 +200,40 @@ def slice_shares(
         slices = len(set(names.values())) + bool(without)
         fields.append({"field": field, "slices": slices, "without": without, "cut": cut})
         for outcome in outcomes:
-            counts: dict[str, list[int]] = {}
+            asks, failed = Counter[str](), Counter[str]()
             for value, n, bad in book.rows(
                 f"SELECT s{i}, COUNT(*), SUM({outcome}) FROM outcomes WHERE {outcome} IS NOT NULL "
                 "GROUP BY 1"
             ):
-                own = counts.setdefault(NONE if value is None else names[value], [0, 0])
-                own[0] += n
-                own[1] += bad
-            total = sum(n for n, _ in counts.values())
-            whole = sum(bad for _, bad in counts.values()) / total if total else 0.0
-            for name, (n, bad) in counts.items():
-                low, high = wilson(bad / n, n)
+                name = NONE if value is None else names[value]
+                asks[name] += n
+                failed[name] += bad
+            total = asks.total()
+            whole = failed.total() / total if total else 0.0
+            for name, n in asks.items():
+                low, high = wilson(failed[name] / n, n)
                 shares.append(
                     {
-                        "field": field, "slice": name, "share_of": OUTCOMES[outcome], "n": n,
-                        "share": bad / n, "low": float(low), "high": float(high), "whole": whole,
-                        "worse_by": float(low - wilson(whole, total)[1]), "is_few": n < FEW,
+                        "field": field,
+                        "slice": name,
+                        "share_of": OUTCOMES[outcome],
+                        "n": n,
+                        "share": failed[name] / n,
+                        "low": float(low),
+                        "high": float(high),
+                        "whole": whole,
+                        "worse_by": float(low - wilson(whole, total)[1]),
+                        "is_few": n < FEW,
                     }
-                )  # fmt: skip
+                )
     return fields, shares
 
 
 class Permutation(TypedDict):
-    """Means over questions asked in one window alone; two-sided p by permuting the windows.
+    """Means over questions asked in only one window, with a two-sided permutation test.
 
-    before: questions asked in the first window alone.
-    after: questions asked in the second window alone.
+    before: questions asked only in the first window.
+    after: questions asked only in the second window.
     difference: second mean less the first.
     p_value: two-sided p-value.
     """
@@ -233,13 +245,14 @@ class Permutation(TypedDict):
 
 
 class WindowChange(TypedDict):
-    """One outcome in both windows. Shares are of asks; tests are over questions, which repeat.
+    """One outcome in both windows. Shares are of asks. Tests are over questions, which repeat.
 
     outcome: outcome, in words.
     before: share in the first window.
     after: share in the second window.
     low, high: 95% interval of after less before (Newcombe), as if asks were independent.
-    same_questions: difference over questions asked in both windows; None without.
+    same_questions: difference over questions asked in both windows. None without any.
+    other_questions: test over questions asked in only one. None for too few.
     """
 
     outcome: str
@@ -252,9 +265,9 @@ class WindowChange(TypedDict):
 
 
 class Windows(TypedDict):
-    """What changed at a moment. None of it is of asks without a time.
+    """Changes at a moment, over asks with a time.
 
-    split: moment that parts the windows, ISO 8601, UTC.
+    split: moment between the windows, ISO 8601, UTC.
     asks_before: asks before it.
     asks_after: asks from then on.
     changes: every outcome in both windows.
@@ -269,9 +282,9 @@ class Windows(TypedDict):
 def compare_windows(
     book: LogBook, outcomes: Sequence[str], named: str | None, *, seed: int, resamples: int
 ) -> Windows | None:
-    """Compare asks before a moment with those from then on; None if either window is empty.
+    """Compare asks before a moment with those from then on, None if either window is empty.
 
-    named: the moment; None takes the middle of asks with a time. Questions asked in both windows
+    named: the moment, by default the middle of asks with a time. Questions asked in both windows
     are compared in pairs, the others by permutation.
     """
     (n,) = book.one("SELECT COUNT(at) FROM asks")
@@ -325,7 +338,7 @@ def compare_windows(
 def permute(
     before: npt.NDArray[np.float64], after: npt.NDArray[np.float64], *, seed: int, resamples: int
 ) -> Permutation | None:
-    """Test the difference of two means by permuting who is in which; None for too few values.
+    """Test the difference of two means by permutation, None for too few values.
 
     Two-sided, with the +1 of Phipson and Smyth (2010).
     """
@@ -345,3 +358,250 @@ def permute(
         "difference": difference,
         "p_value": (extreme + 1) / (n + 1),
     }
+
+
+MAX_HUBS, MAX_EXAMPLES = 50, 20
+DOCUMENTS = pa.schema(
+    [
+        ("id", pa.string()), ("label", pa.string()), ("asks", pa.int64()),
+        ("questions", pa.int64()), ("first", pa.int64()), ("in_corpus", pa.bool_()),
+        ("superseded", pa.int64()),
+    ]
+)  # fmt: skip
+"""One row per document that came back, or is in the corpus, the most served first.
+
+asks: asks with it in the first k results.
+questions: different questions that it came back for.
+first: asks for which it came first.
+in_corpus: whether the corpus has it. Null without a corpus.
+superseded: asks that it was served for, though superseded by then.
+"""
+BY_PART = pa.schema(
+    [
+        ("field", pa.string()), ("part", pa.string()), ("asks", pa.int64()),
+        ("different", pa.int64()), ("never", pa.int64()), ("gini", pa.float64()),
+        ("hub", pa.string()), ("hub_label", pa.string()), ("hub_asks", pa.int64()),
+    ]
+)  # fmt: skip
+"""One row per slice, and per step of time, with asks with known results.
+
+field: field of the slice, or "time".
+part: value of the field, or the first day of the step, UTC.
+asks: asks in it with known results.
+different: different documents that came back.
+never: documents of the corpus that came back for none of them. Null without a corpus.
+gini: Gini coefficient over documents of the corpus, or over those that came back.
+hub: id of the document that came back for most of them.
+hub_label: its title.
+hub_asks: asks that it came back for.
+"""
+_JOINED = "FROM asks JOIN lists ON lists.id = list"
+
+
+class TrafficHub(TypedDict):
+    """A document that comes back for many.
+
+    asks: asks that it came back for.
+    share: these as a share of all asks.
+    """
+
+    id: str
+    label: str
+    asks: int
+    share: float
+
+
+class ServedDocuments(TypedDict):
+    """Documents in the first k results of all asks with known results.
+
+    asks: asks with known results.
+    different: different documents that came back.
+    corpus: documents of the corpus. None without one.
+    never: of these, documents that never came back. None without a corpus.
+    unknown: different ids that are no document of the corpus. None without one.
+    gini: Gini coefficient over documents of the corpus, or over those that came back.
+    lorenz: Lorenz curve, at equal steps of the share of documents.
+    hubs: documents that came back most often.
+    """
+
+    asks: int
+    different: int
+    corpus: int | None
+    never: int | None
+    unknown: int | None
+    gini: float
+    lorenz: list[float]
+    hubs: list[TrafficHub]
+
+
+class StaleDocument(TypedDict):
+    """A superseded document that was served.
+
+    asks: asks that it was served for.
+    instead: ids of the documents that control it.
+    """
+
+    id: str
+    asks: int
+    instead: list[str]
+
+
+class StaleServed(TypedDict):
+    """Asks with a document in the first k results that was superseded by then.
+
+    asks: these, of the asks in which any result has a record.
+    alone: of these, asks for which no document that controls it came along.
+    documents: superseded documents that were served.
+    without_time: asks without a time, which are compared with the documents in force now.
+    examples: the most served of them.
+    """
+
+    asks: Share | None
+    alone: int
+    documents: int
+    without_time: int
+    examples: list[StaleDocument]
+
+
+def served_documents(
+    book: LogBook, k: int, labels: Mapping[str, str], is_corpus: bool, stale: Counter[str]
+) -> tuple[ServedDocuments | None, pa.Table]:
+    """Count documents over all asks. Without known results there are no figures.
+
+    labels: titles by id, of the corpus or else of passages. stale: asks by superseded document.
+    Memory grows with documents, not with the log.
+    """
+    served, first, questions = Counter[str](), Counter[str](), Counter[str]()
+    total = 0
+    for results, asks, different in book.rows(
+        f"SELECT results, COUNT(*), COUNT(DISTINCT question) {_JOINED} GROUP BY list"
+    ):
+        total += asks
+        for rank, (id_, _) in enumerate(json.loads(results)[:k]):
+            served[id_] += asks
+            questions[id_] += different
+            first[id_] += asks * (rank == 0)
+    every = dict.fromkeys([*served, *(labels if is_corpus else ())])
+    ordered = sorted(every, key=lambda id_: (-served[id_], id_))
+    columns = {
+        "id": ordered,
+        "label": [labels.get(id_, "") for id_ in ordered],
+        "asks": [served[id_] for id_ in ordered],
+        "questions": [questions[id_] for id_ in ordered],
+        "first": [first[id_] for id_ in ordered],
+        "in_corpus": [id_ in labels if is_corpus else None for id_ in ordered],
+        "superseded": [stale[id_] for id_ in ordered],
+    }
+    table = pa.table(columns, schema=DOCUMENTS)
+    if not total:
+        return None, table
+    counts = [served[id_] for id_ in (labels if is_corpus else served)]
+    hubs = [id_ for id_ in ordered if served[id_]][:MAX_HUBS]
+    return {
+        "asks": total,
+        "different": len(served),
+        "corpus": len(labels) if is_corpus else None,
+        "never": counts.count(0) if is_corpus else None,
+        "unknown": len(served.keys() - labels.keys()) if is_corpus else None,
+        "gini": gini(counts),
+        "lorenz": lorenz(counts).round(5).tolist() if counts else [],
+        "hubs": [
+            {
+                "id": id_,
+                "label": labels.get(id_, ""),
+                "asks": served[id_],
+                "share": round(served[id_] / total, 5),
+            }
+            for id_ in hubs
+        ],
+    }, table
+
+
+def served_by_part(book: LogBook, k: int, labels: Mapping[str, str], is_corpus: bool) -> pa.Table:
+    """Return hubs and unserved documents of each slice and step of time. labels: titles by id.
+
+    Memory grows with the documents of one field's slices, or of all steps, not with the log.
+    """
+    rows: list[dict[str, object]] = []
+
+    def add(field: str, names: Mapping[Any, str] | Callable[[Any], str], query: str) -> None:
+        parts: dict[str, tuple[int, Counter[str]]] = {}
+        for value, results, asks in book.rows(query):
+            part = names(value) if callable(names) else names[value]
+            total, served = parts.get(part, (0, Counter[str]()))
+            for id_, _ in json.loads(results)[:k]:
+                served[id_] += asks
+            parts[part] = total + asks, served
+        for part, (asks, served) in parts.items():
+            counts = [served[id_] for id_ in (labels if is_corpus else served)]
+            hub = min(served, key=lambda id_: (-served[id_], id_), default=None)
+            rows.append(
+                {
+                    "field": field,
+                    "part": part,
+                    "asks": asks,
+                    "different": len(served),
+                    "never": counts.count(0) if is_corpus else None,
+                    "gini": gini(counts),
+                    "hub": hub,
+                    "hub_label": labels.get(hub or "", ""),
+                    "hub_asks": served[hub] if hub is not None else 0,
+                }
+            )
+
+    for i, field in enumerate(book.slices):
+        held = f"SELECT s{i}, COUNT(*) FROM asks WHERE s{i} IS NOT NULL GROUP BY 1"
+        names, _ = slice_names(dict(book.rows(held)))
+        query = f"SELECT s{i}, results, COUNT(*) {_JOINED} GROUP BY 1, list"
+        add(field, {**names, None: NONE}, query)
+    step = DAY_S * step_days(book)
+    add(
+        "time",
+        lambda n: datetime.fromtimestamp(n * step, UTC).date().isoformat(),
+        f"SELECT CAST(at / {step} AS INTEGER), results, COUNT(*) {_JOINED} "
+        "WHERE at IS NOT NULL GROUP BY 1, list ORDER BY 1",
+    )
+    return pa.Table.from_pylist(rows, schema=BY_PART)
+
+
+def find_stale(book: LogBook, opened: OpenedAuthority, k: int) -> tuple[StaleServed, Counter[str]]:
+    """Find lists with documents that were superseded on the day they were served.
+
+    Makes the table `stale (list, day, stale)`, without lists that have no record. Returns the
+    figures, and asks by superseded document.
+    """
+    counts, instead, alone = Counter[str](), dict[str, list[str]](), 0
+    view, view_day, marks = opened.authority, -1, []
+    for list_, day, asks, results in book.rows(
+        f"SELECT list, {DAY} AS day, COUNT(*), results {_JOINED} GROUP BY list, day ORDER BY day"
+    ):
+        if day != view_day and not opened.authority.is_view:  # asks without a time come first
+            date = datetime.fromtimestamp(day * DAY_S, UTC).date().isoformat()
+            view, view_day = opened.authority.as_of(date), day
+        ids = [id_ for id_, _ in json.loads(results)[:k]]
+        own = [id_ for id_ in ids if id_ in view and view.in_force(id_)]
+        stale = [id_ for id_ in own if not view.is_active(id_)]
+        for id_ in stale:
+            counts[id_] += asks
+            if id_ not in instead:
+                instead[id_] = sorted(view.controlling_chains([id_]))
+        if stale and not any({*instead[id_]} & {*ids} for id_ in stale):
+            alone += asks
+        if own:
+            marks.append((list_, day, bool(stale)))
+    book.do(
+        "CREATE TABLE stale (list INTEGER, day INTEGER, stale INTEGER, PRIMARY KEY (list, day))"
+    )
+    book.do_all("INSERT INTO stale VALUES (?,?,?)", marks)
+    n_stale, n, timeless = book.one(
+        "SELECT COALESCE(SUM(stale), 0), COUNT(*), COALESCE(SUM(at IS NULL), 0) FROM asks "
+        f"JOIN stale ON stale.list = asks.list AND stale.day = {DAY}"
+    )
+    worst = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_EXAMPLES]
+    return {
+        "asks": share(n_stale, n),
+        "alone": alone,
+        "documents": len(counts),
+        "without_time": timeless,
+        "examples": [{"id": id_, "asks": asks, "instead": instead[id_]} for id_, asks in worst],
+    }, counts

@@ -1,9 +1,9 @@
-"""Read the records of a log's files one at a time; count and pass over what is damaged.
+"""Read the records of a log's files one at a time, and count damaged ones.
 
-A log is written while it is read, and cut where a disk was full: a broken line costs that line.
-JSON may come a value a line, as one list, or as values one after the other over several lines.
-A quote that nobody closed in delimited text would take all lines up to the next quote. Where that
-is seen, the first line is counted as broken, and the others are read again, each on its own.
+A log may be written while you read it, or cut by a full disk: a broken line costs only itself. JSON
+may be one value a line, a list, or values one after the other over several lines. In delimited
+text, an unclosed quote would swallow all lines up to the next quote. Then the first line counts as
+broken, and the others are read again one by one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STRAY = "a line with a quote that is not closed"
 NO_FIELDS = "a line that cannot be split into fields"
 OTHER_NUMBER = "a line with another number of fields than the header"
 MAX_FIELD = 1 << 22
-"""Characters of a field over several lines. A longer one is taken for one that is not closed."""
+"""Characters of a field over several lines. A longer one counts as not closed."""
 MAX_ALIKE = 5
 """Lines inside one field. More are not believed if each of them is a record."""
 BETWEEN = re.compile(r"[\s,\[\]]*")
@@ -67,7 +67,7 @@ def log_files(log: Path) -> list[Path]:
 
 
 def read_values(path: Path, tally: ReadingTally) -> Iterator[Values]:
-    """Yield the records of a file; count in `tally.skipped` what cannot be read.
+    """Yield the records of a file, and count unreadable ones in `tally.skipped`.
 
     Raises InputError for a table whose header cannot be split, and for UTF-16.
     """
@@ -113,9 +113,9 @@ def _lines(path: Path, tally: ReadingTally) -> Iterator[str]:
 
 
 def _bounded(raw: Raw, tally: ReadingTally) -> Iterator[bytes]:
-    """Yield the lines; one longer than LONGEST is counted, and never held as a whole.
+    """Yield the lines. One longer than MAX_LINE is counted, and never in memory as a whole.
 
-    A list on one line comes in pieces, each with the bytes that its last character lacks.
+    A list on one line comes in pieces that end with a whole character.
     """
     is_list = raw.peek(1).removeprefix(BOM_UTF8).lstrip().startswith(b"[")
     while line := raw.readline(MAX_LINE):
@@ -197,7 +197,7 @@ class _Endless(Exception):
 
 
 class _Lines:
-    """Hand out lines; those of the current record can be handed out again."""
+    """Lines that remember those of the current record, to return them again."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
@@ -219,7 +219,7 @@ class _Lines:
         return line
 
     def begin(self, *, again: bool = False) -> None:
-        """Begin with the next record; again: hand out every line of this one but its first."""
+        """Begin the next record. again: return every line of this one but its first."""
         self._again.extendleft(reversed(self.held[1:]) if again else ())
         self.held.clear()
         self._size = 0
@@ -267,7 +267,7 @@ def _delimited(path: Path, has_tabs: bool, tally: ReadingTally) -> Iterator[Valu
 
 
 def _closed(lines: list[str], delimiter: str, n: int) -> list[str] | None:
-    """Return the n fields of one line with text behind a closed quote; None if it is broken."""
+    """Return the n fields of one line with text behind a closed quote, None for a broken one."""
     if len(lines) != 1:
         return None
     behind = f"{lines[0].rstrip()}{delimiter}x"  # a field of its own if no quote is open

@@ -1,8 +1,8 @@
 """Recognise the format of each file of a log, and turn its records into exchanges.
 
-Formats: plain records; spans of retrievers by OpenInference and OpenTelemetry's GenAI conventions;
-OpenSearch's User Behavior Insights (UBI); data sets of Ragas and DeepEval. Records may stand inside
-others: OTLP's tree of spans, pages of an API, hits of OpenSearch.
+Formats are plain records, spans of retrievers by the conventions of OpenInference and OpenTelemetry
+GenAI, OpenSearch's User Behavior Insights (UBI), and data sets of Ragas and DeepEval. Records may
+be inside others: OTLP's tree of spans, pages of an API, hits of OpenSearch.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from argus.data.fields import FieldPath
 from argus.data.rows import field_names, whole_number
 from argus.errors import InputError
 from argus.traffic.config import Format, LogConfig
-from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally, Skip
+from argus.traffic.exchange import Exchange, Feedback, Passage, ReadingTally, Skip, seconds
 from argus.traffic.files import log_files, read_values
-from argus.traffic.times import seconds
 from argus.traffic.values import (
     FEEDBACK,
     NO_OPINION,
@@ -71,9 +70,9 @@ LISTS = (
 def read_exchanges(
     log: Path, config: LogConfig, tally: ReadingTally
 ) -> Iterator[Exchange | Feedback]:
-    """Yield the questions of a log, and feedback in later records, not redacted yet.
+    """Yield the questions of a log, and feedback in later records, before redaction.
 
-    tally: is filled while this is read. Raises InputError for a file of no known format, and at the
+    tally: filled during the reading. Raises InputError for a file of no known format, and at the
     end for a named field that no record has.
     """
     options = {
@@ -126,7 +125,7 @@ def read_exchanges(
 
 
 def _format(path: Path, head: list[Values], config: LogConfig) -> Format:
-    """Return the format that fits most of a file's first records; InputError if none does."""
+    """Return the format of most of a file's first records. Raises InputError for none."""
     fitting = (next((n for n, f in FORMATS.items() if f.fits(one, config)), None) for one in head)
     if counts := Counter(name for name in fitting if name is not None):
         return counts.most_common(1)[0][0]
@@ -177,15 +176,15 @@ def _exchange(
 # records inside others
 
 Stays = Callable[[Values, str, list[Values]], bool]
-"""Whether a value is a record itself, and the list of a name in it its results."""
+"""Whether a value is a record itself, with its results in the list of a name."""
 
 
 def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> bool:
-    """Return True if a record has a question, and a list of objects in it holds its results.
+    """Return whether a record is a question itself, with its results in a list of objects.
 
-    Pages of an API have texts, too ("message", or the request): a page's name tells less than that
-    of the question in the records that it holds, and so does a value that holds records of
-    questions with results of their own. Records of a format other than plain are records.
+    A page of an API may have a text, too ("message", or the request). It is no question if the
+    records in it have a more telling name for theirs, or results of their own, or another format
+    than plain.
     """
     own = _place(value, config)
     if own is None or config.format not in (None, "plain"):
@@ -206,7 +205,7 @@ def _stays(config: LogConfig, value: Values, name: str, inner: list[Values]) -> 
 
 
 def records_in(value: Values, stays: Stays = lambda *_: False) -> Iterator[Values]:
-    """Yield the records that a value holds: itself if it wraps none, or if `stays` is True."""
+    """Yield the records inside a value, or the value if it wraps none or `stays` is True."""
     waiting = [value]
     while waiting:  # no recursion: a log nests hits as deep as it likes
         one = waiting.pop()
@@ -243,7 +242,7 @@ def _otlp_object(attributes: Any, left: int = MAX_DEPTH) -> Values:
 
 
 def _otlp_value(value: Any, left: int) -> Any:
-    """Return a value of OTLP without its type; None for one that is too deep."""
+    """Return a value of OTLP without its type, None for one that is too deep."""
     if not isinstance(value, Mapping):
         return value
     for kind in ("stringValue", "intValue", "doubleValue", "boolValue"):
@@ -365,7 +364,7 @@ def _attributes(values: Values) -> Values:
 
 
 def _flatten(path: str, value: Any, flat: Values, left: int = MAX_DEPTH) -> None:
-    """Put the fields of a value into `flat`, by dotted names; a value that is too deep as it is."""
+    """Put the fields of a value into `flat`, by dotted names, to a depth of `left`."""
     if value is None:
         return
     if left and isinstance(value, Mapping) and path not in (DOCUMENTS, "metadata"):
@@ -376,7 +375,7 @@ def _flatten(path: str, value: Any, flat: Values, left: int = MAX_DEPTH) -> None
 
 
 def _documents(attributes: Mapping[str, Any], tally: ReadingTally) -> tuple[Passage, ...] | None:
-    """Return the documents of an OpenInference span; None if it says nothing of any."""
+    """Return the documents of an OpenInference span, None for a span without the attribute."""
     whole = unpacked(attributes.get(DOCUMENTS))
     if isinstance(whole, Mapping):
         places = [whole_number(str(key)) for key in whole]
@@ -437,7 +436,7 @@ def _read_ubi(
 
 
 def _read_event(values: Values, config: LogConfig, tally: ReadingTally) -> Feedback:
-    """Return the click or opinion of an event; raises Skip for one without."""
+    """Return the click or opinion of an event. Raises Skip for others."""
     action = str(values.get("action_name") or "").strip().lower()
     ref = plain(values.get("query_id"))
     if ref is None:
@@ -490,7 +489,7 @@ def _fits_deepeval(values: Values, config: LogConfig) -> bool:
 
 
 def _read_ragas(values: Values, config: LogConfig, tally: ReadingTally) -> Iterator[Exchange]:
-    """Yield a sample's question; of contexts the ids if it has them, else the texts."""
+    """Yield a sample's question, with the ids of its contexts, or else their texts."""
     names = ("user_input", "question")
     text = question(first_of(values, config.query_field, names, tally, "question"))
     own = config.results_field
@@ -512,7 +511,7 @@ def _itself(values: Values) -> Values:
 
 
 class _Format(NamedTuple):
-    """How records of a format are known and read. whole: of a record, with all its fields."""
+    """Recognise and read records of a format. whole: return a record with all its fields."""
 
     fits: Callable[[Values, LogConfig], bool]
     read: Callable[[Values, LogConfig, ReadingTally], Iterator[Exchange | Feedback]]
@@ -526,4 +525,4 @@ FORMATS: dict[Format, _Format] = {
     "deepeval": _Format(_fits_deepeval, _read_deepeval),
     "plain": _Format(_fits_plain, _read_plain),
 }
-"""The most particular first: a plain log is whatever has a question."""
+"""The most particular first: any record with a question is a plain one."""

@@ -1,4 +1,4 @@
-"""Audit traffic: read a log, fill in missing results, and find what people ask and nobody meets."""
+"""Audit traffic: read a log, ask for missing results, and find failures and unmet demand."""
 
 from __future__ import annotations
 
@@ -35,8 +35,11 @@ from argus.traffic.exchange import Exchange, Passage
 from argus.traffic.figures import (
     compare_windows,
     feedback_figures,
+    find_stale,
     make_outcomes,
     over_time,
+    served_by_part,
+    served_documents,
     share,
     slice_shares,
 )
@@ -44,15 +47,14 @@ from argus.traffic.questions import (
     LookedAt,
     draw_questions,
     find_alike,
+    find_unmet,
     measure_risk,
     measure_support,
     put_answers,
     write_questions,
 )
 from argus.traffic.reading import TrafficReader, read_traffic
-from argus.traffic.served import find_stale, served_by_part, served_documents
-from argus.traffic.summary import LogFigures, MeasuredTraffic, TrafficSummary, headline
-from argus.traffic.unmet import find_unmet
+from argus.traffic.section import LogFigures, MeasuredTraffic, TrafficSummary, headline
 
 MAX_WORST = 50
 """Shares by slice in the summary."""
@@ -60,16 +62,18 @@ MAX_WORST = 50
 
 @dataclass(frozen=True, repr=False)
 class TrafficResult(Result):
-    """What a log tells; everything in it is also in `folder`."""
+    """Findings on a log. All of it is also in `folder`.
+
+    documents: one row per document that came back or is in the corpus. unmet: one row per cluster
+    of unmet questions.
+    """
 
     TABLES = ("documents", "unmet")
     folder: Path
     report: Path
     summary: TrafficSummary
     documents: pa.Table
-    """One row per document that came back, and of a corpus per other document."""
     unmet: pa.Table
-    """One row per cluster of unmet questions."""
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
@@ -91,14 +95,13 @@ def audit_traffic(
     encoder: Encoder[Rows] | EncoderConfig | str = DEFAULT_MODEL,
     fresh: bool = False,
 ) -> TrafficResult:
-    """Read what people really ask, and tell what came of it; no judgements are needed.
+    """Audit the questions of a log and their results. You need no judgements.
 
-    log: see `read_traffic`. What came is taken from the log where it says so, else `retriever` is
-    asked (any, see `argus.exposure`); without one nothing is asked. encoder: of a store that is
-    asked. corpus: tells which documents serve nobody, which words it holds, texts from ids, and
-    which questions are likeliest to fail (`rank_by_risk`). Texts are redacted before anything is
-    written. Raises InputError for what is no log, and for a named field that no record has,
-    NothingMeasured where it has no question.
+    log: see `read_traffic`. Results come from the log, or else from `retriever` (any, see
+    `argus.exposure`). encoder: for a retriever that is a vector store. corpus: to find unserved
+    documents, missing words, and the questions that are likeliest to fail (`rank_by_risk`). Texts
+    are redacted before anything is written. Raises InputError for a file that is no log, and for a
+    named field that no record has, NothingMeasured for a log without a question.
     """
     config, reading = config or TrafficConfig(), reading or LogConfig()
     log, out = Path(log), Path(out)
@@ -205,7 +208,7 @@ def _measure(
     titles: Mapping[str, str],
     opened: OpenedAuthority | None,
 ) -> tuple[MeasuredTraffic, dict[str, pa.Table]]:
-    """Return the figures that need the whole book, and the tables by name. titles: of a corpus."""
+    """Return the figures over the whole book, and the tables by name. titles: of a corpus."""
     is_corpus, k = bool(titles), config.k
     labels = titles or dict(book.rows("SELECT id, text FROM labels"))
     stale, counts = find_stale(book, opened, k) if opened else (None, Counter[str]())

@@ -1,9 +1,11 @@
-"""Look at different questions of a log one by one: what came, who is alike, what the corpus holds.
+"""Examine different questions of a log: near duplicates, support, risk, and unmet demand.
 
-Nearly equal questions share words and pairs of words. They are found by signatures (MinHash):
-Broder (1997): of two sets the share of hash functions whose least values agree is, in the mean, the
-share of their union that they share. Bands of a signature are looked up, so that no two questions
-are compared that share none; candidates are compared exactly.
+Near duplicates share words and pairs of words. MinHash signatures find them (Broder, 1997): the
+share of hash functions with equal minima estimates the Jaccard index of two sets. Only questions
+with an equal band of their signatures are compared, then exactly.
+
+A question is unmet by bad feedback, by an empty list, or, more weakly, by its risk or its little
+support by words. Unmet questions are clustered by their words, and the clusters named.
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice, pairwise
+from math import log
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +30,13 @@ from argus.data.provenance import content_hash
 from argus.data.types import Document, Query
 from argus.data.writing import replacing
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.words import STEMMED, words
+from argus.indexes.words import STEMMED, stems, words
+from argus.measures import content_words
 from argus.progress import progress
 from argus.retrievers.protocol import Answers
 from argus.traffic.book import ANSWERED, LOGGED, LogBook
 from argus.traffic.exchange import Passage
-from argus.traffic.risk import rank_by_risk
+from argus.traffic.risk import NOTHING, rank_by_risk
 
 NAME = "questions.parquet"
 AT_ONCE = 50_000
@@ -43,6 +47,23 @@ MAX_PARTS = 2_000
 MAX_IN_BAND = 200
 _WORD = re.compile(r"\w+")
 _PRIME = np.uint64((1 << 61) - 1)
+BAD, SUPPORT = "bad feedback", "least supported by words"
+RISK = "first by risk"
+WORTH = "AUC 0.51 to 0.64 against judged failures of BM25 on three collections: weak"
+"""Measured on cranfield, theoremqa and impliret (docs/traffic.md)."""
+WELL = 0.6
+"""Support from which a question is not among the least supported, however few are below."""
+MAX_COMPARED = 2_000
+"""Questions that are clustered at once: all pairs are compared."""
+APART = 0.85
+"""Mean cosine distance from which two clusters are two things."""
+COMMON, FEW = 0.25, 20
+"""A word in a larger share of questions is common, in any language, unless they are few."""
+MAX_WORDS = 400
+"""Different words of one question that are looked at."""
+MAX_EXAMPLES, MAX_PLACES, MAX_SHOWN, NAMING_WORDS = 3, 3, 20, 4
+MAX_CHARS = 200
+"""Characters of a question in an example."""
 QUESTIONS = pa.schema(
     [
         ("question", pa.string()), ("text", pa.string()), ("asks", pa.int64()),
@@ -59,55 +80,54 @@ QUESTIONS = pa.schema(
 """One row per different question of a log.
 
 question: its id in all tables.
-text: its words, redacted; null where hashes alone are kept.
-asks: how often it was asked.
+text: its words, redacted. Null where only hashes are stored.
+asks: number of asks.
 good, bad: good, bad feedback on it.
 clicks: clicks on its results.
-first_asked, last_asked: when, UTC.
-looked_at: whether it was looked at by itself.
+first_asked, last_asked: times, UTC.
+looked_at: whether it was examined.
 alike: a nearly equal question that stands for it.
-source: where its results are from: log or asked.
+source: source of its results: log or asked.
 failure: why the retriever did not answer it.
-results: results that came; null where it is not known.
+results: number of results. Null where it is unknown.
 top: id of the first.
 top_score: its score.
-gap: how far the first is ahead, as a share of all that scores span.
+gap: lead of the first result, as a share of the range of scores.
 support: share of its words' weight in the best document (BM25), 0 to 1.
 nearest: id of that document.
-unmet: why nobody met it; null where somebody did.
+unmet: why it is unmet. Null for others.
 risk_rank: its place by risk, 1 for the likeliest to fail: an order, no probability.
-flag: why it is to be looked at whatever its rank: nothing came, or the corpus lacks its words.
-documents: ids of what came, best first.
+flag: why you should look at it whatever its rank: no results, or words that the corpus lacks.
+documents: ids of its results, best first.
 scores: their scores.
 """
 
 
 @dataclass(slots=True)
 class LookedAt:
-    """A question, and the findings on it."""
+    """A question, and the findings on it.
+
+    text: redacted, None where only hashes are stored. alike: a nearly equal question that is asked
+    more often and stands for it. results: ids and scores of its latest list, best first. failure:
+    why a retriever did not answer it. support: share of its words' weight in the best document of
+    the corpus (BM25), which is `nearest`. risk_rank: 1 for the likeliest to fail, None if it is not
+    ranked. flag: why you should look at it, whatever its rank. why: criteria by which it is unmet.
+    """
 
     id: int
     text: str | None
-    """Redacted; None where hashes alone are kept."""
     asks: int
     alike: int | None = None
-    """The question that stands for it, if another nearly equal one is asked more often."""
     results: list[tuple[str, float | None]] | None = None
-    """Ids and scores of its latest list, best first."""
     source: int = 0
     failure: str = ""
-    """Why a retriever did not answer it."""
     good: int = 0
     bad: int = 0
     support: float | None = None
-    """Share of its words' weight that the best document of the corpus holds (BM25)."""
     nearest: str | None = None
     risk_rank: int | None = None
-    """Its place among all by risk, 1 for the likeliest to fail; None if it is not ranked."""
     flag: str = ""
-    """Why you should look at it, whatever its rank."""
     why: list[str] = field(default_factory=list)
-    """Criteria by which nobody met it, if so."""
 
     @property
     def name(self) -> str:
@@ -126,7 +146,7 @@ class LookedAt:
 def draw_questions(book: LogBook, n: int, seed: int, k: int) -> list[LookedAt]:
     """Draw n different questions, each with its feedback and the first k of its latest list.
 
-    They follow each other by their hashes, from a place that the seed names: the same again.
+    Questions are ordered by their hashes. The seed chooses the place to begin at.
     """
     digest = blake2b(str(seed).encode(), digest_size=8).digest()
     start = int.from_bytes(digest, "big", signed=True)
@@ -151,10 +171,10 @@ def draw_questions(book: LogBook, n: int, seed: int, k: int) -> list[LookedAt]:
 
 
 def find_alike(questions: Sequence[LookedAt], least: float) -> int:
-    """Let the one asked most often stand for nearly equal ones; return the number of these.
+    """Let the most frequent question stand for nearly equal ones. Return the number of these.
 
-    least: shared part from which two are nearly equal; 1 finds none. Two that differ in a number
-    are never alike: they ask for two things.
+    least: Jaccard index from which two are nearly equal. 1 finds none. Two questions with different
+    numbers are never alike.
     """
     if least >= 1:
         return 0
@@ -203,7 +223,7 @@ def _signatures(parts: Sequence[frozenset[str]]) -> npt.NDArray[np.uint64]:
 def put_answers(
     book: LogBook, questions: Sequence[LookedAt], asked: Sequence[LookedAt], answers: Answers
 ) -> None:
-    """Put answers into the log for asks without a list, those of nearly equal questions too."""
+    """Store answers for asks without a list, also for those of nearly equal questions."""
     lists: dict[int, tuple[int, LookedAt]] = {}
     for one in asked:
         if one.name in answers.run:
@@ -244,10 +264,10 @@ def measure_support(questions: Sequence[LookedAt], documents: Sequence[Document]
 
 
 class RiskFigures(TypedDict):
-    """How many questions are ordered by their risk, and how many are flagged.
+    """Numbers of questions that are ordered by risk, and flagged.
 
     ranked: questions in the order.
-    flagged: why questions are to be looked at whatever their rank, to how many.
+    flagged: reason to look at questions whatever their rank, to their number.
     """
 
     ranked: int
@@ -257,9 +277,9 @@ class RiskFigures(TypedDict):
 def measure_risk(
     questions: Sequence[LookedAt], documents: Sequence[Document]
 ) -> RiskFigures | None:
-    """Fill in the rank of each question with a known list; None without a corpus.
+    """Fill in the rank by risk of each question with a known list. None without a corpus.
 
-    Scores are places if one is missing. Questions that another stands for have no rank.
+    Places replace scores if one is missing. Near duplicates have no rank.
     """
     known = [one for one in questions if one.results is not None and one.text and not one.alike]
     if not documents or not known:
@@ -315,3 +335,208 @@ def write_questions(folder: ArtifactFolder, book: LogBook, looked_at: Iterable[L
         every = rows()
         while part := list(islice(every, AT_ONCE)):
             writer.write_table(pa.Table.from_pylist(part, schema=QUESTIONS))
+
+
+DEMAND = pa.schema(
+    {
+        "words": pa.string(), "asks": pa.int64(), "questions": pa.int64(), "why": pa.string(),
+        "examples": pa.string(), "instead": pa.string(), "nearest": pa.string(),
+    }
+)  # fmt: skip
+"""One row per cluster of unmet questions, with lists as lines. Columns as in `Demand`."""
+Terms = dict[str, str]
+"""Stems of a question's content words, each with the word that stands there."""
+
+
+class Demand(TypedDict):
+    """A cluster of unmet questions.
+
+    words: words that the questions share.
+    asks: number of asks.
+    questions: different questions.
+    why: criterion to the number of its questions.
+    examples: the most frequent of them.
+    instead: documents that came back, the most frequent first.
+    nearest: documents of the corpus with most of their words.
+    """
+
+    words: str
+    asks: int
+    questions: int
+    why: dict[str, int]
+    examples: list[str]
+    instead: list[str]
+    nearest: list[str]
+
+
+class Unmet(TypedDict):
+    """Unmet demand among the examined questions.
+
+    questions: different unmet questions.
+    asks: number of their asks.
+    why: criterion to the number of its questions.
+    worth: how well little support by words predicts failures. Empty where no question has it.
+    clustered: questions in a cluster of two or more.
+    compared: questions that were clustered: the most asked of very many.
+    clusters: clusters of two or more.
+    largest: the largest clusters.
+    """
+
+    questions: int
+    asks: int
+    why: dict[str, int]
+    worth: str
+    clustered: int
+    compared: int
+    clusters: int
+    largest: list[Demand]
+
+
+def find_unmet(questions: Sequence[LookedAt], labels: Mapping[str, str]) -> tuple[Unmet, pa.Table]:
+    """Mark unmet questions. Return figures, and a table of their clusters, most asked first.
+
+    labels: titles by document.
+    """
+    unmet = _mark_unmet(questions)
+    own = [_terms(one.text or "") for one in unmet]
+    inside = {one.id for one in unmet}
+    others = [_terms(one.text or "") for one in questions if one.id not in inside]
+    counts = Counter(term for terms in (*own, *others) for term in terms)
+    n = len(own) + len(others)
+    common = {term for term, count in counts.items() if n >= FEW and count > COMMON * n}
+    own, others = ([{t: w for t, w in one.items() if t not in common} for one in every]
+                   for every in (own, others))  # fmt: skip
+    groups = _clusters(own)
+    rows = [
+        _demand([unmet[i] for i in group], name, labels)
+        for group, name in zip(groups, _names(groups, own, others), strict=True)
+    ]
+    rows.sort(key=lambda row: (-row["asks"], row["words"]))
+    figures: Unmet = {
+        "questions": len(unmet),
+        "asks": sum(one.asks for one in unmet),
+        "why": dict(Counter(why for one in unmet for why in one.why).most_common()),
+        "worth": WORTH if any(SUPPORT in one.why for one in unmet) else "",
+        "clustered": sum(row["questions"] for row in rows),
+        "compared": min(len(unmet), MAX_COMPARED),
+        "clusters": len(rows),
+        "largest": rows[:MAX_SHOWN],
+    }
+    flat = [
+        {
+            **row,
+            "why": "; ".join(f"{why} ({n})" for why, n in row["why"].items()),
+            "examples": "\n".join(row["examples"]),
+            "instead": "\n".join(row["instead"]),
+            "nearest": "\n".join(row["nearest"]),
+        }
+        for row in rows
+    ]
+    return figures, pa.Table.from_pylist(flat, schema=DEMAND)
+
+
+def _mark_unmet(questions: Sequence[LookedAt]) -> list[LookedAt]:
+    """Note why each question is unmet. Return the unmet ones, the most frequent first.
+
+    Doubtful are the tenth of the questions with the highest risk and the tenth with the least
+    support by words. Good feedback clears them.
+    """
+    for one in questions:
+        if one.bad > one.good:
+            one.why.append(BAD)
+        if one.results is not None and not one.results:
+            one.why.append(NOTHING)
+    ranks = {one.id: float(one.risk_rank) for one in questions if one.risk_rank is not None}
+    support = {one.id: one.support for one in questions if one.support is not None}
+    for why, order, most in ((RISK, ranks, float("inf")), (SUPPORT, support, WELL)):
+        doubtful = [
+            one
+            for one in questions
+            if one.id in order and order[one.id] < most and one.good <= one.bad
+        ]
+        doubtful.sort(key=lambda one: (order[one.id], one.id))
+        for one in doubtful[: len(order) // 10]:
+            one.why.append(why)
+    unmet = [one for one in questions if one.why and one.alike is None]
+    return sorted(unmet, key=lambda one: (-one.asks, one.id))
+
+
+def _terms(text: str) -> Terms:
+    forms: Terms = {}
+    for word in sorted(content_words(text))[:MAX_WORDS]:
+        if not (word.startswith("<") or word.isdigit()):
+            forms.setdefault((stems(word) or [word])[0], word)
+    return forms
+
+
+def _clusters(own: Sequence[Terms]) -> list[list[int]]:
+    """Return clusters of at least two questions, as positions, by average linkage (Sokal, 1958).
+
+    Words are weighted by idf. Only the first MAX_COMPARED questions are compared.
+    """
+    usable = [i for i, terms in enumerate(own[:MAX_COMPARED]) if terms]
+    if len(usable) < 2:
+        return []
+    from scipy.cluster.hierarchy import fcluster, linkage
+    from scipy.spatial.distance import squareform
+
+    counts = Counter(term for i in usable for term in own[i])
+    places = {t: i for i, t in enumerate(sorted(t for t, n in counts.items() if n > 1))}
+    rows = np.zeros((len(usable), len(places)), np.float32)
+    for row, i in enumerate(usable):
+        for term in own[i].keys() & places.keys():
+            rows[row, places[term]] = log(1 + len(usable) / counts[term])
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    norms[norms == 0] = 1
+    unit = np.asarray(rows / norms, np.float64)
+    distance = np.clip(1 - unit @ unit.T, 0, 1)
+    np.fill_diagonal(distance, 0)
+    tree = linkage(squareform(distance, checks=False), "average")
+    groups: dict[int, list[int]] = {}
+    for i, label in zip(usable, fcluster(tree, APART, "distance").tolist(), strict=True):
+        groups.setdefault(label, []).append(i)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _names(
+    groups: Sequence[Sequence[int]], own: Sequence[Terms], others: Sequence[Terms]
+) -> list[str]:
+    """Return a name for each group: its words by class-based tf-idf (Grootendorst, 2022).
+
+    W(t, c) = tf(t, c) · log(1 + A / f(t)), with A the mean number of words of a class and f over
+    all classes. Questions outside of all groups are one class. Words of a single question count
+    only in a group without shared words.
+    """
+    classes = [Counter(term for i in group for term in own[i]) for group in groups]
+    rest = Counter(term for terms in others for term in terms)
+    frequency = sum(classes, Counter[str]()) + rest
+    mean = sum(frequency.values()) / max(1, len(classes) + bool(rest))
+    names = []
+    for group, counts in zip(groups, classes, strict=True):
+        shared = {term: n for term, n in counts.items() if n > 1} or counts
+        weights = {term: n * log(1 + mean / frequency[term]) for term, n in shared.items()}
+        best = sorted(weights, key=lambda term: (-weights[term], term))[:NAMING_WORDS]
+        surfaces = [Counter(own[i][t] for i in group if t in own[i]).most_common(1) for t in best]
+        names.append(", ".join(surface[0][0] for surface in surfaces))
+    return names
+
+
+def _demand(members: Sequence[LookedAt], words: str, labels: Mapping[str, str]) -> Demand:
+    def named(counts: Counter[str]) -> list[str]:
+        best = sorted(counts, key=lambda id_: (-counts[id_], id_))[:MAX_PLACES]
+        return [f"{labels[id_]} · {id_}" if labels.get(id_) else id_ for id_ in best]
+
+    served, nearest = Counter[str](), Counter[str]()
+    for one in members:
+        served.update(dict.fromkeys((id_ for id_, _ in (one.results or ())[:MAX_PLACES]), one.asks))
+        nearest.update({one.nearest: one.asks} if one.nearest else {})
+    often = sorted(members, key=lambda one: (-one.asks, one.id))[:MAX_EXAMPLES]
+    return {
+        "words": words,
+        "asks": sum(one.asks for one in members),
+        "questions": len(members),
+        "why": dict(Counter(why for one in members for why in one.why).most_common()),
+        "examples": [(one.text or "")[:MAX_CHARS] for one in often],
+        "instead": named(served),
+        "nearest": named(nearest),
+    }

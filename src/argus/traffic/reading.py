@@ -1,4 +1,4 @@
-"""Read a log and redact it, before anything else sees it."""
+"""Read a log, and redact it before any other code sees it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ IDS = 65_536
 
 @dataclass
 class TrafficReader:
-    """Reads a log; what it counted on the way is in `tally` and `redacted`. Made by `of`."""
+    """Iterate over the redacted questions of a log, counting in `tally` and `redacted`.
+
+    Make one by `of`.
+    """
 
     log: Path
     config: LogConfig
@@ -44,7 +47,7 @@ class TrafficReader:
             yield self._clean(one) if isinstance(one, Exchange) else self._clean_feedback(one)
 
     def preview(self) -> list[str]:
-        """Return how the first questions are read, field by field, as lines.
+        """Describe how the first questions are read, field by field, as lines.
 
         Reads on until every named field was seen. Raises InputError for one that no record has,
         NothingMeasured for a log without a question.
@@ -68,7 +71,7 @@ class TrafficReader:
         )
 
     def _shown(self, one: Exchange) -> Iterator[str]:
-        """Yield a question's fields, each with what was read of it."""
+        """Yield a question's fields with their values."""
         file, format_ = next(reversed(self.tally.files.items()))
         yield f"{file}, record {self.tally.records:,}, read as {format_}:"
         ids = ", ".join(passage.id or "a text without an id" for passage in one.results or ())
@@ -94,11 +97,11 @@ class TrafficReader:
 
     @property
     def redacted(self) -> dict[str, int]:
-        """How often each kind of secret was replaced so far, the most frequent first."""
+        """Number of replacements so far by kind of secret, the most frequent first."""
         return dict(self._redactor.counts.most_common())
 
     def key(self, query: str) -> bytes:
-        """Return what a redacted question is counted by: equal ones share it."""
+        """Return the hash of a redacted question, which equal ones share."""
         return self._keys.of_question(query)
 
     def _clean(self, exchange: Exchange) -> Exchange:
@@ -123,7 +126,7 @@ class TrafficReader:
         return replace(feedback, ref=ref, click=self.clean_id(feedback.click))
 
     def _clean_passage(self, passage: Passage) -> Passage:
-        """Return a passage with a clean id; a text is kept where there is none, and redacted."""
+        """Return a passage with a clean id, or else with its redacted text."""
         id_ = self.clean_id(passage.id)
         if id_ and not passage.text and id_ == passage.id:
             return passage
@@ -133,7 +136,7 @@ class TrafficReader:
         return Passage(id_, passage.score, text)
 
     def _clean_id(self, id_: str) -> str:
-        """Return an id without mails and tokens; what was in it keeps it apart from others."""
+        """Return an id without mails and tokens, and with a hash of these instead."""
         id_ = whole(id_)
         cleaned = self._redactor.clean(id_, IN_IDS) if id_ else id_
         return id_ if cleaned == id_ else f"{cleaned}#{self._keys.of_person(id_)[:8]}"
@@ -145,10 +148,10 @@ def whole(text: str) -> str:
 
 
 def read_traffic(log: Path | str, config: LogConfig | None = None) -> TrafficReader:
-    """Return the questions of a log, read as they are iterated over, redacted.
+    """Read the questions of a log, redacted, as you iterate over them.
 
     log: a file or a folder of them: JSONL, CSV, TSV, spans of OpenInference or OpenTelemetry
     (JSON, OTLP, Parquet), OpenSearch UBI, Ragas, DeepEval. Users and sessions are keyed hashes.
-    Memory does not grow with the log. Raises InputError where it is none.
+    Memory does not grow with the log. Raises InputError for a file that is no log.
     """
     return TrafficReader.of(Path(log), config or LogConfig())

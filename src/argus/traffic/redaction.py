@@ -1,7 +1,7 @@
 """Replace personal data and secrets in texts by marks, and people and questions by keyed hashes.
 
 Patterns and checksums find them, kind by kind. Every repetition is bounded: texts may be hostile.
-Hashes are keyed, so that nobody can try out who or what they stand for.
+Hashes are keyed, so that nobody can find their source by trial.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _accounts(text: str) -> Iterator[Span]:
 
 
 def _iban_end(text: str) -> int:
-    """Return the end of an account number at the start of a text; 0 if there is none.
+    """Return the end of an account number at the start of a text, 0 without one.
 
     text: may have spaces between its groups. The remainder by 97 must be 1 (ISO 7064).
     """
@@ -243,8 +243,8 @@ def _own_pattern(line: str, where: str | Location) -> tuple[str, re.Pattern[str]
 class Keys:
     """Keyed hashes of questions and people.
 
-    Texts are hashed with an open key if they are kept beside their hashes; people never are. The
-    secret is read from a file, or drawn and forgotten. Raises InputError for a short file.
+    Texts that are stored beside their hashes are hashed with an open key, people with a secret. It
+    is read from a file, or drawn and forgotten. Raises InputError for a short file.
     """
 
     def __init__(self, config: LogConfig) -> None:
@@ -261,11 +261,11 @@ class Keys:
         self._of_texts = self._secret if config.hash_only else b"argus traffic"
 
     def of_question(self, text: str) -> bytes:
-        """Return 16 bytes for a question; equal ones, but for case and spaces, share them."""
+        """Return 16 bytes for a question, the same for any case and spaces."""
         return _keyed(self._of_texts, normal(text))
 
     def of_person(self, name: str) -> str:
-        """Return a hash for a user or session; "" for nobody."""
+        """Return a hash for a user or session, "" for nobody."""
         return _keyed(self._secret, name).hex()[:16] if name else ""
 
 

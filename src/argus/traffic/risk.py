@@ -1,7 +1,7 @@
-"""Order the questions of a log by how likely nothing relevant came back; no judgement is needed.
+"""Order the questions of a log by the risk that nothing relevant came back, without judgements.
 
-Two ranks are summed: of the top score, and of the overlap with what BM25 brings back. The order is
-no probability: that takes judgements of this log.
+Two ranks are summed: of the top score, and of the overlap with the results of BM25. The order is no
+probability. That takes judgements of this log.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from argus.indexes.words import query_words, words
 
 DEPTH = 10
 """Documents of each list that are compared."""
-MOST_UNKNOWN = 0.5
+MAX_UNKNOWN = 0.5
 """Share of a question's words that no document has, from which on it is flagged."""
-LEAST_JUDGED = 30
+MIN_JUDGED = 30
 """Judged questions from which on an order becomes a probability."""
 NOTHING, FOREIGN = "nothing came back", "most of its words stand nowhere in the corpus"
 PRIOR = ((0.0, 1.5), (1.0, 0.6))
@@ -31,10 +31,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RiskOrder:
-    """The questions of a log by their risk: an order, and what is to be looked at beside it.
+    """The questions of a log by their risk.
 
-    order: ids, the likeliest to fail first. flagged: id to why; what nothing came back for failed,
-    and is not in the order. What is foreign to the corpus is in both.
+    order: ids, the likeliest to fail first. flagged: questions to look at, with the reason. Those
+    with an empty result are not in the order. Those that are foreign to the corpus are in both.
     """
 
     order: tuple[str, ...]
@@ -56,9 +56,8 @@ def rank_by_risk(
 ) -> RiskOrder:
     """Order questions by the sum of two ranks: of the top score, and of two retrievers' overlap.
 
-    run: what came back, with scores; where top scores are all the same, the overlap counts alone.
-    second: what another retriever brings back; default: BM25 over the documents. Questions to which
-    nothing came back, and those most of whose words the corpus does not have, are flagged.
+    run: results with scores. second: results of another retriever, by default BM25 over the
+    documents. Questions with an empty result, and those with mostly foreign words, are flagged.
     """
     known = {word for document in documents for word in words(document.content)}
     flagged = {q.id: NOTHING for q in queries if not run.get(q.id)}
@@ -74,7 +73,7 @@ def rank_by_risk(
 
 def _is_foreign(query: Query, known: set[str]) -> bool:
     own = query_words(query.text)
-    return sum(word not in known for word in own) > MOST_UNKNOWN * len(own)
+    return sum(word not in known for word in own) > MAX_UNKNOWN * len(own)
 
 
 def _by_words(queries: Sequence[Query], documents: Sequence[Document]) -> Run:
@@ -97,14 +96,14 @@ def _ranks(values: Floats) -> Floats:
 def calibrate_risk(
     risk: Mapping[str, float], failures: Mapping[str, float]
 ) -> dict[str, float] | None:
-    """Return how likely each question is to fail, as judged ones have it; None below LEAST_JUDGED.
+    """Return the probability of failure of each question, None below MIN_JUDGED judgements.
 
     The greatest posterior of a logistic regression on the log-odds of `risk` with a normal prior
     (Platt's scaling, 1999), by Newton's steps. risk: from 0 to 1, places of an order or anybody's
     predictions. failures: of judged questions, from 0 to 1.
     """
     judged = [id_ for id_ in failures if id_ in risk]
-    if len(judged) < LEAST_JUDGED:
+    if len(judged) < MIN_JUDGED:
         return None
     odds = {id_: _log_odds(p) for id_, p in risk.items()}
     x = np.stack([np.ones(len(judged)), [odds[id_] for id_ in judged]], axis=1)

@@ -83,21 +83,21 @@ def first_of(
 
 
 def plain(value: object) -> str | None:
-    """Return a plain value as text; None for nothing and for objects."""
+    """Return a plain value as text, None for nothing and for objects."""
     if value is None or value == "" or isinstance(value, Mapping | list):
         return None
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_number(value: Any) -> float | None:
-    """Return a value as a number; None if it is none, or larger than any float."""
+    """Return a value as a number, None for others and for those larger than any float."""
     with suppress(TypeError, ValueError, OverflowError):
         return float(value)
     return None
 
 
 def unpacked(value: Any) -> Any:
-    """Return the content of a text that is JSON, or a list as Python prints it; else the value."""
+    """Return the content of a text that is JSON or a printed list of Python, or else the value."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{") or len(value) > MAX_SPELT:
         return value
     with suppress(ValueError, RecursionError):
@@ -131,7 +131,7 @@ def _said_by_person(message: Any) -> str:
 
 
 def passages(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
-    """Return results, best first; None if there is nothing that can be read."""
+    """Return results, best first, None for unreadable ones."""
     value = unpacked(value)
     if value is None:
         return None
@@ -158,7 +158,7 @@ def passages(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
 
 
 def contexts(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
-    """Return passages that are texts alone, as data sets hold them."""
+    """Return passages that are only texts, as in data sets."""
     value = unpacked(value)
     if value is None or value == "":
         return None
@@ -170,9 +170,9 @@ def contexts(value: Any, tally: ReadingTally) -> tuple[Passage, ...] | None:
 
 
 def _flat_objects(items: list[Any]) -> tuple[Passage, ...] | None:
-    """Return results that are flat objects alike with an id, as most are; None for others.
+    """Return results that are similar flat objects with an id, None for others.
 
-    A log of such results is read five times as fast as by `items_of`.
+    This is five times as fast as `items_of`.
     """
     if not items or set(map(type, items)) != {dict} or not _WRAPPING.isdisjoint(items[0]):
         return None
@@ -214,7 +214,7 @@ def _score(item: Mapping[str, Any]) -> float | None:
 
 
 class Opinion(NamedTuple):
-    """How often a value approves and disapproves, and numbers whose meaning is not known yet."""
+    """Counts of approval and disapproval, and numbers whose meaning is not known yet."""
 
     good: int
     bad: int
@@ -225,7 +225,7 @@ NO_OPINION = Opinion(0, 0)
 
 
 def opinion(value: Any, good_from: float | None, tally: ReadingTally, field: str = "") -> Opinion:
-    """Return the opinion in a value of feedback; a list may approve and disapprove.
+    """Return the opinion in a value of feedback. A list may approve and disapprove.
 
     good_from: least mark that approves. Without it, numbers are judged together by their field.
     """
@@ -256,7 +256,7 @@ def clicks(name: str, value: Any, results: tuple[Passage, ...] | None) -> tuple[
     """Return the ids of opened results, "" for one that is not named.
 
     A field that is named after ids (`clicked_ids`) holds ids. Elsewhere 1 and 0 are marks, and in
-    `clicks` every number is a count. results: what came, as far as the log says so.
+    `clicks` every number is a count. results: those of the log, if any.
     """
     value = unpacked(value)
     if isinstance(value, list | tuple):

@@ -6,7 +6,7 @@ import time
 import pytest
 
 import argus
-from argus.traffic.judging.live import LiveJudging
+from argus.traffic.judging.job import LiveJudging
 from tests.support.examples import write_rows
 from tests.support.hostile import ATTACKS
 from tests.support.served import (

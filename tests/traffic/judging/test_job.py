@@ -1,9 +1,10 @@
-"""The whole job: drawn, filled in, gone on with, refused, and judged by a model."""
+"""Judge a log: draw, fill in, go on, refuse, ask a model, judge on a page."""
 
 from __future__ import annotations
 
 import json
 import re
+import threading
 
 import pytest
 
@@ -11,12 +12,14 @@ from argus.data.types import Document
 from argus.errors import InputError, NothingMeasured
 from argus.llm import ChatConfig
 from argus.traffic.config import JudgingConfig
-from argus.traffic.judging.job import judge_traffic
-from argus.traffic.judging.live import LiveJudging
+from argus.traffic.judging import job as module
+from argus.traffic.judging.job import LiveJudging, judge_traffic
 from argus.traffic.judging.sample import ServedQuestion
 from tests.conftest import Endpoint, serving
 
 DOCUMENTS = [Document(f"d{i}", f"text of {i}") for i in range(12)]
+
+
 TWO = JudgingConfig(budget=24, k=3)
 
 
@@ -59,18 +62,6 @@ def test_drawn_filled_in_and_estimated(tmp_path):
     assert {row["probability"] for row in rows} == {None}, "24 judgements make no probability"
 
 
-def test_a_larger_budget_goes_on_and_keeps_grades(tmp_path):
-    first = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    grade(first.to_judge, fails)
-    more = judge_traffic(
-        log(), corpus=DOCUMENTS, out=tmp_path, config=JudgingConfig(budget=40, k=3)
-    )
-    judged = more.summary["judged"]
-    assert (judged["total"], judged["measured"], judged["not applicable"]) == (40, 24, 16)
-    assert judged["reasons"] == {"a document of it has no grade": 16}
-    assert more.to_judge.read_text().count("\t0\t") >= 24
-
-
 def test_a_budget_larger_than_the_log_judges_all(tmp_path):
     config = JudgingConfig(budget=500, k=3)
     drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=config)
@@ -82,57 +73,12 @@ def test_a_budget_larger_than_the_log_judges_all(tmp_path):
     assert rows[0]["probability"] < 0.2 < 0.8 < rows[-1]["probability"]
 
 
-def test_what_was_passed_over_is_told(tmp_path):
-    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    first = drawn.to_judge.read_text(encoding="utf-8-sig").splitlines()[1].split("\t")[0]
-    grade(drawn.to_judge, fails, keep=lambda cell: cell[0] != first)
-    result = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    assert result.summary["skipped"] == 1
-    assert any("were passed over" in line for line in result.headline())
-
-
 def test_another_log_in_the_same_folder_is_refused(tmp_path):
     judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
     with pytest.raises(InputError, match="drawn from another log"):
         judge_traffic(log(59), corpus=DOCUMENTS, out=tmp_path, config=TWO)
     again = judge_traffic(log(59), corpus=DOCUMENTS, out=tmp_path, config=TWO, fresh=True)
     assert again.summary["questions"] == 59
-
-
-def test_columns_of_a_person_and_odd_ids_outlast_runs_and_the_page(tmp_path):
-    ids = [" x", "x", "x\u00a0", "a\tb", "a\nb", "a\rb", "\u2028"]
-    documents = [Document(id_, f"text of {i}") for i, id_ in enumerate(ids)]
-    questions = [ServedQuestion(f"q{i}\t", f"question {i}", tuple(ids)) for i in range(6)]
-    config = JudgingConfig(budget=6)
-    drawn = judge_traffic(questions, corpus=documents, out=tmp_path, config=config)
-    first, *lines = drawn.to_judge.read_text(encoding="utf-8-sig").split("\n")[:-1]
-    assert len(lines) == 6 * len(ids)
-    cells = [line.split("\t") for line in lines]
-    noted = ["\t".join([*c[:3], str(i % 4), f"note {i}", *c[4:]]) for i, c in enumerate(cells)]
-    header = first.replace("grade\t", "grade\tnotes\t")
-    drawn.to_judge.write_text("\n".join([header, *noted]) + "\n", encoding="utf-8")
-    before = drawn.to_judge.read_text(encoding="utf-8")
-    result = judge_traffic(questions, corpus=documents, out=tmp_path, config=config)
-    assert result.summary["graded"] == len(lines)
-    live = LiveJudging.of(tmp_path)
-    assert [row.document_id for row in live.rows_of(live.draw.drawn[0])] == ids
-    assert live.grades[live.draw.rows[1].pair] == 1
-    live.graded({live.draw.rows[0].pair: 3})
-    after = drawn.to_judge.read_text(encoding="utf-8-sig")
-    assert after == before.replace("\t0\tnote 0\t", "\t3\tnote 0\t")
-
-
-def test_another_seed_of_what_is_drawn_is_told(tmp_path):
-    first = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    again = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    assert first.summary["notes"] == again.summary["notes"] == []
-    other = JudgingConfig(budget=24, k=3, seed=7)
-    told = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=other)
-    assert told.to_judge.read_bytes() == first.to_judge.read_bytes()
-    assert any("--seed 7 changed nothing" in line for line in told.headline())
-    assert "--seed 7 changed nothing" in told.report.read_text(encoding="utf-8")
-    fresh = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=other, fresh=True)
-    assert fresh.summary["notes"] == []
 
 
 def test_two_people_judge_and_agreement_is_told(tmp_path):
@@ -147,17 +93,6 @@ def test_two_people_judge_and_agreement_is_told(tmp_path):
     agreement = result.summary["agreement"]
     assert agreement["documents"] == 72 and 0.5 < agreement["equal"] < 1
     assert result.summary["estimates"][0]["mean"] == pytest.approx(1.0)  # of two, the lower
-
-
-def test_a_document_that_the_corpus_lacks_fails_its_question_with_a_model(tmp_path):
-    endpoint = Endpoint()
-    endpoint.behave = answer
-    with serving(endpoint) as url:
-        model = ChatConfig(model="m", base_url=url)
-        result = judge_traffic(log(), corpus=DOCUMENTS[:-1], out=tmp_path, config=TWO, model=model)
-    judged = result.summary["judged"]
-    assert judged["reasons"] == {"not in the corpus": judged["failed"]} and judged["failed"] > 2
-    assert judged["measured"] + judged["failed"] == 24
 
 
 def answer(text, n):
@@ -212,66 +147,6 @@ def test_grades_of_people_outlast_a_model_which_is_asked_for_the_rest(tmp_path):
     assert again.summary["judge"] == "people"
 
 
-def test_who_graded_is_told_without_the_model_too(tmp_path):
-    by_model, _ = judged_by_model(tmp_path)
-    name = by_model.summary["judge"]
-    assert name.startswith("m") and by_model.summary["judges"] == {name: 72}
-    again = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
-    assert any(f"24 judged by {name} (72 of 72" in line for line in again.headline())
-    assert again.summary["estimates"] == by_model.summary["estimates"]
-    live = LiveJudging.of(tmp_path)
-    assert live.summary() == again.summary and live.next_after("") is None
-    pair = live.draw.rows[0].pair
-    live = live.graded({pair: 2})
-    assert live.grades[pair] == 2 and live.summary()["judges"] == {"people": 1, name: 71}
-    live = live.graded({pair: None})
-    assert live.summary() == again.summary
-
-
-def test_a_model_grades_what_filled_copies_left_open(tmp_path):
-    drawn = judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path / "out", config=TWO)
-    copy = tmp_path / "one.tsv"
-    copy.write_bytes(drawn.to_judge.read_bytes())
-    grade(copy, lambda cell: 1, keep=lambda cell: cell[1] == "1")
-    before = copy.read_bytes()
-    result, asked = judged_by_model(tmp_path / "out", answers=[copy])
-    assert asked == 48 and result.summary["judges"]["people"] == 24
-    assert result.summary["judged"]["measured"] == 24 and copy.read_bytes() == before
-
-
-def test_what_people_grade_anew_at_once_is_theirs_alone(tmp_path):
-    judged_by_model(tmp_path)
-    live = LiveJudging.of(tmp_path)
-    live.graded({row.pair: 1 for row in live.draw.rows})
-    assert LiveJudging.of(tmp_path).summary()["judges"] == {"people": 72}
-
-
-def judged_by_model_that_says(answer, out):
-    endpoint = Endpoint()
-    endpoint.behave = lambda text, n: {"text": answer}
-    with serving(endpoint) as url:
-        model = ChatConfig(model="m", base_url=url)
-        return judge_traffic(log(), corpus=DOCUMENTS, out=out, config=TWO, model=model)
-
-
-def test_votes_that_cannot_be_read_fail_a_question_and_are_no_zero(tmp_path):
-    result = judged_by_model_that_says("no idea", tmp_path)
-    assert result.summary["judged"]["failed"] == 24 and result.summary["estimates"] == []
-
-
-def test_truth_values_of_a_model_are_no_grades(tmp_path):
-    result = judged_by_model_that_says('{"reason": "it is", "grade": true}', tmp_path)
-    judged = result.summary["judged"]
-    assert judged["failed"] == 24 and result.summary["graded"] == 0
-    assert all("a truth value is no grade" in why for why in judged["reasons"])
-
-
-def test_a_least_grade_that_no_document_can_have_is_refused():
-    assert JudgingConfig(relevant_from=3).relevant_from == 3
-    with pytest.raises(InputError, match="from 1 to 3"):
-        JudgingConfig(relevant_from=4)
-
-
 def test_questions_are_ordered_by_risk_where_the_log_tells_none(tmp_path):
     bare = [ServedQuestion(q.id, f"text of {i % 12}", q.documents) for i, q in enumerate(log())]
     result = judge_traffic(bare, corpus=DOCUMENTS, out=tmp_path, config=TWO)
@@ -281,3 +156,72 @@ def test_questions_are_ordered_by_risk_where_the_log_tells_none(tmp_path):
 def test_nothing_served_is_no_measurement(tmp_path):
     with pytest.raises(NothingMeasured, match="no question was served a document"):
         judge_traffic([ServedQuestion("q", "what?", ())], corpus=DOCUMENTS, out=tmp_path)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    judge_traffic(log(), corpus=DOCUMENTS, out=tmp_path, config=TWO)
+    return tmp_path
+
+
+def grade_all(live, questions):
+    for id_ in questions:
+        for row in live.rows_of(id_):
+            live = live.graded({row.pair: fails([id_, str(row.rank)])})
+    return live
+
+
+def test_figures_are_those_of_the_job_after_every_question(folder):
+    live = LiveJudging.of(folder)
+    assert live.summary() == live.began and live.summary()["estimates"] == []
+    widths = []
+    for i, id_ in enumerate(live.draw.drawn):
+        live = grade_all(live, [id_])
+        if i in (4, 11, 23):
+            again = judge_traffic(log(), corpus=DOCUMENTS, out=folder, config=TWO).summary
+            assert live.summary() == again == LiveJudging.of(folder).summary()
+            failure = again["estimates"][0]
+            widths.append(failure["high"] - failure["low"])
+    assert widths[-1] < widths[0]
+    assert live.next_after("") is None
+
+
+def test_two_who_judge_at_once_lose_nothing(folder):
+    live = LiveJudging.of(folder)
+    pairs = [row.pair for row in live.draw.rows]
+    halves = pairs[::2], pairs[1::2]
+
+    def judge(own):
+        one = LiveJudging.of(folder)
+        for pair in own[:15]:
+            one.graded({pair: 2})
+
+    threads = [threading.Thread(target=judge, args=(own,)) for own in halves]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(LiveJudging.of(folder).grades) == 30
+
+
+def test_grades_that_come_while_the_job_runs_stay(folder, monkeypatch):
+    pair = LiveJudging.of(folder).draw.rows[0].pair
+    write = module.write_sample
+
+    def meanwhile(*parts):
+        write(*parts)
+        LiveJudging.of(folder).graded({pair: 3})
+
+    monkeypatch.setattr(module, "write_sample", meanwhile)
+    result = judge_traffic(log(), corpus=DOCUMENTS, out=folder, config=TWO)
+    assert result.summary["graded"] == 1
+    assert LiveJudging.of(folder).grades == {pair: 3}
+
+
+def test_what_was_not_drawn_cannot_be_graded(folder):
+    live = LiveJudging.of(folder)
+    pair = live.draw.rows[0].pair
+    for grades in ({("q00", "nothing"): 1}, {pair: 4}, {pair: -1}):
+        with pytest.raises(InputError):
+            live.graded(grades)
+    assert LiveJudging.of(folder).grades == {}

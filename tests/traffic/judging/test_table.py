@@ -68,14 +68,6 @@ def test_other_grades_are_refused_with_their_line(table, written):
     assert "a grade from 0 to 3" in str(refused.value)
 
 
-@pytest.mark.parametrize("rank", ["", "-1", "first", "²", "9" * 5_000])
-def test_a_row_without_a_rank_is_refused_with_its_line(table, rank):
-    assert [row.rank for row in read_rows_to_grade(table)] == [1, 2]
-    table.write_text(table.read_text(encoding="utf-8").replace("\t2\td2", f"\t{rank}\td2"))
-    with pytest.raises(InputError, match=r"to_judge\.tsv, line 3: is no row to grade"):
-        read_rows_to_grade(table)
-
-
 def test_a_grade_that_contradicts_itself_is_refused(table):
     fill(table, "1", "0")
     again = (
@@ -98,13 +90,6 @@ def test_a_table_without_its_columns_is_refused(tmp_path):
     path.write_text("question_id;grade\nq1;1\n")
     with pytest.raises(InputError, match="no column"):
         read_grades(path, BELONGING)
-
-
-def test_two_people_disagree_and_both_are_kept(table, tmp_path):
-    fill(table, "3", "0")
-    other = tmp_path / "other.tsv"
-    write_table(other, ROWS, Filled({("q1", "d1"): 0}))
-    assert read_tables([table, other], BELONGING) == {("q1", "d1"): (3, 0), ("q1", "d2"): (0,)}
 
 
 ODD_IDS = [
@@ -136,12 +121,6 @@ def test_any_id_survives_also_a_spreadsheet_that_trims_and_quotes(tmp_path, quot
     assert read_rows_to_grade(path) == rows
 
 
-def test_white_space_that_a_person_typed_is_no_part_of_an_id(tmp_path):
-    row, path = ToGrade("q", "why?", 1, "y", "t"), tmp_path / "one.tsv"
-    path.write_text("question_id\tdocument_id\tgrade\n q \ty \t2\n", encoding="utf-8")
-    assert read_grades(path, {row.pair: row}) == {("q", "y"): 2}
-
-
 def add_column(path, name, cells, at):
     lines = path.read_text(encoding="utf-8-sig").splitlines()
     rows = [line.split("\t") for line in lines]
@@ -159,30 +138,6 @@ def test_columns_that_a_person_adds_stay_in_place(table):
     assert table.read_text(encoding="utf-8-sig") == before
     write_table(table, ROWS, replace(kept, grades={ROWS[1].pair: 3}))
     assert '\td2\t3\tso "good"\t' in table.read_text(encoding="utf-8")
-
-
-def test_two_lines_of_a_document_with_other_notes_are_refused(table):
-    add_column(table, "notes", ["one", ""], at=4)
-    again = table.read_text(encoding="utf-8").splitlines()[1]
-    with table.open("a", encoding="utf-8") as file:
-        file.write(again + "\n")
-    assert read_filled(table, BELONGING).others[ROWS[0].pair] == {"notes": "one"}
-    with table.open("a", encoding="utf-8") as file:
-        file.write(again.replace("one\t", "two\t", 1) + "\n")
-    with pytest.raises(InputError, match="'two', and 'one' in another line"):
-        read_filled(table, BELONGING)
-
-
-def test_a_table_whose_columns_were_taken_out_or_moved_is_written_whole(table):
-    table.write_text("grade\tdocument_id\tquestion_id\n2\td2\tq1\n", encoding="utf-8")
-    kept = read_filled(table, BELONGING)
-    write_table(table, ROWS, kept)
-    lines = table.read_text(encoding="utf-8-sig").splitlines()
-    assert lines[0].split("\t") == [
-        "grade", "document_id", "question_id", "rank", "question", "document",
-    ]  # fmt: skip
-    assert lines[2].startswith("2\td2\tq1\t2\t")
-    assert [row.pair for row in read_rows_to_grade(table)] == [row.pair for row in ROWS]
 
 
 def test_a_table_that_is_given_twice_is_no_second_person(table, tmp_path):

@@ -15,11 +15,10 @@ from argus.errors import InputError
 from argus.service.page.rendering import Page, PageOf, PageRoute, Rows, Values
 from argus.service.workplace import Workplace
 from argus.traffic.config import HIGHEST, JudgingConfig
-from argus.traffic.judging.job import JOB, TABLE
-from argus.traffic.judging.live import LiveJudging
+from argus.traffic.judging.job import JOB, TABLE, LiveJudging
 from argus.traffic.judging.table import ToGrade
 from argus.traffic.questions import NAME
-from argus.traffic.summary import TrafficSummary
+from argus.traffic.section import TrafficSummary
 from argus.verdict.counts import Results, describe_log
 
 MAX_QUESTIONS = 100  # that are shown, the likeliest to fail first

@@ -1,4 +1,4 @@
-"""Turn grades into rates over all that was asked, and describe them: summary, lines, table."""
+"""Estimate rates over all asks of a log from grades, and describe them: summary, lines, table."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
+from statistics import median_low
 from typing import NotRequired
 
 import pyarrow as pa
@@ -18,13 +18,12 @@ from argus.measures.intervals import discrimination, wilson
 from argus.measures.rater_agreement import nominal_alpha
 from argus.reports.section import Section, table
 from argus.traffic.config import JudgingConfig
-from argus.traffic.judging.grading import Judged, one_grade
 from argus.traffic.judging.sample import JudgedOrder, Sample, ServedQuestion
-from argus.traffic.judging.table import ToGrade
+from argus.traffic.judging.table import Pair, ToGrade
 from argus.traffic.risk import calibrate_risk
 
 FAILURE, HITS, NDCG = "failure rate", "hits@k", "nDCG@k"
-"""What is estimated. hits@k is one less the failure rate."""
+"""Estimated measures. hits@k is 1 less the failure rate."""
 FEW = 20
 """Judged questions below which an estimate is called a first look."""
 NO_GRADE = "a document of it has no grade"
@@ -37,23 +36,23 @@ JUDGING = pa.schema(
 )  # fmt: skip
 """One row per question whose results are known, drawn or not.
 
-asks: how often it was asked.
-served: how many documents came back.
+asks: number of asks.
+served: number of documents that came back.
 risk: its own prediction, or its place by risk, 1 for the likeliest to fail: an order.
-probability: of failure, made of risk and 30 judgements or more; null before.
+probability: of failure, from risk and 30 judgements or more. Null before.
 drawn: whether it is to be judged.
-failure: 1 where nothing relevant came, else 0; null where not judged.
-ndcg: nDCG of what came, from 0 to 1.
+failure: 1 where nothing relevant came, else 0. Null where not judged.
+ndcg: nDCG of the served documents, from 0 to 1.
 """
 
 
 class TrafficEstimate(TypedDict):
-    """A mean over all that was asked.
+    """A mean over all asks.
 
     measure: failure rate, hits@k or nDCG@k.
-    mean: mean over all that was asked.
+    mean: mean over all asks.
     judged: questions that were judged.
-    questions: questions that it stands for.
+    questions: questions of the log.
     is_count: whether all are judged: a count, without an interval.
     """
 
@@ -71,7 +70,7 @@ class GradeAgreement(TypedDict):
 
     documents: documents with several grades.
     equal: share of these whose grades agree.
-    alpha: Krippendorff's alpha; None where it is not defined.
+    alpha: Krippendorff's alpha. None where it is not defined.
     """
 
     documents: int
@@ -83,20 +82,20 @@ class JudgingSummary(TypedDict):
     """Judged traffic.
 
     questions: questions whose results are known.
-    asked: how often they were asked.
-    unknown: questions of which it is not known what came back.
+    asked: number of asks.
+    unknown: questions whose results nobody knows.
     nothing_served: questions for which nothing came back.
     budget: questions to judge.
     relevant_from: least grade that is relevant.
     documents: documents to grade.
     graded: pairs of question and document that have a grade.
-    judge: who judges: people, a model, or both with the number of documents.
+    judge: people, a model, or both with the number of documents.
     judges: documents that each of them graded.
     judged: drawn questions by state.
     skipped: questions drawn before the last judged one, and not judged.
-    estimates: figures over all that was asked.
+    estimates: figures over all asks.
     table: file that is filled in.
-    notes: what a reader should know of how questions were drawn.
+    notes: remarks on how questions were drawn.
     """
 
     questions: int
@@ -121,83 +120,72 @@ class JudgingSummary(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class QuestionVerdict:
-    """What a judged question comes to. ndcg: of the documents that were served."""
+    """Failure (1 or 0) and nDCG of a judged question, over its served documents."""
 
     failure: float
     ndcg: float
 
 
 def verdict(grades: Sequence[int], relevant_from: int) -> QuestionVerdict:
-    """Return what the grades of served documents, best ranked first, come to.
+    """Judge a question by the grades of its served documents, best ranked first.
 
-    The question fails where no grade reaches `relevant_from`. nDCG has the grade as gain, and as
-    ideal the same documents in their best order: of relevant ones that were not served it knows
-    nothing. Nothing served is a failure.
+    It fails where no grade reaches `relevant_from`, and where nothing was served. The gain of nDCG
+    is the grade. Its ideal is the same documents in their best order: it knows nothing of relevant
+    documents that were not served.
     """
+
+    def dcg(gains: Sequence[int]) -> float:
+        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
     gains = [grade if grade >= relevant_from else 0 for grade in grades]
-    best = _dcg(sorted(gains, reverse=True))
-    return QuestionVerdict(float(not any(gains)), _dcg(gains) / best if best else 0.0)
-
-
-def _dcg(gains: Sequence[int]) -> float:
-    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+    best = dcg(sorted(gains, reverse=True))
+    return QuestionVerdict(float(not any(gains)), dcg(gains) / best if best else 0.0)
 
 
 def estimate_failures(
-    questions: Sequence[ServedQuestion],
-    sample: Sample,
-    verdicts: Mapping[str, QuestionVerdict],
+    questions: Sequence[ServedQuestion], sample: Sample, verdicts: Mapping[str, QuestionVerdict]
 ) -> list[TrafficEstimate]:
-    """Return failure rate, hits@k and nDCG@k over all that was asked, with 95% intervals.
+    """Return failure rate, hits@k and nDCG@k over all asks, with 95% intervals.
 
-    The mean over the drawn asks of judged questions, with Wilson's interval, whose number of asks
-    is corrected for a finite log: n(N - 1)/(N - n). questions: all of the log; one to which nothing
-    was served failed, and needs no judge. verdicts: of judged ones. No verdict, no estimate.
+    The mean over the drawn asks of judged questions, with Wilson's interval. Its number of asks is
+    corrected for a finite log: n(N - 1)/(N - n). questions: all of the log. One that was served
+    nothing failed, without a judge. verdicts: of judged ones. Without any there is no estimate.
     """
     own = [verdicts[id_] for id_ in sample.judged_asks(verdicts)]
     if not own:
         return []
-    asks = sum(q.times for q in questions)
+    n, asks = len(own), sum(q.times for q in questions)
     served = sum(q.times for q in questions if q.documents)
-    failure = sum(one.failure for one in own) / len(own)
-    ndcg = sum(one.ndcg for one in own) / len(own)
+    failure, ndcg = sum(one.failure for one in own) / n, sum(one.ndcg for one in own) / n
     rows = []
-    for measure, mean, otherwise in (
-        (FAILURE, failure, 1.0), (HITS, 1 - failure, 0.0), (NDCG, ndcg, 0.0),
-    ):  # fmt: skip
-        ends = _interval(mean, len(own), served)
+    for measure, mean, unserved in ((FAILURE, failure, 1), (HITS, 1 - failure, 0), (NDCG, ndcg, 0)):
+        ends: tuple[float, ...] = (mean, mean)
+        if n != served:
+            ends = tuple(map(float, wilson(mean, n * (served - 1) / (served - n))))
         mean, low, high = (
-            (served * end + (asks - served) * otherwise) / asks for end in (mean, *ends)
+            (served * end + (asks - served) * unserved) / asks for end in (mean, *ends)
         )
         row: TrafficEstimate = {
-            "measure": measure, "mean": mean, "low": low, "high": high, "judged": len(verdicts),
-            "questions": len(questions), "is_count": len(own) == served,
-        }  # fmt: skip
+            "measure": measure,
+            "mean": mean,
+            "low": low,
+            "high": high,
+            "judged": len(verdicts),
+            "questions": len(questions),
+            "is_count": n == served,
+        }
         rows.append(row)
     return rows
 
 
-def _interval(mean: float, n: int, population: int) -> tuple[float, float]:
-    if n == population:
-        return mean, mean
-    low, high = wilson(mean, n * (population - 1) / (population - n))
-    return float(low), float(high)
-
-
 @dataclass(frozen=True)
 class Draw:
-    """Questions to judge. rows: documents to grade, in the order in which they are shown."""
+    """Questions to judge. rows: documents to grade, in display order. notes: on the draw."""
 
     questions: Sequence[ServedQuestion]
     sample: Sample
     rows: Sequence[ToGrade]
     notes: Sequence[str] = ()
-    """Remarks on how it was drawn."""
-
-    @cached_property
-    def by_id(self) -> Mapping[str, ServedQuestion]:
-        """The questions by their ids."""
-        return {q.id: q for q in self.questions}
 
     @property
     def drawn(self) -> list[str]:
@@ -205,27 +193,34 @@ class Draw:
         return list(dict.fromkeys(row.question_id for row in self.rows))
 
 
+@dataclass(frozen=True)
+class Grades:
+    """All grades of each document.
+
+    judges: the number of documents that each judge graded. judge: these in words. failed: why a
+    model gave no grade.
+    """
+
+    of: Mapping[Pair, tuple[int, ...]]
+    judges: Mapping[str, int]
+    judge: str
+    failed: Mapping[Pair, str]
+
+
 def judging_summary(
-    draw: Draw,
-    config: JudgingConfig,
-    judged: Judged,
-    unknown: int,
-    order: JudgedOrder,
-    table: Path,
+    draw: Draw, config: JudgingConfig, grades: Grades, unknown: int, order: JudgedOrder, table: Path
 ) -> JudgingSummary:
-    """Return the section of summary.json; unknown: questions that no figure is of."""
-    verdicts, failed = _verdicts(draw, config, judged)
-    known = {
-        id_: q.risk for q in draw.questions if (id_ := q.id) in verdicts and q.risk is not None
-    }
+    """Return the section of summary.json. unknown: questions whose results nobody knows."""
+    verdicts, failed = _verdicts(draw, config, grades)
+    known = {q.id: q.risk for q in draw.questions if q.id in verdicts and q.risk is not None}
     failing = [verdicts[id_].failure > 0.5 for id_ in known]
     here = discrimination([*known.values()], failing) if known else None
-    reasons = Counter(failed.values())
-    if waiting := len(draw.drawn) - len(verdicts) - len(failed):
+    reasons, drawn = Counter(failed.values()), draw.drawn
+    if waiting := len(drawn) - len(verdicts) - len(failed):
         reasons[NO_GRADE] = waiting
     units = [
         [str(grade >= config.relevant_from) for grade in votes]
-        for votes in judged.grades.values()
+        for votes in grades.of.values()
         if len(votes) > 1
     ]
     equal = sum(len(set(unit)) == 1 for unit in units) / len(units) if units else None
@@ -239,11 +234,11 @@ def judging_summary(
         "k": config.k,
         "relevant_from": config.relevant_from,
         "documents": len(draw.rows),
-        "graded": len(judged.grades),
-        "judge": judged.judge,
-        "judges": dict(judged.judges),
+        "graded": len(grades.of),
+        "judge": grades.judge,
+        "judges": dict(grades.judges),
         "judged": {
-            "total": len(draw.drawn),
+            "total": len(drawn),
             "measured": len(verdicts),
             "failed": len(failed),
             "not applicable": waiting,
@@ -258,47 +253,50 @@ def judging_summary(
 
 
 def _verdicts(
-    draw: Draw, config: JudgingConfig, judged: Judged
+    draw: Draw, config: JudgingConfig, grades: Grades
 ) -> tuple[dict[str, QuestionVerdict], dict[str, str]]:
-    """Return the verdict of each question all of whose documents are graded, and why not else."""
+    """Return verdicts of questions whose documents are all graded, and why others failed."""
     verdicts: dict[str, QuestionVerdict] = {}
     failed: dict[str, str] = {}
+    by_id = {q.id: q for q in draw.questions}
     for id_ in draw.drawn:
-        pairs = [(id_, doc) for doc in draw.by_id[id_].documents[: config.k]]
-        why = next((judged.failed[pair] for pair in pairs if pair in judged.failed), None)
-        if all(pair in judged.grades for pair in pairs):
-            grades = [one_grade(judged.grades[pair]) for pair in pairs]
-            verdicts[id_] = verdict(grades, config.relevant_from)
+        pairs = [(id_, doc) for doc in by_id[id_].documents[: config.k]]
+        why = next((grades.failed[pair] for pair in pairs if pair in grades.failed), None)
+        if all(pair in grades.of for pair in pairs):
+            medians = [median_low(grades.of[pair]) for pair in pairs]
+            verdicts[id_] = verdict(medians, config.relevant_from)
         elif why is not None:
             failed[id_] = why
     return verdicts, failed
 
 
-def judging_table(draw: Draw, config: JudgingConfig, judged: Judged) -> pa.Table:
+def judging_table(draw: Draw, config: JudgingConfig, grades: Grades) -> pa.Table:
     """Return a table of JUDGING."""
-    verdicts, _ = _verdicts(draw, config, judged)
+    verdicts, _ = _verdicts(draw, config, grades)
     drawn = set(draw.drawn)
     risk = {q.id: q.risk for q in draw.questions if q.risk is not None}
     failures = {id_: one.failure for id_, one in verdicts.items()}
     probability = calibrate_risk(risk, failures) or {}
-    rows = [
-        {
-            "query_id": q.id, "asks": q.times, "served": len(q.documents), "risk": q.risk,
-            "probability": probability.get(q.id), "drawn": q.id in drawn,
-            "state": (
-                State.MEASURED if q.id in verdicts
-                else State.FAILED if q.id in drawn else State.NOT_APPLICABLE
-            ).value,
+
+    def row(q: ServedQuestion) -> dict[str, object]:
+        state = State.FAILED if q.id in drawn else State.NOT_APPLICABLE
+        return {
+            "query_id": q.id,
+            "asks": q.times,
+            "served": len(q.documents),
+            "risk": q.risk,
+            "probability": probability.get(q.id),
+            "drawn": q.id in drawn,
+            "state": (State.MEASURED if q.id in verdicts else state).value,
             "failure": failures.get(q.id),
             "ndcg": verdicts[q.id].ndcg if q.id in verdicts else None,
         }
-        for q in draw.questions
-    ]  # fmt: skip
-    return pa.Table.from_pylist(rows, schema=JUDGING)
+
+    return pa.Table.from_pylist([row(q) for q in draw.questions], schema=JUDGING)
 
 
 def headline(summary: JudgingSummary) -> Iterator[str]:
-    """Yield what was drawn or estimated, what that means, and what to do next."""
+    """Yield the draw, the estimates, and the next step."""
     judged = summary["judged"]["measured"]
     yield (
         f"{summary['judged']['total']:,} of {summary['questions']:,} questions drawn, "
@@ -308,24 +306,7 @@ def headline(summary: JudgingSummary) -> Iterator[str]:
     yield from summary.get("notes", [])
     if summary["unknown"]:
         yield f"not in any figure: {summary['unknown']:,} questions with unknown results"
-    yield from _order(summary["risk"])
-    for why, n in summary["judged"]["reasons"].items():
-        yield f"not judged: {n:,}, {why}"
-    for one in summary["estimates"]:
-        name = one["measure"].replace("@k", f"@{summary['k']}")
-        all_judged = f"{name}: {one['mean']:.1%}, all {one['questions']:,} questions judged"
-        yield (
-            all_judged
-            if one["is_count"]
-            else (
-                f"{name}: {one['mean']:.1%} (95% {one['low']:.1%} to {one['high']:.1%}), "
-                f"from {one['judged']:,} of {one['questions']:,} questions"
-            )
-        )
-    yield from _meaning(summary)
-
-
-def _order(order: JudgedOrder) -> Iterator[str]:
+    order = summary["risk"]
     flagged = "".join(f"; flagged: {n:,}, {why}" for why, n in order["flagged"].items())
     whose = "by the log's own predictions" if order["is_own"] else "by risk, which tells no rate"
     yield f"{order['ranked']:,} questions are ordered {whose}{flagged}"
@@ -334,9 +315,22 @@ def _order(order: JudgedOrder) -> Iterator[str]:
             f"that order, measured here: AUC {here['auc']:.2f} ({here['low']:.2f} to "
             f"{here['high']:.2f}) for the failure of {here['n']:,} judged questions"
         )
+    for why, n in summary["judged"]["reasons"].items():
+        yield f"not judged: {n:,}, {why}"
+    for one in summary["estimates"]:
+        name = one["measure"].replace("@k", f"@{summary['k']}")
+        text = f"{name}: {one['mean']:.1%}"
+        if one["is_count"]:
+            yield f"{text}, all {one['questions']:,} questions judged"
+        else:
+            yield (
+                f"{text} (95% {one['low']:.1%} to {one['high']:.1%}), from {one['judged']:,} of "
+                f"{one['questions']:,} questions"
+            )
+    yield from _next(summary)
 
 
-def _meaning(summary: JudgingSummary) -> Iterator[str]:
+def _next(summary: JudgingSummary) -> Iterator[str]:
     judged = summary["judged"]["measured"]
     if summary["skipped"]:
         yield (

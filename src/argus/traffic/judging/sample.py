@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -34,16 +35,15 @@ TEXTS = ("text", "question", "query")
 SERVED = ("documents", "served")
 TIMES = ("asks", "times", "count")
 ALIKE, LOOKED_AT = "alike", "looked_at"
-"""Columns of `argus traffic`: the question that another is counted with; whether it was drawn."""
+"""Columns of `argus traffic`: the question that stands for this one, whether it was examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServedQuestion:
     """A question of a log.
 
-    documents: what came back, best first, with `scores` where they are known. risk: the predicted
-    probability that none of the first k is relevant; None where nothing was predicted. times: how
-    often it was asked.
+    documents: the served ones, best first, with `scores` where these are known. risk: predicted
+    probability that none of the first k is relevant, None without a prediction. times: its asks.
     """
 
     id: str
@@ -54,22 +54,14 @@ class ServedQuestion:
     scores: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
-class ServedLog:
-    """The questions of a log of which it is known what came back, and how many others it has."""
+def read_served(path: Path, run: Run | None = None) -> tuple[list[ServedQuestion], int]:
+    """Read questions from a table, or from the one in a folder (STEMS, and the columns above).
 
-    questions: Sequence[ServedQuestion]
-    unknown: int = 0
-    """Of these nothing is estimated."""
-
-
-def read_served(path: Path, run: Run | None = None) -> ServedLog:
-    """Read questions from a table, or from the one in a folder; see STEMS and the columns above.
-
-    run: what was served, where the table does not say; a question that it has not was served
-    nothing. Nearly equal questions, as `argus traffic` finds them, are counted with the one that
-    stands for them. Raises InputError, with the line, for a question without an id or a text, one
-    that comes twice, a risk or a count that is none, and a table that says nothing of what came.
+    run: the served documents, for a table without them. A question that it lacks was served
+    nothing. A nearly equal question counts with the one that stands for it. Returns the questions,
+    and the number of others, whose results are unknown. Raises InputError, with the line, for a
+    question without an id or a text, one that comes twice, a bad risk or count, and a table
+    without served documents.
     """
     file = path if path.is_file() else find_file(path, STEMS)
     if file is None:
@@ -106,11 +98,11 @@ def read_served(path: Path, run: Run | None = None) -> ServedLog:
     for id_, times in alike:
         if (one := questions.get(id_)) is not None:
             questions[id_] = replace(one, times=one.times + times)
-    return ServedLog(list(questions.values()), unknown)
+    return list(questions.values()), unknown
 
 
 def _question(id_: str, row: Row, run: Run | None) -> ServedQuestion | None:
-    """Return a question; None where it is not known what came back for it."""
+    """Return a question, None where its results are unknown."""
     if row.values.get(LOOKED_AT) is False:
         return None
     if run is None:
@@ -133,7 +125,7 @@ def _question(id_: str, row: Row, run: Run | None) -> ServedQuestion | None:
 
 
 def _served(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
-    """Return documents and scores of a row; no scores unless every document has one."""
+    """Return documents and scores of a row, without scores unless every document has one."""
     name = pick_field(row, SERVED, what="what was served", option="--run")
     value: Any = row.values[name]
     if value is None:
@@ -159,7 +151,7 @@ def _served(row: Row) -> tuple[tuple[str, ...], tuple[float, ...]] | None:
 
 
 def _listed(value: Any) -> list[Any]:
-    """Return what a field lists: the words of a text, and of a single value itself."""
+    """Return the items of a field: a list, the words of a text, or a single value."""
     if isinstance(value, str):
         return value.split()
     return list(value) if isinstance(value, Iterable) else [value]
@@ -167,12 +159,10 @@ def _listed(value: Any) -> list[Any]:
 
 def _risk(row: Row) -> float | None:
     value = row.values.get("risk")
-    if value in (None, ""):
+    if value in (None, "") or (isinstance(value, float) and math.isnan(value)):  # as Parquet has it
         return None
-    number = _number(value)
-    if math.isnan(number) and not isinstance(value, str):
-        return None  # a Parquet file's way to say that there is none
-    if not 0 <= number <= 1:
+    number = as_number(value)
+    if number is None or not 0 <= number <= 1:
         raise InputError(
             repr(value),
             expected="a probability from 0 to 1; empty where nothing was predicted",
@@ -184,8 +174,8 @@ def _risk(row: Row) -> float | None:
 
 def _times(row: Row) -> int:
     value = next((row.values[n] for n in TIMES if n in row.values), 1)
-    number = _number(value)
-    if number < 1 or not number.is_integer():
+    number = as_number(value)
+    if number is None or not 1 <= number < math.inf or not number.is_integer():
         raise InputError(
             repr(value),
             expected="how often the question was asked: 1 or more",
@@ -195,22 +185,14 @@ def _times(row: Row) -> int:
     return int(number)
 
 
-def _number(value: object) -> float:
-    number = as_number(value)
-    return -1.0 if number is None or math.isinf(number) else number
-
-
 def digest(questions: Sequence[ServedQuestion], k: int) -> str:
-    """Return what tells logs apart: ids, texts, counts and what was served to the k-th place.
+    """Return a fingerprint of a log: ids, texts, counts and served documents to the k-th place.
 
-    Predicted risks are not part of it: whatever they are worth, the estimate is valid.
+    Predicted risks are not part of it: the estimate is valid whatever they are worth.
     """
-
-    def parts() -> Iterator[str]:
-        for q in sorted(questions, key=lambda q: q.id):
-            yield from (q.id, q.text, str(q.times), "\n".join(q.documents[:k]))
-
-    return content_hash(str(k), *parts()).hex()
+    ordered = sorted(questions, key=lambda q: q.id)
+    parts = ((q.id, q.text, str(q.times), "\n".join(q.documents[:k])) for q in ordered)
+    return content_hash(str(k), *chain.from_iterable(parts)).hex()
 
 
 class JudgedOrder(TypedDict):
@@ -218,9 +200,9 @@ class JudgedOrder(TypedDict):
 
     is_own: whether it is of the log's own predictions.
     ranked: questions in it.
-    flagged: why questions are to be looked at whatever their rank, to how many.
-    here: how well it tells failures of the judged questions; None where fewer than five failed, or
-    did not.
+    flagged: reason to look at questions whatever their rank, to their number.
+    here: how well it predicts failures of the judged questions. None for fewer than five failures,
+    or successes.
     """
 
     is_own: bool
@@ -232,9 +214,9 @@ class JudgedOrder(TypedDict):
 def with_risk(
     questions: Sequence[ServedQuestion], documents: Sequence[Document]
 ) -> tuple[list[ServedQuestion], JudgedOrder]:
-    """Return the questions with a risk each, from 0 to 1; None where nothing came back.
+    """Return the questions with a risk from 0 to 1 each, None for an empty result.
 
-    Where any has one already, all stay as they are.
+    Where any has a risk already, all stay as they are.
     """
     known = sum(q.risk is not None for q in questions)
     if known:
@@ -263,9 +245,9 @@ class SampleRecord(TypedDict):
 
 @dataclass(frozen=True)
 class Sample:
-    """Asks of a log in the order in which they are drawn, each by its question.
+    """Drawn asks of a log in their order, each by its question.
 
-    asks: up to the last one before a question that is not to be judged.
+    asks: up to the last one before the first question beyond the budget.
     """
 
     asks: tuple[str, ...]
@@ -284,15 +266,16 @@ class Sample:
         return [id_ for id_ in self.asks[:end] if id_ in judged]
 
     def skipped(self, judged: Collection[str]) -> int:
-        """Return how many questions were passed over before the last judged one."""
+        """Return the number of questions that were passed over before the last judged one."""
         last = max((i for i, id_ in enumerate(self.questions) if id_ in judged), default=-1)
         return last + 1 - len({*self.questions} & {*judged})
 
 
 def draw_sample(times: Mapping[str, int], budget: int, seed: int) -> Sample:
-    """Draw asks without replacement until they are of `budget` questions; every ask is as likely.
+    """Draw asks without replacement until they are of `budget` questions, every ask as likely.
 
-    times: question to how often it was asked. By id and seed: a larger budget holds a smaller one.
+    times: number of asks by question. The draw depends on ids and seed: a larger budget contains a
+    smaller one.
     """
     asks: list[str] = []
     seen: set[str] = set()
@@ -305,7 +288,7 @@ def draw_sample(times: Mapping[str, int], budget: int, seed: int) -> Sample:
 
 
 def _in_random_order(times: Mapping[str, int], seed: int) -> Iterator[str]:
-    """Yield questions, one an ask: asks come at uniform times, of which the next is made at need.
+    """Yield a question per ask, at uniform times that are generated as needed.
 
     Of m uniform times after t the first is 1 - (1 - t)(1 - u)^(1/m), u uniform.
     """
@@ -333,9 +316,9 @@ def write_sample(folder: ArtifactFolder, sample: Sample, log: str) -> None:
 
 
 def read_sample(folder: ArtifactFolder, log: str | None = None) -> SampleRecord | None:
-    """Return what was drawn before; None where nothing was. InputError for another log's.
+    """Return an earlier draw, or None. Raises InputError for the draw of another log.
 
-    log: its digest; None takes whatever log it was drawn from.
+    log: its digest. None accepts any log.
     """
     value = folder.read_json(PLAN)
     if not value:

@@ -1,9 +1,9 @@
 """Write and read the table that people fill in: one row per question and document, with a grade.
 
-Any id survives it, and the spreadsheet that saves it. In an id, control characters, ends of lines
-and white space at either end are written as `␛`, their number in hexadecimal, and `;`: a tab is
-`␛9;`. A row is one line, and no program trims what cannot be seen. Cells with a quotation mark are
-quoted, as spreadsheets do it.
+Any id survives the table, and the spreadsheet that saves it. Control characters, line ends, and
+white space at either end of an id are written as `␛`, their number in hexadecimal, and a
+semicolon: a tab is `␛9;`. So a row is one line, and no program trims an id. Cells with a quotation
+mark are quoted, as in spreadsheets.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ToGrade:
 
     @property
     def pair(self) -> Pair:
-        """What is graded."""
+        """Ids of question and document."""
         return self.question_id, self.document_id
 
 
@@ -63,9 +63,9 @@ class ModelGrade:
 
 @dataclass(frozen=True)
 class Filled:
-    """What a table holds. grades: by people, of each document that has one. by_model: a model's.
+    """Content of a table. grades: of people, by document. by_model: of models.
 
-    header: its columns as they stand. others: cells of columns that people added, by document.
+    header: its columns in order. others: cells of columns that people added, by document.
     """
 
     grades: Mapping[Pair, int] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class Filled:
 
 
 def id_cell(id_: str) -> str:
-    """Return an id as a cell; `id_in` reads it back."""
+    """Return an id as a cell. `id_in` reads it back."""
     body = id_.strip()
     start = id_.index(body)
     end = start + len(body)
@@ -92,7 +92,7 @@ def id_cell(id_: str) -> str:
 
 
 def id_in(cell: str) -> str:
-    """Return the id that a cell holds; the cell is not quoted any more."""
+    """Return the id in an unquoted cell."""
 
     def character(escape: re.Match[str]) -> str:
         number = int(escape[1], 16)
@@ -118,7 +118,7 @@ def unquoted(cell: str) -> str:
 
 
 def write_table(path: Path, rows: Iterable[ToGrade], content: Filled) -> None:
-    """Write the table, tabs between columns, with the grades that there are; whole or not at all.
+    """Write the table with tabs between columns, whole or not at all.
 
     A spreadsheet opens it: it begins with a byte order mark, and no cell is a formula. Columns that
     people added stay in their places.
@@ -153,9 +153,9 @@ def changing_table(path: Path) -> AbstractContextManager[None]:
 
 
 def read_rows_to_grade(path: Path) -> list[ToGrade]:
-    """Return the rows of a table as they were written, grades aside; InputError for another file.
+    """Return the rows of a table, without grades. Raises InputError for another file.
 
-    Texts are as the table has them: on one line, cut to what a judge was shown.
+    Texts are on one line, and cut, as the table has them.
     """
     rows = []
     for row in _rows(path):
@@ -178,7 +178,7 @@ def read_rows_to_grade(path: Path) -> list[ToGrade]:
 
 
 def read_filled(path: Path, belonging: Mapping[Pair, ToGrade]) -> Filled:
-    """Return what a filled table holds.
+    """Read a filled table.
 
     Grades are 0 to 3, or yes and no. Raises InputError, with the line, for a document that was not
     to be judged for that question, one that is graded twice and differently, and any other grade.
