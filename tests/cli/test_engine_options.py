@@ -55,7 +55,7 @@ def test_options_that_do_not_fit_are_refused():
     ],
 )  # fmt: skip
 def test_every_command_with_heavy_work_has_the_options(command):
-    shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).output
+    shown = CliRunner().invoke(app, [*command, "--help-all"], env={"COLUMNS": "200"}).output
     for option in ("--engine", "--address", "--workers", "Engine"):
         assert option in shown
 

@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,10 +22,17 @@ def test_the_version_is_printed(monkeypatch, capsys):
     assert capsys.readouterr().out == f"argus {__version__}\n"
 
 
-@pytest.mark.parametrize("command", ["demo", "audit", "exposure", "report"])
-def test_every_command_has_help(monkeypatch, capsys, command):
-    assert run(monkeypatch, command, "--help") == 0
-    assert f"argus {command}" in capsys.readouterr().out
+def test_help_shows_twelve_options_and_help_all_every_one(monkeypatch, capsys):
+    for command in ("demo", "audit", "exposure", "generative search"):
+        shown = {}
+        for option in ("--help", "--help-all"):
+            assert run(monkeypatch, *command.split(), option) == 0
+            text = capsys.readouterr().out
+            assert f"argus {command}" in text
+            shown[option] = set(re.findall(r"^│ [* ]*(--[\w-]+)", text, re.MULTILINE))
+        assert len(shown["--help"] - {"--help"}) <= 12
+        assert shown["--help"] <= shown["--help-all"]
+    assert "--beams" in shown["--help-all"] - shown["--help"]
 
 
 HEAVY = (

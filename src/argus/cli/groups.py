@@ -17,6 +17,9 @@ from argus.cli.config import refuse_empty, refuse_second_config
 C = TypeVar("C", bound=Callable[..., Any])
 
 HELP = {"help_option_names": ["-h", "--help"]}
+HELP_ALL = "--help-all"
+MAX_OPTIONS = 12
+"""Options that `--help` shows; `--help-all` shows all."""
 
 
 def example(line: str) -> Callable[[C], C]:
@@ -30,10 +33,29 @@ def example(line: str) -> Callable[[C], C]:
 
 
 class Command(TyperCommand):
-    """A command that looks at its words before they become values."""
+    """A command with a short and a full help, which checks its words before they become values."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show its own options, the first twelve; all of them for `--help-all`."""
+        options = [p for p in self.params if p.param_type_name == "option" and not p.hidden]
+        first = [o for o in options if o.rich_help_panel is None]
+        first.sort(key=lambda option: not option.required)
+        rest = (
+            [] if ctx.meta.get(HELP_ALL) else [o for o in options if o not in first[:MAX_OPTIONS]]
+        )
+        if rest:
+            self.epilog = f"{len(rest)} more options: {ctx.command_path} {HELP_ALL}"
+        for option in rest:
+            option.hidden = True
+        super().format_help(ctx, formatter)
+        for option in rest:
+            option.hidden = False
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """See `click.Command.parse_args`."""
+        if HELP_ALL in args:
+            ctx.meta[HELP_ALL] = True
+            args = ["--help"]
         parser: Any = self.make_parser(ctx)
         words, _, order = parser.parse_args(args=list(args))
         if not ctx.resilient_parsing and not words.get("help"):  # to complete, or to be told

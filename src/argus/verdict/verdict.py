@@ -333,7 +333,8 @@ def _measure_again(results: Results, _: Counts) -> VerdictAction | None:
     evidence = (
         f"the count above is from before what was done to the index since ({', '.join(later)})"
     )
-    change, gain = _gain_of_scenarios(results) if "ablation" in later else None, 0.0
+    is_tried = "ablation" in later and "ablation" in results.sections
+    change, gain = _gain_of_scenarios(results) if is_tried else None, 0.0
     if change is not None:
         section, gain = results.sections["ablation"], change["mean_difference"]
         covered = coverage_words(section["coverage"])
