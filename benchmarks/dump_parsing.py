@@ -32,9 +32,9 @@ FULL_DUMP_GB = 23.0
 PLAIN = """
 import bz2, json, re, resource, sys, time
 from pathlib import Path
-from argus.knowledge.dumps.page_rows import PageSetup, read_pages
+from argus.knowledge.dumps.pages import PageSetup, read_pages
 from argus.knowledge.dumps.site import read_site
-from argus.kb.parts import Part, DumpParts
+from argus.kb.reading import Part, DumpParts
 dump, out = sys.argv[1:]
 start = time.perf_counter()
 parts = DumpParts(Path(out), "wikipedia")
@@ -67,7 +67,7 @@ SPLITS = """
 import json, resource, sys, time
 from pathlib import Path
 from argus.engine import EngineConfig, open_engine
-from argus.kb.parts import DumpParts
+from argus.kb.reading import DumpParts
 from argus.kb.reading import read_wikipedia, site_of
 from argus.kb.config import KbConfig
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from argus.errors import (
     NotWritten,
 )
 from argus.extras import MissingPackage, UnloadedLibrary
-from argus.knowledge.dumps.source import Damage, DamagedDump
+from argus.knowledge.dumps.compressed import Damage, DamagedDump
 from argus.llm.model import LanguageModelError
 from argus.retrievability.probes.probe import ProbeMismatch
 from argus.service.searcher import TooManyQuestions

@@ -31,7 +31,7 @@ SQUARE = 8.0
 SHARDS = 8
 BOUNDED: dict[str, str] = {
     "argus.data.storage._SCHEME": "substituted once, where it has matched at the beginning",
-    "argus.knowledge.capitals._ENDED": "searched in eight characters",
+    "argus.knowledge.gazetteer._ENDED": "searched in eight characters",
     "argus.knowledge.dumps.site._LANGUAGE": "searched in the first 64 KiB of a dump, once",
     "argus.knowledge.dumps.site._SITEINFO": "searched in the first 64 KiB of a dump, once",
     "argus.stores.spec._USER": "searched in the place of a store, which its owner writes",

@@ -438,14 +438,14 @@ from .kb.build import (
 from .kb.config import (
     KbConfig as KbConfig,
 )
-from .kb.source import (
+from .kb.config import (
     Dumps as Dumps,
     Source as Source,
 )
-from .kb.summary import (
+from .kb.findings import (
     KbSummary as KbSummary,
 )
-from .knowledge.config import (
+from .knowledge.source import (
     GazetteerConfig as GazetteerConfig,
 )
 from .knowledge.source import (

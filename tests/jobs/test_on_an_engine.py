@@ -17,8 +17,7 @@ from argus.errors import EncodingError
 from argus.indexes.job import add_documents, build_index
 from argus.indexes.views import ViewIndex
 from argus.kb.build import build_kb
-from argus.kb.config import KbConfig
-from argus.kb.source import Dumps
+from argus.kb.config import Dumps, KbConfig
 from argus.knowledge import KnowledgeSource
 from argus.llm import Ledger, LocalConfig, Prompt, open_model
 from argus.remedies.diagnosis import diagnose

@@ -12,9 +12,8 @@ from argus.engine import EngineConfig
 from argus.errors import ArgusError, InputError
 from argus.kb import reading
 from argus.kb.build import build_kb
-from argus.kb.config import KbConfig
-from argus.kb.parts import DumpParts
-from argus.kb.source import Dumps
+from argus.kb.config import Dumps, KbConfig
+from argus.kb.reading import DumpParts
 from tests.support.dumps import item, items_dump, pages_dump
 
 PAGES = {
@@ -168,7 +167,7 @@ def test_a_build_that_goes_on_reads_nothing_behind_damage(pack, tmp_path, monkey
         (tmp_path / "cut").write_bytes(whole[: len(whole) // 3] + bytes(64) + whole[-60_000:])
     dumps = Dumps(wikipedia=str(tmp_path / "cut"))
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.kb.raw.align", _interrupted)
+        patch.setattr("argus.kb.reading.align", _interrupted)
         build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
     with monkeypatch.context() as patch:
         patch.setattr(reading, "_part", None)
@@ -190,7 +189,7 @@ def test_a_missing_part_before_damage_is_read_nothing_behind(dump, tmp_path, mon
     (tmp_path / "broken").write_bytes(broken)
     dumps = Dumps(wikipedia=str(tmp_path / "broken"))
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("argus.kb.raw.align", _interrupted)
+        patch.setattr("argus.kb.reading.align", _interrupted)
         build_kb(dumps, out=tmp_path / "kb", config=SMALL, engine=HERE)
     notes = next((tmp_path / "kb" / "work").glob("*/wikipedia-parts"))
     (notes / "000001.json").unlink()

@@ -14,8 +14,7 @@ from argus.errors import ArgusError, InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.kb import build as steps
 from argus.kb.build import build_kb
-from argus.kb.config import KbConfig
-from argus.kb.source import Dumps
+from argus.kb.config import Dumps, KbConfig
 from argus.knowledge.sources import EntityRows
 from argus.retrievability.audit.config import AuditConfig
 from argus.retrievability.audit.job import audit

@@ -12,9 +12,8 @@ from argus.corpora.opening import read_corpus
 from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.kb.build import build_kb
-from argus.kb.config import KbConfig
-from argus.kb.parts import DumpParts
-from argus.kb.source import Dumps
+from argus.kb.config import Dumps, KbConfig
+from argus.kb.reading import DumpParts
 from tests.support.dumps import pages_dump
 
 PAGES = {
@@ -25,9 +24,9 @@ PAGES = {
 SPLIT = 45_000
 STALLING = """
 from argus.kb.build import build_kb
-from argus.kb.parts import DumpParts
+from argus.kb.reading import DumpParts
 from argus.kb.config import KbConfig
-from argus.kb.source import Dumps
+from argus.kb.config import Dumps
 import sys, time
 add = DumpParts.add
 

@@ -6,17 +6,15 @@ import shutil
 
 import pytest
 
-import argus.kb.keys as keys_module
+import argus.kb.build as keys_module
 from argus.corpora.opening import corpus_file, read_corpus
 from argus.data.kb import KnowledgeFolder
 from argus.engine import EngineConfig
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
 from argus.kb import build as steps
-from argus.kb.build import build_kb
-from argus.kb.config import KbConfig
-from argus.kb.keys import build_key, reading_key, state_of
-from argus.kb.source import Dumps
+from argus.kb.build import build_kb, build_key, reading_key, state_of
+from argus.kb.config import Dumps, KbConfig
 from argus.knowledge.sources import EntityRows, TripleFiles
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.reference import read_words

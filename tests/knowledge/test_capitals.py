@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from argus.corpora.opening import read_corpus
-from argus.knowledge.capitals import CapitalisedNames
+from argus.knowledge.gazetteer import CapitalisedNames
 
 
 def surfaces(text: str, *others: str) -> list[str]:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from argus.corpora.opening import read_corpus
 from argus.data import Document, Span
 from argus.errors import InputError
-from argus.knowledge.config import GazetteerConfig
 from argus.knowledge.gazetteer import Gazetteer
+from argus.knowledge.source import GazetteerConfig
 
 
 def gazetteer(*titles: str, **options) -> Gazetteer:

@@ -12,9 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.knowledge import RelationGraph, edge_columns, read_relations
-from argus.knowledge.edge_columns import read_edge_columns
-from argus.knowledge.relations import read_relations_by_row
+from argus.knowledge import RelationGraph, read_relations, relations
+from argus.knowledge.relations import read_edge_columns, read_relations_by_row
 from tests.support.draws import examples
 
 INDEX = {"a": 0, "b": 1, "c": 2, "d": 3}
@@ -286,7 +285,7 @@ def test_columns_give_what_rows_give_errors_too(
     file: tuple[str, bytes], skip_unknown: bool, coerce_ids: bool, block: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edge_columns, "BLOCK_BYTES", block)
+        patch.setattr(relations, "BLOCK_BYTES", block)
         path = Path(folder, "edges" + file[0])
         path.write_bytes(file[1])
         options = {"skip_unknown": skip_unknown, "coerce_ids": coerce_ids}
@@ -307,7 +306,7 @@ PLAIN = {
 def test_plain_files_are_read_by_column(
     tmp_path: Path, name: str, block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(edge_columns, "BLOCK_BYTES", max(block, 16))
+    monkeypatch.setattr(relations, "BLOCK_BYTES", max(block, 16))
     data = PLAIN[name].encode()
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     columns = read_edge_columns(tmp_path / name, INDEX)
@@ -369,7 +368,7 @@ def test_columns_of_parquet_give_what_rows_give(
         return lists(g), g.triples, g.self_loops, g.unknown
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edge_columns, "BLOCK_BYTES", 40)
+        patch.setattr(relations, "BLOCK_BYTES", 40)
         path = Path(folder, "edges.parquet")
         pq.write_table(table, path, row_group_size=group)
         assert read(by_row=False) == read(by_row=True)

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.knowledge.capitals import CapitalisedNames
-from argus.knowledge.gazetteer import Gazetteer
-from argus.knowledge.names import is_common_word, lower_case_words, name_key, without_parenthesis
-from argus.knowledge.spotting import (
+from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
+from argus.knowledge.names import (
     MentionFinder,
+    is_common_word,
     is_whole_word,
     leftmost_longest,
+    lower_case_words,
+    name_key,
+    without_parenthesis,
     without_surrogates,
 )
 

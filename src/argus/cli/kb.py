@@ -18,7 +18,7 @@ from argus.kb.config import DUMP, OF_SOURCES, KbConfig, Links, unset_settings
 from argus.settings import Doc, Option, Setting, settings_of
 
 if TYPE_CHECKING:
-    from argus.kb.source import Dumps, Source
+    from argus.kb.config import Dumps, Source
 
 
 OTHER = "Other sources"
@@ -98,7 +98,7 @@ class Sources:
         Raises InputError for none or several, for pages that `out` lies among, and for an option
         that the source has no use for.
         """
-        from argus.kb.source import Dumps
+        from argus.kb.config import Dumps
         from argus.knowledge.sources import EntityRows, PageFolder, TripleFiles
 
         self._check_one()

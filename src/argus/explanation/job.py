@@ -44,8 +44,7 @@ from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot, check_k
 from argus.indexes.spec import IndexSpec
 from argus.indexes.words import check_query, words
-from argus.knowledge.capitals import CapitalisedNames
-from argus.knowledge.gazetteer import Gazetteer
+from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
 from argus.progress import announce, progress
 from argus.remedies.diagnosis import diagnose_documents
 from argus.retrievability.concentration import skewness

@@ -1,4 +1,4 @@
-"""`argus kb build`, step by step: read, align, finish, index the words, say what became of it."""
+"""Build a knowledge base: read, align, finish, index the words, report."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from argus.data.folders import SUMMARY, ArtifactFolder
 from argus.data.kb import TABLES, KbFacts, KbWriter, KnowledgeFolder
 from argus.data.kb_file import WORDS
-from argus.data.provenance import describe_large_inputs
+from argus.data.provenance import content_hash, describe_large_inputs
 from argus.data.reading import read_record
-from argus.data.storage import KB_FILE, absolute, is_remote, local_path
+from argus.data.storage import KB_FILE, absolute, is_remote, local_path, state_of_file
 from argus.data.writing import one_writer, take_lock
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
@@ -21,15 +21,57 @@ from argus.indexes.lexical import LexicalIndex
 from argus.jobs.on_engine import opened
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
-from argus.kb.config import KbConfig
-from argus.kb.findings import findings, outcomes, write_words
-from argus.kb.keys import build_key, reading_key
-from argus.kb.raw import RawInput
-from argus.kb.source import Dumps, Source
-from argus.kb.summary import BuildCounts, KbSummary, headline
+from argus.kb.config import MEMORY_BYTES, Dumps, KbConfig, Source
+from argus.kb.findings import BuildCounts, KbSummary, findings, headline, outcomes, write_words
+from argus.kb.reading import RawInput
 from argus.knowledge.alignment import AlignSettings, finish
+from argus.knowledge.dumps import SPLIT_SIZE
 from argus.reports.html import KNOWLEDGE, write_report
 from argus.version import __version__
+
+
+def build_key(source: Dumps | Source, config: KbConfig, place: str | None) -> str:
+    """Return what a finished build is known by: all but what changes nothing in it.
+
+    place: of the shards, if they are not in the folder of the build.
+    """
+    same = replace(config, memory_bytes=MEMORY_BYTES, split_bytes=SPLIT_SIZE)
+    return content_hash(*_states_of(source), repr(same), place or "", size=8).hex()
+
+
+def reading_key(source: Dumps | Source, config: KbConfig) -> str:
+    """Return what the parts of a killed build are known by: what reading a dump depends on.
+
+    More memory, another sample or another place for the shards cost no second reading.
+    """
+    read_by = (config.language, config.links, config.min_words, config.limit, config.split_bytes)
+    return content_hash(*_states_of(source), repr(read_by), size=8).hex()
+
+
+def state_of(location: Path | str) -> str:
+    """Return what changes when a file, or a file in a folder, does: its size and time of change.
+
+    Dumps of 100 GB are not hashed before each start. Objects in stores are asked for theirs.
+    """
+    if not is_remote(location):
+        path = local_path(location)
+        if path.is_dir():
+            files = sorted(p for p in path.rglob("*") if p.is_file())
+            return content_hash(*(_stat(p) for p in files)).hex()
+        return _stat(path) if path.exists() else str(path)
+    state = state_of_file(location)
+    return f"{location}:{state.bytes}:{state.changed_ns}" if state else str(location)
+
+
+def _stat(path: Path) -> str:
+    status = path.stat()
+    return f"{path.resolve()}:{status.st_size}:{status.st_mtime_ns}"
+
+
+def _states_of(source: Dumps | Source) -> list[str]:
+    states = [f"{name}={state_of(path)}" for name, path in source.inputs().items()]
+    return [__version__, *states, repr(source)]
+
 
 JOB = "kb"
 WORK = "work"

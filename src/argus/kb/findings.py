@@ -1,27 +1,145 @@
-"""What the shards hold, read back as other commands will read them."""
+"""Count the contents of a knowledge base, and show them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Annotated, NotRequired
 
 import numpy as np
+from pydantic import BeforeValidator
+from typing_extensions import TypedDict
 
 from argus.data.kb import KnowledgeFolder
 from argus.data.types import Document
 from argus.indexes.lexical import BATCH, LexicalIndex
-from argus.kb.summary import (
-    KbShards,
-    Outcome,
-    PropertyCount,
-    ReadCounts,
-    Reasons,
-    RelatedBar,
-    SampleEntity,
-)
-from argus.knowledge.alignment.from_dumps import AlignCounts, Fates
-from argus.knowledge.alignment.to_tables import DroppedRows
+from argus.knowledge.alignment.pages_and_items import AlignCounts, Fates
+from argus.knowledge.alignment.tables import DroppedRows, KbCounts
+from argus.reports.figures import BAND_COLOURS, Figure, framed
+from argus.reports.section import Section, naming, table
+
+Reasons = dict[str, int]
+"""How many rows came to what."""
+
+
+def _pair(value: object) -> object:
+    """Return a list as the pair that it was written from: JSON has no tuples."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+Outcome = Annotated[tuple[str, Reasons], BeforeValidator(_pair)]
+"""An input, or a kind of row, and what its rows came to."""
+
+
+class ReadCounts(TypedDict):
+    """Rows of every input that was read.
+
+    wikipedia: pages by what became of them.
+    wikidata: items by what became of them.
+    source: rows of a source that is no dump, by what became of them.
+    mentions: mentions by what became of them.
+    """
+
+    wikipedia: NotRequired[Reasons]
+    wikidata: NotRequired[Reasons]
+    aligned: NotRequired[AlignCounts]
+    source: NotRequired[Reasons]
+    mentions: NotRequired[Reasons]
+
+
+RelatedBar = TypedDict("RelatedBar", {"from": int, "to": int, "entities": int})
+"""Entities with so many related ones, both ends included.
+
+from, to: least and most related entities, both included.
+entities: entities that have so many.
+"""
+
+
+class PropertyCount(TypedDict):
+    """A property, where its relations come from, and how many there are.
+
+    property: property of Wikidata, or name of the relation.
+    source: where its relations come from.
+    relations: relations by it.
+    """
+
+    property: str
+    source: str
+    relations: int
+
+
+class SampleEntity(TypedDict):
+    """An entity to be read in the report.
+
+    id: id of the entity.
+    label: label of the entity.
+    related: how many it is related to.
+    paragraph: its paragraph; None without one.
+    """
+
+    id: str
+    label: str | None
+    related: int | None
+    paragraph: str | None
+
+
+class KbShards(TypedDict):
+    """What the shards hold, read back.
+
+    shown: entities to be read in the report.
+    """
+
+    related: list[RelatedBar]
+    properties: list[PropertyCount]
+    shown: list[SampleEntity]
+
+
+class BuildCounts(TypedDict):
+    """What was read and written.
+
+    damage: where a dump breaks off, by its name.
+    outcomes: per input, or kind of row, what its rows came to.
+    """
+
+    read: ReadCounts
+    damage: dict[str, str]
+    counts: KbCounts
+    outcomes: list[Outcome]
+
+
+class KbSummary(BuildCounts, KbShards):
+    """A knowledge base, and what became of all that was read.
+
+    key: what the build is known by.
+    shards: folder of the shards.
+    words: file of the index of words; None without one.
+    language: language of the pages.
+    made_of: inputs by name.
+    """
+
+    key: str
+    shards: str
+    words: str | None
+    language: str
+    made_of: dict[str, str]
+
+
+def headline(summary: KbSummary) -> Iterator[str]:
+    """Yield what a knowledge base holds, and what became of its input."""
+    counts = summary["counts"]
+    relations = [f"{n:,} by {source}" for source, n in counts["relations"].items()]
+    yield (
+        f"entities: {counts['entities']:,}, of which {counts['targets']:,} can be audited; "
+        f"relations: {', '.join(relations) or 'none'}; "
+        f"aliases: {counts['aliases']:,}; redirects: {counts['redirects']:,}"
+    )
+    for name, reasons in summary["outcomes"]:
+        yield f"{name}: " + ", ".join(f"{n:,} {reason}" for reason, n in reasons.items())
+    for name, where in summary["damage"].items():
+        yield f"warning: {name} breaks off: {where}"
+    yield f"shards: {summary['shards']}"
+
 
 SHOWN = 30
 """Entities that the report shows, to be read."""
@@ -117,3 +235,44 @@ def _properties(kb: KnowledgeFolder) -> list[PropertyCount]:
 def _sample(kb: KnowledgeFolder) -> list[SampleEntity]:
     rows = np.unique(np.linspace(0, kb.rows("entities") - 1, SHOWN).astype(np.int64))
     return list(kb.take("entities", rows, ["id", "label", "related", "paragraph"]).to_pylist())
+
+
+def section(folder: Path, kb: KbSummary) -> Section:
+    """Build it from summary.json."""
+    counts = kb["counts"]
+    tables = {
+        "kb_read": table(
+            {"input": "text", "came to": "text", "number": "count"},
+            [[name, what, n] for name, rows in kb["outcomes"] for what, n in rows.items()],
+        ),
+        "kb_shown": table(
+            {"entity": "text", "related": "count", "first paragraph": "text"},
+            [[naming(e["label"], e["id"]), e["related"], e["paragraph"]] for e in kb["shown"]],
+        ),
+    }
+    if kb["properties"]:
+        rows = [[p["property"], p["source"], p["relations"]] for p in kb["properties"]]
+        columns = {"property": "text", "source": "text", "relations": "count"}
+        tables["kb_properties"] = table(columns, rows)
+    brief = (
+        f"{counts['entities']:,} entities, {sum(counts['relations'].values()):,} relations; "
+        f"{counts['targets']:,} entities can be audited"
+    )
+    return Section({"kb_related": _related(kb["related"])}, tables, brief)
+
+
+def _related(histogram: list[RelatedBar]) -> Figure:
+    names = [
+        f"{bar['from']:,}" if bar["to"] == bar["from"] else f"{bar['from']:,}–{bar['to']:,}"
+        for bar in histogram
+    ]
+    bars = {
+        "type": "bar",
+        "x": names,
+        "y": [bar["entities"] for bar in histogram],
+        "marker": {"color": BAND_COLOURS["high"]},
+        "hovertemplate": "%{x} related: %{y:,} entities<extra></extra>",
+    }
+    figure = framed([bars], "related entities", "entities", {"bargap": 0.04})
+    figure["layout"]["xaxis"] |= {"type": "category"}
+    return figure

@@ -1,23 +1,32 @@
-"""Dumps read into parts, split by split, by the workers of an engine."""
+"""Read a source into raw tables, in parts that a killed build goes on with."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import chain, islice
 from math import inf
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import Generic, Literal, TypeVar
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+from typing_extensions import TypedDict
 
+from argus.data.reading import parse_json, read_own
+from argus.data.writing import replacing, write_whole
 from argus.engine.protocol import Engine, Work
 from argus.errors import InputError
-from argus.kb.config import KbConfig
-from argus.kb.parts import DumpParts, Part
-from argus.knowledge.dumps.endings import cut_short
-from argus.knowledge.dumps.item_rows import ItemSetup, read_items
-from argus.knowledge.dumps.page_rows import PageSetup, read_pages
+from argus.extras import MissingPackage
+from argus.jobs.workspace import Record
+from argus.kb.config import Dumps, KbConfig, Source
+from argus.kb.findings import ReadCounts
+from argus.knowledge.alignment import AlignSettings, align
+from argus.knowledge.dumps.items import ItemSetup, read_items
+from argus.knowledge.dumps.pages import PageSetup, read_pages
 from argus.knowledge.dumps.site import Site, read_site
 from argus.knowledge.dumps.splits import (
     Chunk,
@@ -25,10 +34,84 @@ from argus.knowledge.dumps.splits import (
     RecordKind,
     Split,
     blocks_of,
+    cut_short,
     head_of,
     records_of,
 )
+from argus.knowledge.sources import RawWriter, mention_rows
 from argus.progress import progress
+
+
+@dataclass(frozen=True)
+class Part:
+    """One split, read. damage: where and why the dump breaks off in it."""
+
+    number: int
+    tables: Mapping[str, pa.Table]
+    counts: Mapping[str, int]
+    damage: str | None = None
+
+
+class _Note(TypedDict):
+    """What is on disk of a part."""
+
+    tables: list[str]
+    counts: dict[str, int]
+    damage: str | None
+
+
+class DumpParts:
+    """The parts of one dump under `work`: `TABLE/000012.parquet`, and a note of what is there.
+
+    A part's note is written last: what has none is not whole, and is read again.
+    """
+
+    def __init__(self, work: Path, dump: str) -> None:
+        self._work, self._notes = work, work / f"{dump}-parts"
+        self._notes.mkdir(parents=True, exist_ok=True)
+
+    def numbers(self) -> set[int]:
+        """Return which splits are there."""
+        return {int(path.stem) for path in self._notes.glob("*.json")}
+
+    def end(self) -> float:
+        """Return the number of the part in which the dump breaks off; infinity if in none."""
+        return min((n for n in self.numbers() if self._note(n)["damage"] is not None), default=inf)
+
+    def add(self, part: Part) -> None:
+        """Write a part."""
+        for name, table in part.tables.items():
+            home = self._work / name
+            home.mkdir(exist_ok=True)
+            with replacing(home / f"{part.number:06d}.parquet") as temporary:
+                pq.write_table(table, temporary, compression="zstd")
+        note: _Note = {
+            "tables": list(part.tables),
+            "counts": dict(part.counts),
+            "damage": part.damage,
+        }
+        write_whole(self._notes / f"{part.number:06d}.json", json.dumps(note))
+
+    def settle(self) -> tuple[Counter[str], str | None]:
+        """Return the counts over all parts, and the damage; parts behind it are taken away."""
+        counts: Counter[str] = Counter()
+        damage: str | None = None
+        for path in sorted(self._notes.glob("*.json")):
+            note = self._note(int(path.stem))
+            if damage is not None:
+                for name in note["tables"]:
+                    (self._work / name / f"{path.stem}.parquet").unlink(missing_ok=True)
+                path.unlink()
+                continue
+            counts.update(note["counts"])
+            damage = note["damage"]
+        return counts, damage
+
+    def _note(self, number: int) -> _Note:
+        path = self._notes / f"{number:06d}.json"
+        note: _Note = parse_json(read_own(path))
+        return note
+
 
 Block = Split | Chunk
 Tables = tuple[dict[str, pa.Table], dict[str, int]]
@@ -167,3 +250,79 @@ def _part(dump: _Dump[S], number: int, records: Iterator[bytes]) -> Part:
 
     tables, counts = dump.tables(until_damage(), dump.setup)
     return Part(number, tables, counts, damage[0] if damage else None)
+
+
+LIBRARIES = ("duckdb", "markdown_it", "mwparserfromhell", "orjson", "selectolax")
+
+
+@dataclass
+class Readout:
+    """What was read, by what it came to, for every input; and which of them break off, where."""
+
+    counts: ReadCounts = field(default_factory=ReadCounts)
+    damage: dict[str, str] = field(default_factory=dict)
+
+    def note(self, name: Literal["wikipedia", "wikidata"], dump: DumpCounts) -> None:
+        """Take over what became of one dump."""
+        self.counts[name] = dict(dump.counts)
+        if dump.damage is not None:
+            self.damage[name] = dump.damage
+
+
+def _check_installed() -> None:
+    """Raise MissingPackage where a library lacks: before hours of work, not after them."""
+    for name in LIBRARIES:
+        if find_spec(name) is None:
+            raise MissingPackage(name)
+
+
+class RawInput:
+    """A source, checked when this is made, so that bad input has touched nothing."""
+
+    def __init__(self, source: Dumps | Source, config: KbConfig) -> None:
+        _check_installed()
+        self._source, self._config = source, config
+        self._site: Site | None = None
+        if isinstance(source, Dumps):
+            if source.wikipedia:
+                self._site = site_of(source.wikipedia, config)
+            if source.wikidata:
+                check_items(source.wikidata)
+
+    @property
+    def is_of_dumps(self) -> bool:
+        """Whether pages were judged when they were read."""
+        return isinstance(self._source, Dumps)
+
+    def to_raw(
+        self, work: Path, settings: AlignSettings, engine: Engine, record: Record
+    ) -> Readout:
+        """Write the raw tables under `work`; what is there of dumps is not read again."""
+        readout = Readout()
+        if isinstance(self._source, Dumps):
+            self._read_dumps(self._source, work, engine, record, readout)
+            with record.timed("aligning"):
+                readout.counts["aligned"] = align(work, settings)
+        else:
+            with record.timed("reading"), RawWriter(work, limit=self._config.limit) as raw:
+                counts = self._source.write(raw)
+                if raw.beyond:
+                    counts |= {"entities beyond --limit": raw.beyond}
+                readout.counts["source"] = counts
+        if self._config.mentions:
+            with record.timed("relating by mention"), RawWriter(work) as raw:
+                readout.counts["mentions"] = mention_rows(work, raw)
+        return readout
+
+    def _read_dumps(
+        self, dumps: Dumps, work: Path, engine: Engine, record: Record, readout: Readout
+    ) -> None:
+        if dumps.wikipedia and self._site:
+            with record.timed("reading Wikipedia"):
+                parts = DumpParts(work, "wikipedia")
+                read = read_wikipedia(dumps.wikipedia, self._site, parts, self._config, engine)
+                readout.note("wikipedia", read)
+        if dumps.wikidata:
+            with record.timed("reading Wikidata"):
+                parts = DumpParts(work, "wikidata")
+                readout.note("wikidata", read_wikidata(dumps.wikidata, parts, self._config, engine))

@@ -3,8 +3,8 @@ from .base import (
     Entity as Entity,
     KnowledgeBase as KnowledgeBase,
 )
-from .capitals import CapitalisedNames as CapitalisedNames
-from .config import GazetteerConfig as GazetteerConfig
+from .gazetteer import CapitalisedNames as CapitalisedNames
+from .source import GazetteerConfig as GazetteerConfig
 from .gazetteer import Gazetteer as Gazetteer
 from .load import (
     MENTIONS as MENTIONS,
@@ -21,7 +21,7 @@ from .relations import (
     RelationGraph as RelationGraph,
     read_relations as read_relations,
 )
-from .spotting import (
+from .names import (
     Mention as Mention,
     MentionFinder as MentionFinder,
 )

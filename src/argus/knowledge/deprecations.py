@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from argus.knowledge.base import KnowledgeBase
-from argus.knowledge.stdlib import Member, walk_members
-from argus.knowledge.stdlib_walk import SKIPPED
+from argus.knowledge.stdlib import SKIPPED, Member, walk_members
 
 _NAME = r"[`'\"]*\.?([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:\([^()]*\))?[`'\"]*"
 _STATED = re.compile(

@@ -1,4 +1,4 @@
-"""Put a knowledge base together from what a person has: documents, entities, relations."""
+"""Read entities and relations from whatever source a person names."""
 
 from __future__ import annotations
 

@@ -11,9 +11,15 @@ import numpy as np
 
 from argus.data.types import Span
 from argus.knowledge.base import Entity
-from argus.knowledge.names import is_common_word, lower_case_words, without_parenthesis
+from argus.knowledge.names import (
+    is_common_word,
+    is_whole_word,
+    leftmost_longest,
+    lower_case_words,
+    without_parenthesis,
+    without_surrogates,
+)
 from argus.knowledge.relations import RelationGraph
-from argus.knowledge.spotting import is_whole_word, leftmost_longest, without_surrogates
 
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[^\W_]+( [^\W_]+)*")

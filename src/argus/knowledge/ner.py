@@ -14,7 +14,7 @@ from argus.data.types import Span
 from argus.devices import check_device
 from argus.errors import InputError
 from argus.extras import naming_extras
-from argus.knowledge.spotting import Mention, is_inside_word, leftmost_longest, without_surrogates
+from argus.knowledge.names import Mention, is_inside_word, leftmost_longest, without_surrogates
 
 if TYPE_CHECKING:
     import numpy as np

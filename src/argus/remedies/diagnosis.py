@@ -43,7 +43,7 @@ from argus.errors import InputError
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, open_encoder, read_documents, require_some
-from argus.knowledge.spotting import LeavesOut, Mention, MentionFinder, without_surrogates
+from argus.knowledge.names import LeavesOut, Mention, MentionFinder, without_surrogates
 from argus.progress import progress
 from argus.remedies.config import TAU, ReferenceConfig
 from argus.remedies.reference import make_finder, open_probe, read_passages

@@ -14,11 +14,9 @@ from argus.data.types import Document
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.indexes.lexical import LexicalIndex
-from argus.knowledge.capitals import CapitalisedNames
-from argus.knowledge.gazetteer import Gazetteer
-from argus.knowledge.names import name_key, names_of
+from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
+from argus.knowledge.names import MentionFinder, name_key, names_of
 from argus.knowledge.ner import TokenClassifier
-from argus.knowledge.spotting import MentionFinder
 from argus.remedies.config import CAPITALS, GAZETTEER, K_AUG, ReferenceConfig
 from argus.retrievability.probes import Probe, load_default, load_probe
 

@@ -32,7 +32,7 @@ from argus.indexes.retriever import encoder_of
 from argus.indexes.spec import index_folder
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
-from argus.knowledge.spotting import MentionFinder
+from argus.knowledge.names import MentionFinder
 from argus.remedies.config import TAU, ReferenceConfig
 from argus.remedies.diagnosis import (
     Diagnosis,

@@ -75,7 +75,7 @@ SECTIONS: dict[str, Home] = {
     "generative_failures": Home(
         "Failures", "generative analyse", "argus.generative.failures.report.section"
     ),
-    "kb": Home("Knowledge base", "kb build", "argus.kb.section"),
+    "kb": Home("Knowledge base", "kb build", "argus.kb.findings"),
     "evaluation": Home("Judged questions", "evaluate", "argus.evaluation.summary"),
     "comparison": Home("Gained and lost", "compare", "argus.evaluation.comparison"),
     "authority": Home(

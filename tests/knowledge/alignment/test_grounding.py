@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from argus.data.kb import ENTITIES
-from argus.knowledge.alignment.grounding import (
+from argus.knowledge.alignment.tables import (
     HELD,
     UNGROUNDED,
     ground_block,

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from argus.data.kb import TABLES
 from argus.knowledge.alignment import RAW, AlignSettings, align, finish
-from argus.knowledge.dumps.item_rows import ITEMS, STATEMENTS
-from argus.knowledge.dumps.page_rows import LINKS, PAGES
+from argus.knowledge.dumps.items import ITEMS, STATEMENTS
+from argus.knowledge.dumps.pages import LINKS, PAGES
 from tests.support.in_process_engine import InProcessEngine
 
 SCHEMAS = {"pages": PAGES, "links": LINKS, "items": ITEMS, "statements": STATEMENTS}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from argus.knowledge.dumps import bzip2
 from argus.knowledge.dumps.bzip2 import Mark, Window, block_at, blocks
-from argus.knowledge.dumps.source import Damage, DamagedDump, Source
+from argus.knowledge.dumps.compressed import Damage, DamagedDump, Source
 from argus.knowledge.dumps.splits import RecordKind, blocks_of, records_of
 from tests.support.draws import examples
 

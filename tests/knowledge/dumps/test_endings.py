@@ -3,8 +3,8 @@ import gzip
 
 import pytest
 
-from argus.knowledge.dumps.cutting import RecordKind
-from argus.knowledge.dumps.endings import cut_short
+from argus.knowledge.dumps.compressed import RecordKind
+from argus.knowledge.dumps.splits import cut_short
 from tests.support.dumps import item, items_dump, pages_dump
 
 PACKS = {"plain": bytes, "bz2": bz2.compress, "bz2 of many streams": None}

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from argus.knowledge.dumps.page_rows import PageSetup, read_pages
+from argus.knowledge.dumps.pages import PageSetup, read_pages
 from argus.knowledge.dumps.site import HEAD_BYTES, read_site
 
 DUMP = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"

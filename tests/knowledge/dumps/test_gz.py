@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from argus.knowledge.dumps import gz
+from argus.knowledge.dumps.compressed import DamagedDump, Source
 from argus.knowledge.dumps.gz import inflated
-from argus.knowledge.dumps.source import DamagedDump, Source
 from argus.knowledge.dumps.splits import Chunk, RecordKind, blocks_of, records_of
 
 LINES = b"".join(
@@ -109,7 +109,7 @@ def test_a_reader_left_open_does_not_abort_the_interpreter(path):
     path.write_bytes(PACKED * 20)
     code = (
         "from argus.knowledge.dumps.gz import inflated; import sys, builtins\n"
-        "from argus.knowledge.dumps.source import Source\n"
+        "from argus.knowledge.dumps.compressed import Source\n"
         f"builtins.kept = inflated(Source({str(path)!r}), 4)\n"
         "next(builtins.kept); print('read')\n"
     )

@@ -1,7 +1,7 @@
 import bz2
 import json
 
-from argus.knowledge.dumps.item_rows import ITEMS, STATEMENTS, ItemSetup, read_items
+from argus.knowledge.dumps.items import ITEMS, STATEMENTS, ItemSetup, read_items
 
 
 def record(id_: str, *, type_: str = "item", site: str | None = "enwiki", spaced=False) -> bytes:

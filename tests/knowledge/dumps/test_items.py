@@ -12,7 +12,7 @@ from argus.knowledge.dumps.items import (
     site_of,
     surely_without_article,
 )
-from argus.knowledge.dumps.records import Statement
+from argus.knowledge.dumps.pages import Statement
 
 
 def statement(target: object, *, rank: str = "normal", type_: str = "wikibase-entityid") -> dict:

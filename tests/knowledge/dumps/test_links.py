@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.knowledge.dumps.links import link_targets
 from argus.knowledge.dumps.site import any_site
+from argus.knowledge.dumps.wikitext import link_targets
 
 SITE = any_site()
 PAGE = """{{Infobox x

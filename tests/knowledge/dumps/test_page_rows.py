@@ -3,9 +3,7 @@ import pickle
 import pyarrow as pa
 import pytest
 
-from argus.knowledge.dumps.page_rows import LINKS, PAGES, PageSetup, read_pages
-from argus.knowledge.dumps.pages import is_disambiguation
-from argus.knowledge.dumps.records import Page
+from argus.knowledge.dumps.pages import LINKS, PAGES, Page, PageSetup, is_disambiguation, read_pages
 from argus.knowledge.dumps.site import Site, any_site
 
 ENGLISH = Site("enwiki", "en", "first-letter", any_site().namespaces)

@@ -1,7 +1,6 @@
 import pytest
 
-from argus.knowledge.dumps.pages import BrokenRecord, parse_page, redirect_target
-from argus.knowledge.dumps.records import Page
+from argus.knowledge.dumps.pages import BrokenRecord, Page, parse_page, redirect_target
 
 PAGE = """<page>
   <title>{title}</title>

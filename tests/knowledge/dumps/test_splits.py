@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.knowledge.dumps import bzip2, cutting, splits
+from argus.knowledge.dumps import bzip2, compressed, splits
 from argus.knowledge.dumps.splits import (
     Chunk,
     Damage,
@@ -131,7 +131,7 @@ def test_texts_are_cut_alike_by_splits_of_any_size(tmp_path_factory, kind, **cas
             assert (texts, damage) == (plain_reader(text, kind), None)
         else:
             cut = text.rfind(b"<page>") > text.rfind(b"</page>")
-            assert (damage.what if damage else None) == (cutting.CUT_PAGE if cut else None)
+            assert (damage.what if damage else None) == (compressed.CUT_PAGE if cut else None)
             closed = [page for page in texts if page.endswith(b"</page>")]
             expected = plain_reader(text, kind)
             assert closed == [page[page.rindex(b"<page>") :] for page in expected]
@@ -240,9 +240,7 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path, monkeypatch):
             get_file_info = pyarrow.fs.LocalFileSystem().get_file_info
             open_input_file = refuse
 
-        from argus.knowledge.dumps import source
-
-        monkeypatch.setattr(source, "open_storage", lambda at: (Guarded(), str(at)))
+        monkeypatch.setattr(compressed, "open_storage", lambda at: (Guarded(), str(at)))
     with pytest.raises(InputError, match="may not be read by this user"):
         compression_of(path)
 
@@ -270,7 +268,7 @@ def test_a_dump_that_ends_inside_a_page_gives_the_pages_before(tmp_path, compres
 @pytest.mark.parametrize("compression", PACK)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_record_without_end_does_not_eat_the_memory(tmp_path, monkeypatch, compression, kind):
-    monkeypatch.setattr(cutting, "LONGEST", 3 << 20)
+    monkeypatch.setattr(compressed, "LONGEST", 3 << 20)
     pack = PACK[compression]
     begin, more = pack(b"<page>\na</page>\n<page>"), pack(b"x" * (1 << 20))
     (tmp_path / "dump").write_bytes(begin + more * 9)
@@ -281,7 +279,7 @@ def test_a_record_without_end_does_not_eat_the_memory(tmp_path, monkeypatch, com
 
 
 def test_what_stands_between_pages_may_be_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(cutting, "LONGEST", 3 << 20)
+    monkeypatch.setattr(compressed, "LONGEST", 3 << 20)
     for compression, pack in PACK.items():
         between = pack(b"\n" * (1 << 20)) * 6
         page = pack(b"<page>1</page>")

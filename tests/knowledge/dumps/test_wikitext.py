@@ -10,12 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.knowledge.dumps import templates
-from argus.knowledge.dumps.markup import GONE
+from argus.knowledge.dumps import wikitext as templates
 from argus.knowledge.dumps.pages import is_disambiguation, parse_page
 from argus.knowledge.dumps.site import Site
-from argus.knowledge.dumps.tidy import tidy
-from argus.knowledge.dumps.wikitext import count_words, first_paragraph, lead_of
+from argus.knowledge.dumps.wikitext import GONE, count_words, first_paragraph, lead_of, tidy
 
 FOO = "Foo is a bar of things."
 ENGLISH = Site("enwiki", "en", "first-letter", {})

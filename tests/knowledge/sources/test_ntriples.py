@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.errors import InputError
-from argus.knowledge.sources.ntriples import Literal, parse_line, read_ntriples
+from argus.knowledge.sources.triples import Literal, parse_line, read_ntriples
 
 FILE = Path("x.nt")
 S, P = "http://example.org/s", "http://example.org/p"

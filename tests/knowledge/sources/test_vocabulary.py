@@ -1,6 +1,6 @@
 import pytest
 
-from argus.knowledge.sources.vocabulary import label_from_id, language_rank
+from argus.knowledge.sources.raw import label_from_id, language_rank
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from argus.data.types import Document
 from argus.errors import FingerprintMismatch, InputError
-from argus.knowledge.config import GazetteerConfig
+from argus.knowledge.source import GazetteerConfig
 from argus.remedies.config import ReferenceConfig
 from argus.remedies.diagnosis import diagnose
 from argus.remedies.reference import read_passages

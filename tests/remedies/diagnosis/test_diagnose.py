@@ -6,8 +6,7 @@ from argus.data.types import Document, Span, State
 from argus.encoders import EmbeddingStore
 from argus.encoders.sentence_transformer import SentenceTransformerEncoder
 from argus.errors import EncodingError
-from argus.knowledge.capitals import CapitalisedNames
-from argus.knowledge.gazetteer import Gazetteer
+from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
 from argus.remedies.diagnosis import (
     diagnose_documents,
 )

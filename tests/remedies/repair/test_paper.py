@@ -4,7 +4,7 @@ import pytest
 
 from argus.errors import InputError
 from argus.indexes.views import ViewIndex
-from argus.knowledge.capitals import CapitalisedNames
+from argus.knowledge.gazetteer import CapitalisedNames
 from argus.remedies.config import NER_MODEL, PAPER, ReferenceConfig, SynthesizeConfig
 from argus.remedies.paper import BEYOND, describe_differences, list_differences
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from argus.authority.records import Record
-from argus.knowledge.spotting import is_whole_word, leftmost_longest, without_surrogates
+from argus.knowledge.names import is_whole_word, leftmost_longest, without_surrogates
 
 LEAST = 4
 """Characters of a name."""

@@ -1,10 +1,10 @@
-from .from_dumps import align as align
+from .pages_and_items import align as align
 from .raw_tables import (
     RAW as RAW,
     raw_folder as raw_folder,
 )
-from .settings import AlignSettings as AlignSettings
-from .to_tables import (
+from .raw_tables import AlignSettings as AlignSettings
+from .tables import (
     TableWriter as TableWriter,
     finish as finish,
 )

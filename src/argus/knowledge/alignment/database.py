@@ -1,4 +1,4 @@
-"""A database over Parquet files, for joins and sorts of tables larger than memory."""
+"""Join and sort Parquet tables that are larger than memory, in DuckDB."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from argus.extras import naming_extras
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
 
 FULL_DISK = ("No space left", "max_temp_directory_size", "Could not write", "quota exceeded")
 """What DuckDB's messages hold when a disk is full: of the system's calls, and its own."""

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from argus.knowledge.dumps.source import DamagedDump, Piece, Source
+from argus.knowledge.dumps.compressed import DamagedDump, Piece, Source
 
 _BLOCK = 0x314159265359
 _END = 0x177245385090

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING
 
 from argus.cores import available_cores
-from argus.knowledge.dumps.source import Piece, Source
+from argus.knowledge.dumps.compressed import Piece, Source
 
 if TYPE_CHECKING:
     from rapidgzip import RapidgzipFile

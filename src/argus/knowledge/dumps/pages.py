@@ -1,14 +1,67 @@
-"""One `<page>` of a MediaWiki export: from bytes to a record, and what kind of page it is."""
+"""Read pages of a MediaWiki XML dump into tables."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 from xml.etree import ElementTree
 
-from argus.knowledge.dumps.languages import words
-from argus.knowledge.dumps.records import Page
-from argus.knowledge.dumps.site import Site
+import pyarrow as pa
+
+from argus.knowledge.dumps.site import ARTICLES, Site, title_of, words
+from argus.knowledge.dumps.wikitext import (
+    count_words,
+    lead_of,
+    lead_targets,
+    link_targets,
+    paragraph_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One `<page>` of a MediaWiki export, as it stands there.
+
+    title: with spaces, as in "Alan Turing". redirect: title that it leads to; None for others.
+    text: wikitext of the newest revision in the dump.
+    """
+
+    id: int
+    title: str
+    namespace: int
+    redirect: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A relation of one item to another: ids as in "Q42", a property as in "P31"."""
+
+    subject: str
+    property: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One item of Wikidata, in one language.
+
+    label: None where there is none. article: title of its page in that language's Wikipedia, None
+    where it has none. disambiguation: it says of itself that it is a disambiguation page.
+    """
+
+    id: str
+    label: str | None
+    description: str
+    aliases: tuple[str, ...]
+    article: str | None
+    disambiguation: bool
+    statements: tuple[Statement, ...]
+
 
 _MAGIC_WORD = re.compile(
     "__(?:DISAMBIG|BEGRIFFSKLÄRUNG|HOMONYMIE|DISAMBIGUACI[OÓ]N|TÄPSUSTUS|HOM[OÓ]NIMOS|توضيح|"
@@ -103,3 +156,107 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 def _spelled(name: str) -> str:
     """Return a pattern of a template's name; a space may be written as underscores."""
     return re.escape(name).replace(r"\ ", "[ _]+")
+
+
+PAGES = pa.schema(
+    [
+        ("page_id", pa.int64()),
+        ("title", pa.string()),
+        ("redirect", pa.string()),
+        ("reason", pa.string()),
+        ("paragraph", pa.string()),
+    ]
+)
+"""redirect: where it leads, null for others. reason: why it is no article, "" for articles.
+paragraph: "" where there is none."""
+
+LINKS = pa.schema([("source", pa.string()), ("target", pa.string())])
+"""Titles of an article and of what it links to."""
+
+REDIRECT = "redirect"
+
+
+@dataclass(frozen=True)
+class PageSetup:
+    """How pages are read. min_words: articles with a shorter first paragraph are dropped."""
+
+    site: Site
+    links: Literal["lead", "page", "none"] = "lead"
+    min_words: int = 5
+
+
+@dataclass
+class PagePart:
+    """What some pages gave: tables as `PAGES` and `LINKS`, and counts.
+
+    counts: pages per reason (docs/dumps.md), "articles" being those that are usable and
+    "redirects" those that are followed; their sum is the number of records.
+    """
+
+    pages: pa.Table
+    links: pa.Table
+    counts: dict[str, int]
+
+
+def read_pages(records: Iterable[bytes], setup: PageSetup) -> PagePart:
+    """Read the `<page>` records of a dump, each as its bytes.
+
+    Rows are those of namespace 0, in the order of the records. A record that is broken is counted.
+    """
+    rows: list[tuple[int, str, str | None, str, str]] = []
+    sources: list[str] = []
+    targets: list[str] = []
+    counts: Counter[str] = Counter()
+    for record in records:
+        try:
+            page = parse_page(record)
+        except BrokenRecord:
+            counts["broken XML"] += 1
+            continue
+        if page.namespace != ARTICLES:
+            counts["not an article"] += 1
+            continue
+        redirect = _redirect(page, setup.site)
+        lead = "" if redirect else lead_of(page.text)
+        reason, paragraph = (REDIRECT, "") if redirect else _judged(page, lead, setup)
+        rows.append((page.id, page.title, redirect, reason, paragraph))
+        counts["redirects" if redirect else reason or "articles"] += 1
+        if not reason and setup.links != "none":
+            linked = _linked(page, lead, setup)
+            targets += linked
+            sources += [page.title] * len(linked)
+    return PagePart(
+        pa.table(_columns(rows), schema=PAGES),
+        pa.table([pa.array(sources, pa.string()), pa.array(targets, pa.string())], schema=LINKS),
+        dict(counts),
+    )
+
+
+def _redirect(page: Page, site: Site) -> str | None:
+    """Return where a page leads, as that page's title; what is no article stays as written."""
+    return None if page.redirect is None else title_of(page.redirect, site) or page.redirect
+
+
+def _judged(page: Page, lead: str, setup: PageSetup) -> tuple[str, str]:
+    """Return (the reason why a page is no usable article, or "", its first paragraph)."""
+    if is_disambiguation(page, setup.site):
+        return "disambiguation", ""
+    if not page.text.strip():
+        return "no text", ""
+    paragraph = paragraph_of(lead, setup.site)
+    if not paragraph:
+        return "no first paragraph", ""
+    short = count_words(paragraph) < setup.min_words
+    return ("paragraph too short" if short else ""), paragraph
+
+
+def _linked(page: Page, lead: str, setup: PageSetup) -> list[str]:
+    """Return what a page links to, its lead being given so that it is not cut out twice."""
+    if setup.links == "lead":
+        return lead_targets(lead, setup.site)
+    return link_targets(page.text, setup.site, "page")
+
+
+def _columns(rows: list[tuple[int, str, str | None, str, str]]) -> list[pa.Array]:
+    columns = zip(*rows, strict=True) if rows else [()] * len(PAGES)
+    return [pa.array(column, field.type) for column, field in zip(columns, PAGES, strict=True)]

@@ -1,11 +1,4 @@
-"""Huge dumps in pieces that any worker can take by itself, in constant memory.
-
-A split is a range of bytes of the file as it is, and its records are those that begin in it. bz2 is
-cut like plain text, its blocks being found by their marks (`bzip2`); rapidgzip would read the file
-front to back in one process, and could neither give a range to another machine, nor take one up
-again by itself, nor say where the file is broken. gz has no such marks: one process decompresses it
-and hands out chunks of whole records.
-"""
+"""Cut a dump into splits that workers read on their own."""
 
 from __future__ import annotations
 
@@ -17,16 +10,19 @@ from typing import Literal
 from argus.data.storage import absolute
 from argus.errors import InputError
 from argus.knowledge.dumps import SPLIT_SIZE, bzip2
-from argus.knowledge.dumps.cutting import (
+from argus.knowledge.dumps.compressed import (
     CUT_PAGE,
+    Damage,
+    DamagedDump,
+    Piece,
     RecordKind,
+    Source,
     Unended,
     records,
     unfinished,
     whole_records,
 )
 from argus.knowledge.dumps.gz import inflated
-from argus.knowledge.dumps.source import Damage, DamagedDump, Piece, Source
 
 __all__ = [
     "Chunk",
@@ -236,3 +232,52 @@ def _compression(source: Source) -> Compression:
             where=source.location,
         )
     return "plain"
+
+
+LAST_BYTES = 1 << 16
+"""Of the text: an export's end stands in them, and so does what somebody wrote behind it."""
+_BLOCKS = 4 << 20  # compressed bytes from the end of a bz2 file: the last blocks, whatever they are
+
+_NO_END = "the text ends without </mediawiki>; it was cut short between two pages"
+_OPEN_ARRAY = "the text ends with a comma, without the array's ]; it was cut short between items"
+_CUT_LINE = "the text ends inside a line; it was cut short"
+
+
+def cut_short(location: str | Path, kind: RecordKind) -> Damage | None:
+    """Return where the text of a dump breaks off, None where it ends as a dump does.
+
+    Pages end with </mediawiki>; lines, which are JSON here, with "]" or "}". For a dump that was
+    read to its end without damage: compression says nothing of a text that was cut before. A gz is
+    not looked at (that would mean to decompress it again). Raises InputError as `compression_of`.
+    """
+    compression = compression_of(location)
+    if compression == "gz":
+        return None
+    with Source(location) as source:
+        text = _last_text(source) if compression == "bz2" else _tail(source)
+        what = None if text is None else _amiss(text, kind)
+        return None if what is None else Damage(source.location, source.size, what)
+
+
+def _amiss(text: bytes, kind: RecordKind) -> str | None:
+    if kind is RecordKind.PAGE:
+        return None if b"</mediawiki>" in text else _NO_END
+    text = text.rstrip()
+    if text.endswith((b"]", b"}")):
+        return None
+    return _OPEN_ARRAY if text.endswith(b"},") else _CUT_LINE
+
+
+def _tail(source: Source) -> bytes:
+    return source.read(max(0, source.size - LAST_BYTES), LAST_BYTES)
+
+
+def _last_text(source: Source) -> bytes | None:
+    """Return the end of a bz2 file's text, None where it cannot be read."""
+    text = b""
+    try:
+        for piece in bzip2.blocks(source, max(0, source.size - _BLOCKS), source.size):
+            text = (text + piece.data)[-LAST_BYTES:]
+    except DamagedDump:
+        return None
+    return text or None

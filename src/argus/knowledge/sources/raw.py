@@ -1,21 +1,123 @@
-"""What a source leaves behind: rows as they were read, for the alignment to make tables of.
-
-A relation may lead to nobody here, or stand twice; `argus.knowledge.alignment.finish` drops it.
-"""
+"""Write raw tables, with relations by mention and values that are spread over rows."""
 
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from argus.data.kb import MENTION, RELATIONS
+from argus.data.text_files import no_file, read_lines
 from argus.data.writing import replacing, writable
+from argus.errors import InputError
+from argus.knowledge.alignment.database import Database, database
 from argus.knowledge.alignment.raw_tables import RAW, raw_folder
+from argus.knowledge.base import Entity
+from argus.knowledge.mentions import mention_relations
+
+COMPRESSED = (".gz", ".bz2")
+
+
+def ending(path: Path) -> str:
+    """Return the ending in lower case, looking through a final `.gz` or `.bz2`."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield `(line number, text)`; the text keeps its line end.
+
+    Raises InputError for a missing file, bytes that are not UTF-8, damaged or cut compression,
+    and a file without a line that holds something.
+    """
+    if not path.is_file():
+        raise InputError(
+            no_file(path),
+            expected="a text file, which may be compressed (.gz, .bz2)",
+            fix="Check the path.",
+            where=path,
+        )
+    empty = True
+    for number, line in read_lines(path):
+        empty = empty and not line.strip()
+        yield number, line
+    if empty:
+        raise InputError(
+            "is empty",
+            expected="at least one line",
+            fix="Check that this is the right file and that writing it did not break off.",
+            where=path,
+        )
+
+
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+DBO = "http://dbpedia.org/ontology/"
+FOAF = "http://xmlns.com/foaf/0.1/"
+SCHEMA = ("http://schema.org/", "https://schema.org/")
+
+LABEL, DESCRIPTION, PARAGRAPH, ALIAS = "label", "description", "paragraph", "alias"
+
+
+class Use(NamedTuple):
+    """What a property's text is; of two texts for one place, that of the smaller rank is taken."""
+
+    kind: str
+    rank: int
+
+
+TEXT_PROPERTIES = {
+    RDFS + "label": Use(LABEL, 0),
+    SKOS + "prefLabel": Use(LABEL, 1),
+    **{schema + "name": Use(LABEL, 2) for schema in SCHEMA},
+    FOAF + "name": Use(LABEL, 3),
+    DBO + "abstract": Use(PARAGRAPH, 0),
+    RDFS + "comment": Use(PARAGRAPH, 1),
+    **{schema + "description": Use(DESCRIPTION, 0) for schema in SCHEMA},
+    SKOS + "altLabel": Use(ALIAS, 0),
+}
+REDIRECT = DBO + "wikiPageRedirects"
+WIKI_LINK = DBO + "wikiPageWikiLink"
+
+FOR_ALL = ("", "mul")
+"""Language tags of texts that are for every language: none, and Wikidata's for all."""
+
+
+def language_rank(tag: str, language: str) -> int | None:
+    """Return 0 for the language itself, 1 for a kind of it, 2 for all languages, None for others.
+
+    A kind of "en" is "en-GB"; tags are compared without regard to case (BCP 47).
+    """
+    tag = tag.lower()
+    if tag == language:
+        return 0
+    if tag.startswith(f"{language}-"):
+        return 1
+    return 2 if tag in FOR_ALL else None
+
+
+def label_from_id(id_: str) -> str:
+    """Return an IRI's local name, decoded, or another id as it is; underscores become spaces."""
+    name = id_
+    if "://" in id_:
+        bare = id_.rstrip("/#")
+        name = unquote(bare.rsplit("#", 1)[-1] if "#" in bare else bare.rsplit("/", 1)[-1])
+    elif id_.lower().startswith("urn:"):
+        name = unquote(id_.rsplit(":", 1)[-1])
+    return " ".join(name.replace("_", " ").split()) or id_
+
 
 ROWS_PER_PART = 50_000
 STAGING = "raw.partial"
@@ -174,3 +276,186 @@ class RawWriter:
 def parts(folder: Path) -> list[Path]:
     """Return the Parquet files of a folder, in order."""
     return sorted(folder.glob("*.parquet"))
+
+
+def mention_rows(work: Path, into: RawWriter) -> dict[str, int]:
+    """Relate the raw entities in `work` by exact mention; return how many pairs were related.
+
+    Each pair is written once, whichever names the other, the smaller id as its subject: the order
+    of the raw entities, which a database does not keep, changes nothing. All entities are held in
+    memory with their paragraphs, and an automaton over their names: count on 3 KiB an entity.
+    `into` may be the writer that was given these entities.
+    """
+    entities = [
+        Entity(id_, label, paragraph)
+        for batch in into.batches("entities", ["id", "label", "paragraph"])
+        for id_, label, paragraph in zip(*(c.to_pylist() for c in batch.columns), strict=True)
+    ]
+    entities.sort(key=lambda entity: entity.id)
+    graph = mention_relations(entities)
+    pairs = 0
+    for i, entity in enumerate(entities):
+        for other in graph.neighbours(i):
+            if i < other:
+                into.add_relation(entity.id, MENTION, entities[other].id, MENTION)
+                pairs += 1
+    return {MENTION: pairs}
+
+
+MEMORY_BYTES = 2 << 30
+DOUBLINGS = 3
+"""Redirects are followed 2 ** DOUBLINGS = 8 steps."""
+
+_REDIRECT = "redirect"
+_END = "end"
+_TEXTS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("kind", pa.string()),
+        ("rank", pa.int64()),
+        ("number", pa.int64()),
+        ("text", pa.string()),
+    ]
+)
+_ROWS = pa.schema([("id", pa.string()), ("kind", pa.string()), ("text", pa.string())])
+
+
+class Gathered:
+    """Takes texts and relations of ids and makes entities of them; `folder` is its own."""
+
+    def __init__(self, folder: Path, *, memory_bytes: int = MEMORY_BYTES) -> None:
+        self._folder, self._memory_bytes = folder, memory_bytes
+        self._texts = PartWriter(folder / "texts", _TEXTS)
+        self._relations = PartWriter(folder / "relations", RELATIONS)
+        self._number = self._before_file = 0
+        self.add_relation = self._relations.add
+        """Take subject, property, object and source."""
+
+    def begin_file(self) -> None:
+        """Say that what follows comes from another file, for `meet`."""
+        self._before_file = self._number
+
+    def add(self, id_: str, kind: str, text: str, rank: int = 0) -> None:
+        """Take a text; of two of one kind the smaller rank is used, then the one given first."""
+        self._number += 1
+        self._texts.add(id_, kind, rank, self._number, text)
+
+    def add_redirect(self, id_: str, target: str) -> None:
+        """Take that `id_` is no entity: it leads to another id."""
+        self.add(id_, _REDIRECT, target)
+
+    def meet(self) -> tuple[str | None, str | None, str | None]:
+        """Return ids that this file has texts of: with a relation, any; and any with a relation."""
+        with self._opened() as db:
+            db.run(
+                "CREATE VIEW named AS SELECT id FROM texts"
+                f" WHERE number > {self._before_file} AND kind <> '{_REDIRECT}'"
+            )
+            with_both, with_text, with_relation = db.rows(
+                "SELECT (SELECT min(id) FROM (FROM named INTERSECT FROM ends)),"
+                " (SELECT min(id) FROM named), (SELECT min(id) FROM ends)"
+            )[0]
+        return with_both, with_text, with_relation
+
+    def write(self, into: RawWriter, *, only_labelled: bool = False) -> Counter[str]:
+        """Write an entity for every id with a text or a relation; return counts per reason.
+
+        Relations are led through redirects. only_labelled: leave out ids without a label.
+        """
+        counts: Counter[str] = Counter()
+        with self._opened() as db:
+            counts["redirect loop"] = _follow_redirects(db)
+            if db.count("redirects"):
+                led = db.batches(_LED, RELATIONS, ROWS_PER_PART)
+                into.tables["relations"].add_batches(led)
+                db.run(f"CREATE OR REPLACE VIEW ends AS {_ENDS.format(f'({_LED})')}")
+            for id_, texts in _grouped(db):
+                _write_one(id_, texts, into, counts, only_labelled=only_labelled)
+            if not db.count("redirects"):
+                into.tables["relations"].adopt(self._relations)
+        return counts
+
+    @contextmanager
+    def _opened(self) -> Iterator[Database]:
+        self._texts.flush()
+        self._relations.flush()
+        with database(self._folder, self._memory_bytes) as db:
+            db.view("texts", self._texts.folder, _TEXTS)
+            db.view("relations", self._relations.folder, RELATIONS)
+            db.run(f"CREATE VIEW ends AS {_ENDS.format('relations')}")
+            yield db
+
+
+_ENDS = "SELECT subject AS id FROM {0} UNION SELECT object AS id FROM {0}"
+_LED = (
+    "SELECT coalesce(s.target, r.subject) AS subject, r.property,"
+    " coalesce(o.target, r.object) AS object, r.source FROM relations r"
+    " LEFT JOIN redirects s ON r.subject = s.id LEFT JOIN redirects o ON r.object = o.id"
+)
+
+
+def _follow_redirects(db: Database) -> int:
+    """Make the table `redirects` (id, target in the end); return how many lead nowhere."""
+    db.run(
+        "CREATE TABLE redirects AS SELECT id, arg_min(text, number) AS target"
+        f" FROM texts WHERE kind = '{_REDIRECT}' GROUP BY id"
+    )
+    for _ in range(DOUBLINGS):
+        db.run(
+            "CREATE OR REPLACE TABLE redirects AS SELECT a.id, coalesce(b.target, a.target)"
+            " AS target FROM redirects a LEFT JOIN redirects b ON a.target = b.id"
+        )
+    all_ = db.count("redirects")
+    # What still leads to a redirect is in a loop, or longer than 8 steps.
+    db.run("DELETE FROM redirects WHERE target IN (SELECT id FROM redirects)")
+    return all_ - db.count("redirects")
+
+
+def _grouped(db: Database) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield each id with its `(kind, text)` in order of rank, ids in order."""
+    query = (
+        f"SELECT id, kind, rank, number, text FROM texts WHERE kind <> '{_REDIRECT}'"
+        f" UNION ALL SELECT id, '{_REDIRECT}', 0, 0, target FROM redirects"
+        f" UNION ALL SELECT id, '{_END}', 0, 0, '' FROM ends"
+    )
+    ordered = f"SELECT id, kind, text FROM ({query}) ORDER BY id, rank, number"
+    rows = (
+        row
+        for batch in db.batches(ordered, _ROWS, ROWS_PER_PART)
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    )
+    for id_, group in groupby(rows, itemgetter(0)):
+        yield id_, [(kind, text) for _, kind, text in group]
+
+
+def _write_one(
+    id_: str,
+    texts: list[tuple[str, str]],
+    into: RawWriter,
+    counts: Counter[str],
+    *,
+    only_labelled: bool,
+) -> None:
+    first: dict[str, str] = {}
+    for kind, text in texts:
+        first.setdefault(kind, text)
+    label = first.get(LABEL) or label_from_id(id_)
+    if _REDIRECT in first:
+        target = first[_REDIRECT]
+        into.add_redirect(label, label_from_id(target), target)
+        into.add_alias(target, label, "redirect")
+        counts["redirect"] += 1
+        return
+    if LABEL not in first:
+        if only_labelled:
+            counts["without a label"] += 1
+            return
+        counts["label from id"] += 1
+    if _END not in first:
+        counts["in no triple"] += 1
+    description = first.get(DESCRIPTION, "")
+    into.add_entity(id_, label, first.get(PARAGRAPH, description), description=description)
+    counts["entity"] += 1
+    for name in dict.fromkeys(text for kind, text in texts if kind in (LABEL, ALIAS)):
+        if name != label:
+            into.add_alias(id_, name)

@@ -21,8 +21,7 @@ from argus.data.rows import (
 )
 from argus.errors import InputError
 from argus.knowledge.names import ALIAS_SEPARATOR
-from argus.knowledge.sources.raw import RawWriter
-from argus.knowledge.sources.vocabulary import ALIAS, DESCRIPTION, LABEL, PARAGRAPH
+from argus.knowledge.sources.raw import ALIAS, DESCRIPTION, LABEL, PARAGRAPH, RawWriter
 from argus.progress import progress
 
 RELATION_FIELDS = {"relations": (TRIPLES, "related"), "links": (HYPERLINK, "link")}

@@ -5,10 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.knowledge.sources.pages.labels import label_of, name_of, site_suffixes
-from argus.knowledge.sources.pages.links import LinkResolver
+from argus.knowledge.sources.pages.folder import (
+    LinkResolver,
+    PageFile,
+    label_of,
+    name_of,
+    site_suffixes,
+)
 from argus.knowledge.sources.pages.page import Link, ParsedPage
-from argus.knowledge.sources.pages.walk import PageFile
 
 PATHS = [
     "index.html", "README.md", "a.md", "A.md", "b/index.md", "b/c.html", "b/c/d.md", "e f.md",

@@ -5,10 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from argus.knowledge.sources.pages.front_matter import split_front_matter
-from argus.knowledge.sources.pages.markdown import parse_markdown
 from argus.knowledge.sources.pages.page import Link, ParsedPage, with_front_matter, without_marks
-from argus.knowledge.sources.pages.text import decode_text, parse_text
+from argus.knowledge.sources.pages.text import (
+    decode_text,
+    parse_markdown,
+    parse_text,
+    split_front_matter,
+)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,15 @@ import time
 
 import pytest
 
+from argus.knowledge.sources.pages.folder import (
+    MOST_SUFFIXES,
+    LinkResolver,
+    PageFile,
+    site_suffixes,
+)
 from argus.knowledge.sources.pages.html import parse_html
-from argus.knowledge.sources.pages.labels import MOST_SUFFIXES, site_suffixes
-from argus.knowledge.sources.pages.links import LinkResolver
-from argus.knowledge.sources.pages.markdown import parse_markdown
 from argus.knowledge.sources.pages.page import Link
-from argus.knowledge.sources.pages.text import decode_html, parse_text
-from argus.knowledge.sources.pages.walk import PageFile
+from argus.knowledge.sources.pages.text import decode_html, parse_markdown, parse_text
 
 LONGEST_S = 10.0
 SPACES = " " * 300_000

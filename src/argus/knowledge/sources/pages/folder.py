@@ -1,32 +1,295 @@
-"""A folder of pages that link to each other: a company's wiki, an exported site, notes."""
+"""Read a folder of pages as entities that link to each other."""
 
 from __future__ import annotations
 
+import os
 import pickle
+import posixpath
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, NamedTuple
 from urllib.parse import unquote
 
 from argus.data.kb import HYPERLINK
+from argus.data.texts import stream_safe
 from argus.errors import InputError
-from argus.knowledge.sources.pages.front_matter import split_front_matter
 from argus.knowledge.sources.pages.html import parse_html
-from argus.knowledge.sources.pages.labels import label_of, name_of, site_suffixes
-from argus.knowledge.sources.pages.links import LinkResolver
-from argus.knowledge.sources.pages.markdown import parse_markdown
-from argus.knowledge.sources.pages.page import Link, ParsedPage, with_front_matter
+from argus.knowledge.sources.pages.page import Link, ParsedPage, spelled_out, with_front_matter
 from argus.knowledge.sources.pages.text import (
     decode_html,
     decode_text,
+    parse_markdown,
     parse_text,
+    split_front_matter,
 )
-from argus.knowledge.sources.pages.walk import ENDINGS, HTML, MARKDOWN, PageFile, page_files
 from argus.knowledge.sources.raw import RawWriter
 from argus.progress import progress
+
+MARKDOWN = (".md", ".markdown")
+HTML = (".html", ".htm")
+ENDINGS = (*MARKDOWN, *HTML, ".txt")
+"""Where a folder has a page in several formats, the first of these is read."""
+
+LEFT_OUT_FOLDERS = frozenset({"node_modules", "__pycache__"})
+
+
+class PageFile(NamedTuple):
+    """A page's file: its path in the folder with "/", and the same without its ending, the id."""
+
+    path: str
+    id: str
+
+
+def page_files(folder: Path, counts: Counter[str], *, max_bytes: int) -> list[PageFile]:
+    """Return the pages of a folder, sorted by id; what is left out is counted by reason.
+
+    Hidden files and folders are left out, and links to folders, so that no loop can be entered.
+    """
+    by_id: dict[str, str] = {}
+    for path in _files(folder, counts):
+        stem, suffix = posixpath.splitext(path)
+        if suffix.lower() not in ENDINGS:
+            counts["other ending"] += 1
+        elif reason := _refusal(folder / path, max_bytes):
+            counts[reason] += 1
+        elif stem in by_id:
+            counts["same page in another format"] += 1
+            by_id[stem] = min(by_id[stem], path, key=_preference)
+        else:
+            by_id[stem] = path
+    return [PageFile(by_id[id_], id_) for id_ in sorted(by_id)]
+
+
+def _preference(path: str) -> tuple[int, str]:
+    return ENDINGS.index(posixpath.splitext(path)[1].lower()), path
+
+
+def _files(folder: Path, counts: Counter[str]) -> Iterator[str]:
+    def unreadable(_: OSError) -> None:
+        counts["folder cannot be read"] += 1
+
+    for root, folders, names in os.walk(folder, onerror=unreadable):
+        subfolders = []
+        for name in sorted(folders):
+            if name.startswith(".") or name in LEFT_OUT_FOLDERS:
+                counts["hidden folder"] += 1
+            elif (Path(root) / name).is_symlink():
+                counts["link to a folder"] += 1
+            else:
+                subfolders.append(name)
+        folders[:] = subfolders
+        for name in sorted(names):
+            if name.startswith("."):
+                counts["hidden file"] += 1
+            else:
+                yield (Path(root) / name).relative_to(folder).as_posix()
+
+
+def _refusal(path: Path, max_bytes: int) -> str:
+    try:
+        str(path).encode("utf-8")
+        if not path.is_file():
+            return "no regular file"
+        return "too large" if path.stat().st_size > max_bytes else ""
+    except UnicodeEncodeError:
+        return "file name is not UTF-8"
+    except OSError:
+        return "cannot be read"
+
+
+INDEX_NAMES = ("index", "README", "readme", "_index", "Home")
+REDIRECT_STEPS = 8
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:|//", re.IGNORECASE)
+_WORD_BREAKS = re.compile(r"[\s_-]+")
+
+
+class LinkResolver:
+    """Finds the page that a link means; `resolve` returns an id, or a reason why there is none.
+
+    Paths are looked up as they are written first, then without regard to case. Names of pages are
+    in order: a path from the page or from the folder, a file's name anywhere, a title, an alias.
+    """
+
+    def __init__(self, folder: Path, files: Iterable[PageFile]) -> None:
+        self._folder = folder
+        self._ids: dict[str, str] = {}
+        self._folded: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._redirects: dict[str, str] = {}
+        files = list(files)
+        for file in files:
+            self._ids[_composed(file.id)] = file.id
+            self._folded.setdefault(_composed(file.id).casefold(), file.id)
+        for file in sorted(files, key=lambda f: (f.id.count("/"), f.id)):
+            self.add_name(posixpath.basename(file.id), file.id)
+
+    def add_name(self, name: str, id_: str) -> None:
+        """Take a title or an alias of a page for wiki links; the first that has a name keeps it."""
+        self._names.setdefault(_name_key(name), id_)
+
+    def add_former_path(self, path: str, id_: str) -> None:
+        """Take a path at which a page once was."""
+        key = _composed(_without_ending(unquote(path).strip("/")))
+        self._ids.setdefault(key, id_)
+        self._folded.setdefault(key.casefold(), id_)
+
+    def add_redirect(self, id_: str, link: Link) -> str:
+        """Take that a page leads on to `link`; return a reason where that is no other page."""
+        target, reason = self._target(id_, link)
+        if target is None or target == id_:
+            return reason or "link to the same page"
+        self._redirects[id_] = target
+        return ""
+
+    def redirect_of(self, id_: str) -> str | None:
+        """Return the page that a redirect leads to in the end; None for others, and for loops."""
+        at, steps = id_, 0
+        while at in self._redirects and steps < REDIRECT_STEPS:
+            at, steps = self._redirects[at], steps + 1
+        return None if steps == 0 or at in self._redirects else at
+
+    def is_lost(self, id_: str) -> bool:
+        """Whether a page is a redirect that goes in a loop, or on for more than 8 steps."""
+        return id_ in self._redirects and self.redirect_of(id_) is None
+
+    def resolve(self, page: str, link: Link) -> tuple[str | None, str]:
+        """Return the id of the page that `link` of `page` leads to, or None and the reason."""
+        target, reason = self._target(page, link)
+        return (None if target is None else self.redirect_of(target) or target), reason
+
+    def _target(self, page: str, link: Link) -> tuple[str | None, str]:
+        target = link.target.strip()
+        if not link.wiki and _SCHEME.match(target):
+            return None, "external link"
+        path = target.split("#")[0]
+        path = path if link.wiki else path.split("?")[0]
+        if not path.strip():
+            return None, "link to the same page"
+        id_ = self._find(page, path, wiki=link.wiki)
+        if id_ is not None:
+            return id_, ""
+        if not link.wiki and self._is_file(page, path):
+            return None, "link to a file that is no page"
+        return None, "dead link"
+
+    def _find(self, page: str, path: str, *, wiki: bool) -> str | None:
+        for spelling in dict.fromkeys((unquote(path), path)):
+            for place in self._places(page, spelling, wiki=wiki):
+                id_ = self._at(place)
+                if id_ is not None:
+                    return id_
+            if wiki:
+                id_ = self._names.get(_name_key(_without_ending(spelling)))
+                if id_ is not None:
+                    return id_
+        return None
+
+    def _places(self, page: str, path: str, *, wiki: bool) -> Iterator[str]:
+        path = path.replace("\\", "/")
+        end = "/" if posixpath.basename(path) in ("", ".", "..") else ""
+        if not path.startswith("/"):
+            beside = posixpath.normpath(posixpath.join(posixpath.dirname(page), path))
+            if not beside.startswith(".."):
+                yield beside + end
+        if wiki or path.startswith("/"):
+            yield posixpath.normpath(f"/{path}").strip("/") + end
+
+    def _at(self, place: str) -> str | None:
+        candidates = list(_candidates(_composed(place)))
+        for candidate in candidates:
+            if candidate in self._ids:
+                return self._ids[candidate]
+        for candidate in candidates:
+            if candidate.casefold() in self._folded:
+                return self._folded[candidate.casefold()]
+        return None
+
+    def _is_file(self, page: str, path: str) -> bool:
+        places = self._places(page, unquote(path), wiki=False)
+        try:
+            return any(os.path.lexists(self._folder / place.rstrip("/")) for place in places)
+        except (OSError, ValueError):  # a name that is too long, or holds a zero
+            return False
+
+
+def _candidates(place: str) -> Iterator[str]:
+    """Yield the ids that a path may mean: a file, a page without its ending, a folder's index."""
+    bare = place.strip("/")
+    bare = "" if bare == "." else bare
+    indexes = [f"{bare}/{name}" if bare else name for name in INDEX_NAMES]
+    if place.endswith("/") or not bare:
+        yield from indexes
+        yield bare
+    else:
+        if _without_ending(bare) != bare:
+            yield _without_ending(bare)
+        yield bare
+        yield from indexes
+
+
+def _without_ending(path: str) -> str:
+    stem, suffix = posixpath.splitext(path)
+    return stem if suffix.lower() in ENDINGS else path
+
+
+def _name_key(name: str) -> str:
+    return _WORD_BREAKS.sub(" ", _composed(name)).strip().casefold()
+
+
+def _composed(text: str) -> str:
+    """Return the text in Unicode's composed form: file systems decompose what links compose."""
+    return unicodedata.normalize("NFC", stream_safe(text))
+
+
+_SIGN = r"(?:[-–—|·•»«/]|::)"
+_LAST_PART = re.compile(rf"(?<!\s)\s++{_SIGN}\s++(?:(?!\s{_SIGN}\s).)++\Z")
+MIN_TITLES = 3
+MOST_SUFFIXES = 8
+"""A site adds its name and a few sections; more are taken for a part of the titles."""
+
+
+def site_suffixes(titles: Iterable[str]) -> list[str]:
+    """Return the endings, like " - Acme Wiki", that more than half of the titles share.
+
+    They are in the order in which they are to be cut: a title may end in several, at most
+    `MOST_SUFFIXES`.
+    """
+    stems = [title for title in titles if title]
+    majority = max(MIN_TITLES, len(stems) // 2 + 1)
+    suffixes: list[str] = []
+    while len(suffixes) < MOST_SUFFIXES:
+        ends = Counter(match[0] for title in stems if (match := _LAST_PART.search(title)))
+        best = max(ends, key=lambda end: (ends[end], end), default="")
+        if not best or ends[best] < majority:
+            break
+        suffixes.append(best)
+        stems = [title.removesuffix(best) for title in stems]
+    return suffixes
+
+
+def label_of(page: ParsedPage, id_: str, suffixes: Sequence[str]) -> str:
+    """Return the front matter's title, else the first H1, else <title>, else the file's name.
+
+    The name of an index file is that of its folder.
+    """
+    site_title = page.site_title
+    for suffix in suffixes:
+        site_title = site_title.removesuffix(suffix)
+    return page.title or page.heading or site_title or name_of(id_)
+
+
+def name_of(id_: str) -> str:
+    """Return the name of a page's file as words."""
+    parts = id_.split("/")
+    if len(parts) > 1 and parts[-1] in INDEX_NAMES:
+        parts.pop()
+    return spelled_out(parts[-1])
+
 
 LINK = "link"
 """The property of hyperlinks, as of those of dumps."""

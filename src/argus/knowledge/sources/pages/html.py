@@ -1,4 +1,4 @@
-"""An HTML page: what its main part says, without the frame of the site around it."""
+"""Read title, text and links of an HTML page."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     _Place = tuple[LexborNode | None, bool, bool, bool]
     """A node, whether its text is prose, whether it is in a link, whether it ends a block."""
+
 
 FRAME = frozenset({"nav", "header", "footer", "aside"})
 NO_CONTENT = frozenset(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from argus.knowledge.spotting import without_surrogates
+from argus.knowledge.names import without_surrogates
 
 _MARK = re.compile(r"\{%|\{\{|\[\^[^\]\s]{1,200}\]")
 _CLOSING = {"{%": "%}", "{{": "}}"}

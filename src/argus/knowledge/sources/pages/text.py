@@ -1,11 +1,99 @@
-"""Bytes of a page to text, and plain text as a page."""
+"""Read title, text and links of a Markdown or plain-text page."""
 
 from __future__ import annotations
 
 import codecs
 import re
+import tomllib
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean
+from argus.extras import naming_extras
+from argus.knowledge.sources.pages.html import links_of_fragment
+from argus.knowledge.sources.pages.page import Link, ParsedPage, Prose, clean, clean_heading
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+
+_FRONT_MATTER = re.compile(
+    r"\s*(?P<fence>---|\+\+\+)[ \t]*\r?\n(?P<values>(?:.*?\n)??)(?P=fence)[ \t]*(?:\r?\n|\Z)",
+    re.DOTALL,
+)
+_MOST_CHARS = 1 << 18
+_MOST_DOTS = 4_000
+"""Of TOML, whose readers take the square of a key's parts."""
+_MOST_MERGED = 10_000
+"""Pairs that `<<` of YAML merges in all: of mappings that merge each other they double."""
+_BROKEN_VALUES = (RecursionError, ArithmeticError, LookupError, TypeError, AttributeError)
+"""What readers of YAML and TOML raise, beside errors of their own, for a value of a wrong form."""
+
+
+def split_front_matter(text: str) -> tuple[dict[str, object], str, str]:
+    """Return the values between `---` (YAML) or `+++` (TOML) lines, the rest, and a note.
+
+    What is longer than front matter gets is text: nothing of it is taken off.
+    """
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return {}, text, ""
+    if len(match["values"]) > _MOST_CHARS:
+        return {}, text, "broken front matter"
+    rest = text[match.end() :]
+    try:
+        values = _toml(match["values"]) if match["fence"] == "+++" else _yaml(match["values"])
+    except ValueError:
+        return {}, rest, "broken front matter"
+    if isinstance(values, dict):
+        return values, rest, ""
+    return {}, text if values is not None else rest, ""  # a rule, then text, then a rule
+
+
+def _toml(values: str) -> object:
+    if values.count(".") > _MOST_DOTS:
+        raise ValueError(f"more than {_MOST_DOTS:,} dots")
+    try:
+        return tomllib.loads(values)
+    except _BROKEN_VALUES as error:
+        raise ValueError(str(error)) from error
+
+
+def _yaml(values: str) -> object:
+    import yaml
+
+    try:
+        return yaml.load(values, Loader=_loader())
+    except (yaml.YAMLError, *_BROKEN_VALUES) as error:
+        raise ValueError(str(error)) from error
+
+
+@cache
+def _loader() -> type[Any]:
+    """Return the safe loader of YAML that counts what `<<` merges."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        def __init__(self, stream: str) -> None:
+            super().__init__(stream)
+            self.merged = 0
+
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            for key, value in node.value:
+                if key.tag != "tag:yaml.org,2002:merge":
+                    continue
+                for one in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                    if isinstance(one, yaml.MappingNode):
+                        self.flatten_mapping(one)
+                        self.merged += len(one.value)
+                    if self.merged > _MOST_MERGED:
+                        raise ValueError(f"more than {_MOST_MERGED:,} pairs are merged")
+            super().flatten_mapping(node)
+
+    return Loader
+
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -123,3 +211,82 @@ def parse_text(text: str) -> ParsedPage:
 def _is_heading(lines: int, text: str) -> bool:
     words = text.split()
     return lines == 1 and len(words) <= _TITLE_WORDS and not text.rstrip().endswith((".", "!", ":"))
+
+
+_WIKI = "wiki_link"
+_CONTAINER_MARKS = ("!!!", "???", ":::", "%%")
+"""Begin a paragraph that is a box of MkDocs, Pandoc or VitePress, or a comment of Obsidian."""
+
+
+def parse_markdown(text: str) -> ParsedPage:
+    """Return the first H1, the first paragraph of prose and all links of a page.
+
+    Prose is a paragraph outside lists and quotations; code, tables, images, comments and HTML are
+    none, nor is a paragraph of nothing but links, images and badges.
+    """
+    heading = paragraph = ""
+    links: list[Link] = []
+    before: Token | None = None
+    for token in _parser().parse(text):
+        children = token.children or []
+        links += _links(children)
+        if token.type == "html_block":
+            links += links_of_fragment(token.content)
+        if before is not None and before.type == "heading_open" and before.tag == "h1":
+            heading = heading or clean_heading(_prose(children).parts)
+        elif before is not None and before.type == "paragraph_open" and before.level == 0:
+            boxed = token.content.startswith(_CONTAINER_MARKS)
+            paragraph = paragraph or ("" if boxed else _prose(children).text())
+        before = token
+    return ParsedPage(heading=heading, paragraph=paragraph, links=tuple(links))
+
+
+def _links(children: Sequence[Token]) -> list[Link]:
+    links = []
+    for child in children:
+        if child.type == "link_open" and child.info != "auto":
+            links.append(Link(str(child.attrs.get("href", ""))))
+        elif child.type == _WIKI:
+            links.append(Link(str(child.meta["page"]), wiki=True))
+        elif child.type == "html_inline":
+            links += links_of_fragment(child.content)
+    return links
+
+
+def _prose(children: Sequence[Token]) -> Prose:
+    prose = Prose()
+    depth = 0
+    for child in children:
+        if child.type == "link_open":
+            depth += 1
+        elif child.type == "link_close":
+            depth -= 1
+        elif child.type in ("text", "code_inline", _WIKI):
+            prose.add(child.content, in_link=depth > 0 or child.type == _WIKI)
+        elif child.type in ("softbreak", "hardbreak"):
+            prose.add(" ")
+    return prose
+
+
+@cache
+@naming_extras()
+def _parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.inline.ruler.before("link", _WIKI, _wiki_link)
+    return parser
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """Read [[Page]] and [[Page|text]]; ![[Page]], which puts the page in, links but shows none."""
+    at = state.pos
+    match = WIKI_LINK.match(state.src, at, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        token = state.push(_WIKI, "", 0)
+        token.content = "" if match[0].startswith("!") else wiki_text(match[1], match[2])
+        token.meta = {"page": match[1].strip()}
+    state.pos = match.end()
+    return True

@@ -1,31 +1,197 @@
-"""The second step, for every source: raw tables to those of a knowledge base."""
+"""Turn raw tables into those of a knowledge base: relations, a sample, grounded labels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from typing_extensions import TypedDict
 
-from argus.data.kb import ALIASES, REDIRECTS, RELATIONS
-from argus.engine.protocol import Engine
+from argus.data.kb import ALIASES, ENTITIES, REDIRECTS, RELATIONS
+from argus.engine.protocol import Engine, Work
 from argus.errors import InputError
 from argus.knowledge.alignment.database import Database, database, fewer_words, is_blank
-from argus.knowledge.alignment.graph import (
-    NOT_SAMPLED,
-    choose_graph,
-    count_related,
-    draw_sample,
-    number_relations,
-    relations_by_source,
-)
-from argus.knowledge.alignment.grounding import BLOCK, UNGROUNDED, ground_entities
-from argus.knowledge.alignment.raw_tables import RAW, raw_folder
-from argus.knowledge.alignment.settings import AlignSettings
+from argus.knowledge.alignment.raw_tables import RAW, AlignSettings, raw_folder
+from argus.knowledge.mentions import ground
 from argus.progress import announce
+
+GRAPHS = ("wikidata", "triples", "hyperlink", "mention")
+"""Sources of relations, the first that there is being the graph that is used."""
+NO_ENTITY, SELF_LOOP, DUPLICATE = "to no entity", "self-loop", "duplicate"
+NOT_SAMPLED = "not sampled"
+"""The reason of what a sample leaves out, entities and relations."""
+
+
+def number_relations(db: Database) -> dict[str, dict[str, int]]:
+    """Make `rel` of the view `relations`: ends are numbers `n` of the table `entity` (n, id).
+
+    rel: s, p, o, source, where p is the number of a property in the table `property` (p, name); no
+    row twice, and no loops. Returns how many were dropped by source and reason.
+    """
+    db.run(
+        "CREATE TABLE property AS SELECT row_number() OVER (ORDER BY name)::INTEGER AS p, name"
+        " FROM (SELECT DISTINCT coalesce(property, '') AS name FROM relations)"
+    )
+    db.run(
+        """
+        CREATE TABLE mapped AS SELECT a.n AS s, p, b.n AS o, source
+        FROM relations
+        LEFT JOIN entity a ON subject = a.id
+        LEFT JOIN entity b ON object = b.id
+        JOIN property ON coalesce(property, '') = name
+        """
+    )
+    db.run("CREATE TABLE rel AS SELECT DISTINCT s, p, o, source FROM mapped WHERE s <> o")
+    counts = db.rows(
+        "SELECT source, count(*), count(*) FILTER (s IS NULL OR o IS NULL),"
+        " count(*) FILTER (s = o) FROM mapped GROUP BY source ORDER BY source"
+    )
+    db.run("DROP TABLE mapped")
+    unique = relations_by_source(db)
+    return {
+        source: {
+            NO_ENTITY: lost,
+            SELF_LOOP: loops,
+            DUPLICATE: read - lost - loops - unique.get(source, 0),
+        }
+        for source, read, lost, loops in counts
+    }
+
+
+def relations_by_source(db: Database) -> dict[str, int]:
+    """Return how many relations `rel` holds of each source."""
+    return dict(db.rows("SELECT source, count(*) FROM rel GROUP BY source ORDER BY source"))
+
+
+def choose_graph(sources: Mapping[str, int]) -> str:
+    """Return the source whose relations are used, "mention" where there are none at all."""
+    return next((name for name in GRAPHS if sources.get(name)), "mention")
+
+
+def draw_sample(db: Database, graph: str, sample: int | None, seed: int) -> None:
+    """Make `kept` (n, drawn): entities drawn, and those that are related to them.
+
+    A draw takes the entities whose md5 of "seed:id" is smallest, so it depends on nothing else.
+    What is not kept leaves `rel`.
+    """
+    if sample is None:
+        db.run("CREATE TABLE kept AS SELECT n, true AS drawn FROM entity")
+        return
+    db.run(
+        "CREATE TABLE drawn AS SELECT n FROM entity ORDER BY md5(? || ':' || id), id LIMIT ?",
+        *(str(seed), sample),
+    )
+    db.run(
+        f"""
+        CREATE TABLE kept AS
+        SELECT n, true AS drawn FROM drawn
+        UNION ALL
+        SELECT n, false FROM (
+            SELECT s AS n FROM rel WHERE source = '{graph}' AND o IN (FROM drawn)
+            UNION SELECT o FROM rel WHERE source = '{graph}' AND s IN (FROM drawn)
+        ) ANTI JOIN drawn USING (n)
+        """
+    )
+    db.run(
+        "CREATE TABLE fewer AS FROM rel"
+        " WHERE s IN (SELECT n FROM kept) AND o IN (SELECT n FROM kept)"
+    )
+    db.run("DROP TABLE rel")
+    db.run("ALTER TABLE fewer RENAME TO rel")
+
+
+def count_related(db: Database, graph: str) -> None:
+    """Make `degree` (n, related): how many entities one is related to, in either direction."""
+    db.run(
+        f"""
+        CREATE TABLE degree AS SELECT unnest([a, b]) AS n, count(*)::INTEGER AS related
+        FROM (SELECT DISTINCT least(s, o) AS a, greatest(s, o) AS b FROM rel
+              WHERE source = '{graph}')
+        GROUP BY n
+        """
+    )
+
+
+BLOCK = 20_000
+"""Entities that a worker grounds at a time."""
+HELD = 8
+"""Blocks that wait in memory for one before them; more of them wait on disk."""
+UNGROUNDED = pa.schema(
+    [field for field in ENTITIES if field.name not in ("span_start", "span_end", "prepended")]
+)
+
+
+def ground_entities(
+    engine: Engine, blocks: Iterator[pa.RecordBatch], folder: Path
+) -> Iterator[pa.RecordBatch]:
+    """Yield blocks of UNGROUNDED as ENTITIES, in their order (ARGUS §B.1).
+
+    folder: for blocks that are done long before their turn; it is made when needed.
+    """
+    work: Work[None, pa.RecordBatch, pa.RecordBatch] = Work(
+        setup=grounder, shared=None, what="grounding"
+    )
+    yield from in_order(engine.run(work, blocks), folder)
+
+
+def grounder(_: None) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+    """Return what grounds a block."""
+    return ground_block
+
+
+def ground_block(block: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a block of UNGROUNDED with where its labels are, as ENTITIES."""
+    labels, paragraphs = block["label"].to_pylist(), block["paragraph"].to_pylist()
+    places = [ground(*pair) for pair in zip(labels, paragraphs, strict=True)]
+    new = {
+        "span_start": [None if g.span is None else g.span.start for g in places],
+        "span_end": [None if g.span is None else g.span.end for g in places],
+        "prepended": [g.prepended for g in places],
+    }
+    columns = [
+        pa.array(new[field.name], field.type) if field.name in new else block[field.name]
+        for field in ENTITIES
+    ]
+    return pa.record_batch(columns, schema=ENTITIES)
+
+
+def in_order(
+    results: Iterator[tuple[int, pa.RecordBatch]], folder: Path
+) -> Iterator[pa.RecordBatch]:
+    """Yield results by their number; what comes early waits, past HELD of them in `folder`."""
+    early: dict[int, pa.RecordBatch | Path] = {}
+    turn = in_memory = 0
+    for number, block in results:
+        if number != turn and in_memory >= HELD:
+            early[number] = _put_away(block, folder / f"{number}.parquet")
+        else:
+            early[number] = block
+            in_memory += 1
+        while turn in early:
+            next_ = early.pop(turn)
+            turn += 1
+            if isinstance(next_, Path):
+                yield _take_back(next_)
+            else:
+                in_memory -= 1
+                yield next_
+
+
+def _put_away(block: pa.RecordBatch, path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_batches([block]), path)
+    return path
+
+
+def _take_back(path: Path) -> pa.RecordBatch:
+    table = pq.read_table(path, schema=ENTITIES).combine_chunks()
+    path.unlink()
+    return table.to_batches()[0]
+
 
 ROWS = 50_000
 """Rows of a batch, for the tables that are written as they are."""

@@ -1,4 +1,4 @@
-"""The first step, for dumps: pages and items to raw tables."""
+"""Turn pages and items of dumps into raw tables, and count why others are dropped."""
 
 from __future__ import annotations
 
@@ -10,13 +10,162 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from argus.errors import InputError
-from argus.knowledge.alignment.database import BLANK, Database, database
-from argus.knowledge.alignment.fates import Dropped, fates_of_both, fates_of_items, fates_of_pages
-from argus.knowledge.alignment.redirects import LOOP, NO_PAGE
-from argus.knowledge.alignment.settings import AlignSettings
-from argus.knowledge.dumps.item_rows import ITEMS, STATEMENTS
-from argus.knowledge.dumps.page_rows import LINKS, PAGES
+from argus.knowledge.alignment.database import BLANK, Database, database, is_blank
+from argus.knowledge.alignment.raw_tables import AlignSettings
+from argus.knowledge.dumps.items import ITEMS, STATEMENTS
+from argus.knowledge.dumps.pages import LINKS, PAGES
 from argus.progress import announce
+
+DOUBLINGS = 3
+"""A chain is followed to 2**3 = 8 steps; one that is longer counts as a loop."""
+IS_REDIRECT = "(redirect IS NOT NULL AND reason IN ('', 'redirect'))"
+LOOP, NO_PAGE = "redirect loop", "redirect to no page"
+
+
+def follow_redirects(db: Database) -> None:
+    """Make the table `landing` of every title, from the view `pages` and the table `page`.
+
+    page: title, reason of every page but redirects, unique titles. landing: title; page, the title
+    where it lands; reason, of that page, or why there is none; direct, whether it is the page.
+    """
+    db.run(f"CREATE TABLE hop AS SELECT title, redirect AS at FROM pages WHERE {IS_REDIRECT}")
+    for _ in range(DOUBLINGS):
+        db.run(
+            "CREATE TABLE longer AS SELECT a.title, coalesce(b.at, a.at) AS at"
+            " FROM hop a LEFT JOIN hop b ON a.at = b.title"
+        )
+        db.run("DROP TABLE hop")
+        db.run("ALTER TABLE longer RENAME TO hop")
+    db.run(
+        f"""
+        CREATE TABLE landing AS
+        SELECT title, title AS page, reason, true AS direct FROM page
+        UNION ALL
+        SELECT hop.title, hop.at, CASE
+            WHEN again.title IS NOT NULL THEN '{LOOP}'
+            WHEN page.title IS NULL THEN '{NO_PAGE}'
+            ELSE page.reason END, false
+        FROM hop LEFT JOIN page ON hop.at = page.title LEFT JOIN hop again ON hop.at = again.title
+        """
+    )
+    db.run("DROP TABLE hop")
+
+
+Dropped = dict[str, int]
+
+NO_ITEM = "no item"
+TAKEN = "article of another item"
+_ITEM = f"""
+    SELECT id, TRY_CAST(substr(id, 2) AS BIGINT) AS number, article, disambiguation,
+        NOT {is_blank("label")} AS labelled, NOT {is_blank("description")} AS described
+    FROM items
+"""
+
+_REDIRECTS = f"""
+    SELECT CASE WHEN reason IN ('{LOOP}', '{NO_PAGE}') THEN reason ELSE 'redirect' END AS reason
+    FROM landing WHERE NOT direct
+"""
+
+
+def fates_of_both(db: Database) -> tuple[Dropped, Dropped]:
+    """Give items the articles that their links lead to; return what was dropped: pages, items."""
+    db.run(f"CREATE TABLE item AS {_ITEM}")
+    db.run(
+        f"""
+        CREATE TABLE page AS SELECT title, CASE
+            WHEN reason IN ('broken XML', 'not an article') OR told.article IS NULL THEN reason
+            ELSE 'disambiguation' END AS reason
+        FROM pages LEFT JOIN (SELECT DISTINCT article FROM item WHERE disambiguation) told
+            ON title = told.article
+        WHERE NOT {IS_REDIRECT}
+        """
+    )
+    follow_redirects(db)
+    db.run(
+        """
+        CREATE TABLE fate AS SELECT id, number, page, direct, labelled, CASE
+            WHEN article IS NULL THEN 'no article'
+            WHEN NOT labelled THEN 'no label'
+            WHEN title IS NULL THEN 'article not in the dump'
+            WHEN reason <> '' THEN reason
+            WHEN disambiguation THEN 'disambiguation'
+            ELSE '' END AS reason
+        FROM item LEFT JOIN landing ON article = title
+        """
+    )
+    _one_item_for_every_page(db)
+    items = _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
+    losers = db.count("loser")
+    return _pages_of_both(db), {**items, **({TAKEN: losers} if losers else {})}
+
+
+def fates_of_pages(db: Database) -> Dropped:
+    """Make every article an entity, its title being the id; return the pages that were dropped."""
+    db.run(f"CREATE TABLE page AS SELECT title, reason FROM pages WHERE NOT {IS_REDIRECT}")
+    follow_redirects(db)
+    db.run("CREATE TABLE owner AS SELECT title AS id, title AS page FROM page WHERE reason = ''")
+    return _by_reason(db, f"{_REDIRECTS} UNION ALL SELECT reason FROM page WHERE reason <> ''")
+
+
+def fates_of_items(db: Database) -> Dropped:
+    """Make every item with label and description an entity; return the items that were dropped."""
+    db.run(
+        f"""
+        CREATE TABLE fate AS SELECT id, article AS page, CASE
+            WHEN NOT labelled THEN 'no label'
+            WHEN disambiguation THEN 'disambiguation'
+            WHEN NOT described THEN 'no description'
+            ELSE '' END AS reason
+        FROM ({_ITEM})
+        """
+    )
+    db.run("CREATE TABLE owner AS SELECT id, page FROM fate WHERE reason = ''")
+    return _by_reason(db, "SELECT reason FROM fate WHERE reason <> ''")
+
+
+def _one_item_for_every_page(db: Database) -> None:
+    """Make `owner`, and `loser` of the items whose article is another's.
+
+    An item that names the article directly comes first, then one with a smaller number.
+    """
+    db.run(
+        """
+        CREATE TABLE loser AS SELECT id FROM (
+            SELECT id, row_number() OVER
+                (PARTITION BY page ORDER BY direct DESC, number NULLS LAST, id) AS rank
+            FROM fate
+            SEMI JOIN (SELECT page FROM fate WHERE reason = '' GROUP BY page HAVING count(*) > 1)
+                USING (page)
+            WHERE reason = ''
+        ) WHERE rank > 1
+        """
+    )
+    db.run(
+        "CREATE TABLE owner AS SELECT id, page FROM fate ANTI JOIN loser USING (id)"
+        " WHERE reason = ''"
+    )
+
+
+def _pages_of_both(db: Database) -> Dropped:
+    """Count pages that are no entity: what has no reason of its own lacks an item, or its label."""
+    return _by_reason(
+        db,
+        f"""
+        {_REDIRECTS}
+        UNION ALL
+        SELECT CASE WHEN page.reason <> '' THEN page.reason
+            WHEN unlabelled.page IS NOT NULL THEN 'no label' ELSE '{NO_ITEM}' END
+        FROM page ANTI JOIN owner ON page.title = owner.page
+        LEFT JOIN (SELECT DISTINCT page FROM fate WHERE reason = 'no label') unlabelled
+            ON page.title = unlabelled.page
+        """,
+    )
+
+
+def _by_reason(db: Database, query: str) -> Dropped:
+    rows = db.rows(f"SELECT reason, count(*) FROM ({query}) GROUP BY reason ORDER BY reason")
+    return {str(reason): int(n) for reason, n in rows}
+
 
 LINK = "link"
 """The property of hyperlinks."""
