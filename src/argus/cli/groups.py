@@ -148,6 +148,9 @@ class Loaded(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         return self._load(name)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.entries
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.entries)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
@@ -46,18 +46,7 @@ def one_of(kind: type[E], text: str, option: str) -> E:
         ) from error
 
 
-class Summarised(Protocol):
-    """What a job returns; some have a `report`, too."""
-
-    @property
-    def summary(self) -> object:
-        """Its part of summary.json."""
-
-    def headline(self) -> Iterator[str]:
-        """Yield the figures that matter, in words."""
-
-
-def show(result: Summarised, *, as_json: bool, then: str = "") -> None:
+def show(result: Any, *, as_json: bool, then: str = "") -> None:
     """Print a job's summary as JSON; or in words, with where its report is, `then`, the verdict."""
     if as_json:
         print_json(result.summary)

@@ -179,7 +179,7 @@ Counts = dict[str, VerdictCount]
 
 def _undo(results: Results, _: Counts) -> VerdictAction | None:
     """Undo a repair that judged questions speak against."""
-    section, index = results.sections.get("evaluation", {}), results.places.index
+    index, section = results.places.index, results.sections.get("evaluation", {})
     change = (section.get("comparison") or {}).get(section.get("headline"), {})
     if change.get("verdict") != "worse" or index is None or results.undone:
         return None
@@ -194,8 +194,7 @@ def _undo(results: Results, _: Counts) -> VerdictAction | None:
 
 def _rewrite_lost(results: Results, counts: Counts) -> VerdictAction | None:
     count = counts["by_itself"]
-    lost = count.total - count.count
-    if not lost:
+    if not (lost := count.total - count.count):
         return None
     return VerdictAction(
         f"Delete and add the {lost:,} records that the store loses, then measure again",
