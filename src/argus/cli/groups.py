@@ -17,8 +17,7 @@ from argus.cli.config import refuse_empty, refuse_second_config
 C = TypeVar("C", bound=Callable[..., Any])
 
 HELP = {"help_option_names": ["-h", "--help"]}
-HELP_ALL = "--help-all"
-MAX_OPTIONS = 12
+HELP_ALL, MAX_OPTIONS = "--help-all", 12
 """Options that `--help` shows; `--help-all` shows all."""
 
 
@@ -85,10 +84,10 @@ class Group(typer.Typer):
         """Register a command under its name, or the function's."""
 
         def register(command: C) -> C:
-            paragraphs = (inspect.getdoc(command) or "").split("\n\n")
-            doc = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+            paragraphs = map(str.split, (inspect.getdoc(command) or "").split("\n\n"))
+            doc = "\n\n".join(map(" ".join, paragraphs))
             line = getattr(command, "example", None)
-            options["help"] = doc if line is None else f"Example: {line}\n\n{doc}"
+            options["help"] = f"Example: {line}\n\n{doc}" if line else doc
             options["short_help"] = doc.partition("\n\n")[0]
             options.setdefault("cls", Command)
             super(Group, self).command(name, **options)(command)
