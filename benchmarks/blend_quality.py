@@ -23,7 +23,7 @@ from argus.data.types import Document, FloatArray, Run
 from argus.encoders import EncoderConfig, load_encoder
 from argus.evaluation.judged import read_judged
 from argus.indexes.blend import Blend
-from argus.indexes.hybrid import RIVALS, Fusion, fuse_with_bm25
+from argus.indexes.fusion import RIVALS, Fusion, fuse_with_bm25
 from argus.indexes.job import build_index
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex

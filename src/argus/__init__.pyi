@@ -387,7 +387,7 @@ from .indexes.job import (
 from .indexes.words import (
     Analyzer as Analyzer,
 )
-from .indexes.correction import (
+from .indexes.recipe import (
     QueryCorrection as QueryCorrection,
 )
 from .indexes.lexical import (
@@ -397,19 +397,16 @@ from .indexes.lexical import (
 from .indexes.blend import (
     Blend as Blend,
 )
-from .indexes.fold import (
-    Mixed as Mixed,
-)
-from .indexes.prescribed import (
+from .indexes.recipe import (
     ActiveRecipe as ActiveRecipe,
     DocumentNumbers as DocumentNumbers,
 )
-from .indexes.recipes import (
+from .indexes.blend import (
     BlendRecord as BlendRecord,
     Recipe as Recipe,
     RecipeRecord as RecipeRecord,
 )
-from .indexes.remedy_views import (
+from .indexes.views import (
     RemedyViews as RemedyViews,
 )
 from .indexes.retriever import (
@@ -419,13 +416,15 @@ from .indexes.retriever import (
 from .indexes.snapshot import (
     Snapshot as Snapshot,
 )
-from .indexes.spec import (
+from .indexes.header import (
     IndexSpec as IndexSpec,
 )
-from .indexes.summary import (
+from .indexes.job import (
     BuildSummary as BuildSummary,
     CompactSummary as CompactSummary,
     DeleteSummary as DeleteSummary,
+)
+from .indexes.views import (
     RemedyInIndex as RemedyInIndex,
 )
 from .indexes.views import (

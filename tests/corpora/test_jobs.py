@@ -19,8 +19,8 @@ from argus.encoders.store import EmbeddingStore
 from argus.errors import InputError
 from argus.evaluation.compared_lists import compare_retrievers
 from argus.explanation.stored import find_in_corpus
-from argus.indexes.answering import search_index
 from argus.indexes.job import add_documents, build_index
+from argus.indexes.retriever import search_index
 from argus.jobs.workspace import keep_input
 from argus.knowledge.source import KnowledgeSource
 from argus.retrievability.audit.config import AuditConfig

@@ -14,8 +14,7 @@ from argus.errors import InputError, Location
 from argus.generative.failures.jobs.replaying import ReplayedOutput
 from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
 from argus.generative.failures.taxonomy import FailureMode
-from argus.indexes.remedy_views import RemedyViews
-from argus.indexes.summary import RemedyInIndex
+from argus.indexes.views import RemedyInIndex, RemedyViews
 from argus.llm.model import Estimate, EstimateFigures
 from argus.measures.significance import DifferenceFigures, PairedDifference
 from argus.retrievability.probes.metrics import (

@@ -6,7 +6,7 @@ import pytest
 from argus.encoders import EncoderConfig, load_encoder
 from argus.encoders.prompts import Prompt, resolve_prompts
 from argus.errors import InputError
-from argus.indexes.described import describe_encoder
+from argus.indexes.header import describe_encoder
 from tests.support.sentence_models import make_model
 
 OWN = {"query": "", "document": "", "passage": "passage: ", "search_query": "find: "}

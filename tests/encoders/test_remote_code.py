@@ -8,8 +8,8 @@ import pytest
 from argus.data.types import Document
 from argus.encoders import EncoderConfig, load_encoder, remote_code
 from argus.errors import InputError
-from argus.indexes.answering import search_index
 from argus.indexes.job import build_index
+from argus.indexes.retriever import search_index
 from tests.support.sentence_models import make_model
 
 CODE = '''

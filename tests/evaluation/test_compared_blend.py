@@ -9,7 +9,7 @@ from argus.encoders import EncoderConfig
 from argus.evaluation.compared_lists import compare_indexes
 from argus.indexes.blend import Blend
 from argus.indexes.job import build_index
-from argus.indexes.prescribed import DocumentNumbers
+from argus.indexes.recipe import DocumentNumbers
 from argus.indexes.retriever import before_and_after
 from argus.indexes.views import ViewIndex
 from tests.support.blended import REMEDY, queries, texts

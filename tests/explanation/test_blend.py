@@ -13,7 +13,7 @@ from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.job import explain
 from argus.indexes.blend import Blend
-from argus.indexes.prescribed import DocumentNumbers
+from argus.indexes.recipe import DocumentNumbers
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from tests.support.blended import REMEDY, UnitWords, blended_index, queries

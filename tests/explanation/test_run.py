@@ -15,7 +15,7 @@ from argus.errors import ArgusError, InputError
 from argus.explanation.config import RunConfig
 from argus.explanation.evidence import Cause, Verdict
 from argus.explanation.run import explain_retriever, explain_run, show_corpus
-from argus.indexes.hybrid import fuse_with_bm25
+from argus.indexes.fusion import fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from tests.support.retrievable import DOCUMENTS
 

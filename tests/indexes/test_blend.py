@@ -11,9 +11,8 @@ from argus.data.types import View
 from argus.errors import FingerprintMismatch, InputError
 from argus.indexes import pruned
 from argus.indexes.blend import Blend
-from argus.indexes.correction import FILE, QueryCorrection, read_correction
 from argus.indexes.fold import top_documents
-from argus.indexes.prescribed import DocumentNumbers
+from argus.indexes.recipe import CORRECTION, DocumentNumbers, QueryCorrection, read_correction
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import ViewIndex
 from tests.support.draws import examples
@@ -233,8 +232,8 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
     rng = np.random.default_rng(0)
     u, w = (rng.normal(size=(8, 2)).astype(np.float32) for _ in range(2))
     correction = QueryCorrection(u, w, 0.5, "encoder a")
-    correction.save(tmp_path / FILE)
-    kept = read_correction(tmp_path / FILE)
+    correction.save(tmp_path / CORRECTION)
+    kept = read_correction(tmp_path / CORRECTION)
     queries = unit(rng.normal(size=(4, 8)))
     moved = kept.apply(queries)
     by_hand = queries + 0.5 * queries @ w @ u.T
@@ -244,9 +243,9 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
         kept.apply(queries[:, :7])
     with pytest.raises(FingerprintMismatch):
         kept.check_fingerprint("encoder b", tmp_path)
-    (tmp_path / FILE).write_bytes(b"PK garbage")
+    (tmp_path / CORRECTION).write_bytes(b"PK garbage")
     with pytest.raises(InputError, match="correction"):
-        read_correction(tmp_path / FILE)
+        read_correction(tmp_path / CORRECTION)
 
 
 @pytest.mark.parametrize(
@@ -258,11 +257,13 @@ def test_a_correction_is_kept_and_bound_to_its_encoder(tmp_path):
 )
 def test_a_correction_that_no_query_can_be_moved_by_is_refused_by_its_file(tmp_path, u, w, alpha):
     ones = np.ones((8, 2), np.float32)
-    QueryCorrection(u * ones, w * ones, alpha, "encoder a").save(tmp_path / FILE)
-    with pytest.raises(InputError, match=rf"{FILE}: cannot be read .*not finite, or too large"):
-        read_correction(tmp_path / FILE)
-    QueryCorrection(1e5 * ones, 1e5 * ones, -1e5, "encoder a").save(tmp_path / FILE)
-    moved = read_correction(tmp_path / FILE).apply(unit(np.ones((1, 8))))
+    QueryCorrection(u * ones, w * ones, alpha, "encoder a").save(tmp_path / CORRECTION)
+    with pytest.raises(
+        InputError, match=rf"{CORRECTION}: cannot be read .*not finite, or too large"
+    ):
+        read_correction(tmp_path / CORRECTION)
+    QueryCorrection(1e5 * ones, 1e5 * ones, -1e5, "encoder a").save(tmp_path / CORRECTION)
+    moved = read_correction(tmp_path / CORRECTION).apply(unit(np.ones((1, 8))))
     np.testing.assert_allclose(np.linalg.norm(moved), 1, atol=1e-6)
 
 

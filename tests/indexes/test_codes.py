@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from argus.indexes import codes
-from argus.indexes.codes import CodedQuery, Codes
+from argus.indexes import pruned
+from argus.indexes.pruned import CodedQuery, Codes
 
 
 def unit(rows):
@@ -15,7 +15,7 @@ def unit(rows):
 
 @pytest.mark.parametrize("dim", [1, 2, 33, 384])
 def test_no_score_is_above_its_bound(dim, monkeypatch):
-    monkeypatch.setattr(codes, "ROWS", 64)
+    monkeypatch.setattr(pruned, "ROWS", 64)
     rng = np.random.default_rng(dim)
     rows = unit(rng.normal(size=(300, dim)))
     rows[:3] = np.eye(dim, dtype=np.float32)[0]  # one number holds all
@@ -30,7 +30,7 @@ def test_no_score_is_above_its_bound(dim, monkeypatch):
 
 
 def test_threads_find_the_same(monkeypatch):
-    monkeypatch.setattr(codes, "GROUPS", 3)
+    monkeypatch.setattr(pruned, "GROUPS", 3)
     rng = np.random.default_rng(0)
     rows = unit(rng.normal(size=(100, 8)))
     coded, starts = Codes.of(rows, np.arange(100)), np.array([0, 1, 40, 41, 90, 99, 100])

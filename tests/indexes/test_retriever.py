@@ -1,8 +1,6 @@
 """Retrievers over an index: what a hybrid search reads, and BM25 as it is kept."""
 
-import fcntl
 import json
-import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,14 +8,10 @@ import pytest
 
 from argus.data import Document, View
 from argus.errors import InputError
-from argus.indexes import lexical
-from argus.indexes.answering import search_index
-from argus.indexes.correction import FILE as CORRECTION
-from argus.indexes.correction import QueryCorrection
 from argus.indexes.job import build_index, compact_index
-from argus.indexes.lexical import LexicalIndex
-from argus.indexes.retriever import IndexRetriever
-from argus.indexes.saved_words import FOLDER
+from argus.indexes.lexical import FOLDER, LexicalIndex
+from argus.indexes.recipe import CORRECTION, QueryCorrection
+from argus.indexes.retriever import IndexRetriever, search_index
 from argus.indexes.views import ViewIndex
 
 TEXTS = ["a river in France", "a mountain in Peru", "the painter of a red horse", "a steam engine"]
@@ -151,23 +145,7 @@ def test_many_save_and_open_one_bm25_at_once(index, tmp_path):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(save, range(40)))
     assert LexicalIndex.open(tmp_path / "words").search(["river"], 2).ids == [["a"]]
-    assert not list(tmp_path.glob("*.part"))
-
-
-def test_a_new_folder_that_another_takes_for_a_leftover_is_not_written_to(tmp_path, monkeypatch):
-    theirs = []
-
-    def opened(path, flags, really=os.open):
-        if not theirs:  # who removes leftovers looks between the making of the folder and its lock
-            theirs.append((really(path, flags), path))
-            fcntl.flock(theirs[0][0], fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return really(path, flags)
-
-    monkeypatch.setattr(os, "open", opened)
-    folder, lock = lexical._new_beside(tmp_path / "words")
-    os.close(lock)
-    os.close(theirs[0][0])
-    assert folder.is_dir() and folder != theirs[0][1]
+    assert not list(tmp_path.glob(".*.partial"))
 
 
 def test_a_fresh_build_leaves_no_words_of_the_one_before(minilm, tmp_path):

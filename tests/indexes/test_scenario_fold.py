@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from argus.data.types import View
 from argus.errors import InputError
-from argus.indexes import bounds, pruned
+from argus.indexes import pruned
 from argus.indexes.snapshot import Snapshot
 from tests.support.draws import examples
 
@@ -150,9 +150,9 @@ def snapshot_top(snapshot, queries, k, layout):
 )
 def test_no_document_below_the_reach_gets_to_the_least_score(least, angle, weight, owns):
     own = np.array(owns, np.float32)
-    highest = bounds.highest(own, np.float32(np.cos(angle)), np.float32(np.sin(angle)))
+    highest = pruned.highest(own, np.float32(np.cos(angle)), np.float32(np.sin(angle)))
     bound = np.float32(weight) * own + np.float32(1 - weight) * highest
-    below = own < bounds.reach(least, angle, weight) - 1e-5
+    below = own < pruned.reach(least, angle, weight) - 1e-5
     assert (bound[below] <= least + 1e-5).all()
 
 

@@ -1,10 +1,12 @@
+"""An index on disk: states, remedies, one writer, damage, several threads, approximate search."""
+
 import fcntl
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -12,7 +14,8 @@ import pytest
 
 from argus.data.types import View
 from argus.errors import ArgusError, FingerprintMismatch, InputError
-from argus.indexes.views import ViewIndex
+from argus.indexes.snapshot import Snapshot
+from argus.indexes.views import ViewIndex, ViewScenario, matched_scenario
 
 DIM = 8
 
@@ -41,33 +44,26 @@ def index(tmp_path):
 def test_what_was_added_is_there_after_opening(index):
     opened = ViewIndex.open(index.path, fingerprint="f")
     assert opened.header.encoder == {"model": "m"}
-    assert len(opened) == 20
     snapshot = opened.snapshot()
-    assert snapshot.views == originals(20)
+    assert len(opened) == 20 and snapshot.views == originals(20)
     assert np.array_equal(snapshot.vectors, unit(20))
     assert opened.search(unit(20), 1).doc_ids == [[f"d{i:03}"] for i in range(20)]
 
 
-def test_as_of_gives_the_state_after_each_remedy(index):
+def test_as_of_gives_the_state_after_each_remedy_and_rollback_removes_one(index):
+    before = index.snapshot()
     index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
     index.add(originals(2, start=20), unit(2, 2))
     index.add(expansions(7, "r2"), unit(7, 3), remedy="r2")
-    sizes = {state: len(index.snapshot(state).views) for state in ("original", "r1", "r2", None)}
-    assert sizes == {"original": 22, "r1": 25, "r2": 34, None: 34}
+    sizes = {s: len(index.snapshot(s).views) for s in ("original", "r1", "before:r2", "r2", None)}
+    assert sizes == {"original": 22, "r1": 25, "before:r2": 27, "r2": 34, None: 34}
     assert [(r.id, r.views, r.documents) for r in index.remedies()] == [("r1", 5, 5), ("r2", 7, 7)]
     texts = sum(len(v.text) for v in expansions(5, "r1"))
     assert index.remedies()[0].bytes == texts + 5 * 4 * DIM
-
-
-def test_rollback_removes_exactly_one_remedys_views(index):
-    before = index.snapshot()
-    index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
-    index.add(expansions(5, "r2"), unit(5, 2), remedy="r2")
     assert index.rollback("r1") == 5
-    assert [r.id for r in index.remedies()] == ["r2"]
     with pytest.raises(InputError, match="unknown remedy 'r1'; expected one of r2"):
         index.rollback("r1")
-    assert index.rollback("r2") == 5
+    assert index.rollback("r2") == 7 and index.delete_documents(["d020", "d021"]) == 2
     assert index.snapshot().views == before.views
     assert np.array_equal(index.snapshot().vectors, before.vectors)
     with pytest.raises(InputError, match="expected a remedy; there is none"):
@@ -75,19 +71,16 @@ def test_rollback_removes_exactly_one_remedys_views(index):
 
 
 def test_ids_are_not_taken_from_the_letters_of_one_text(index):
-    index.add([View(i, i, "original", i) for i in "12"], unit(2, 7))
-    with pytest.raises(InputError, match="ids are the text '12'; expected a list of ids"):
-        index.delete_documents("12")
-    with pytest.raises(InputError, match="ids are the text"):
-        index.views_of_all("12")
-    with pytest.raises(InputError, match="ids are the text"):
-        index.snapshot().ranks(unit(2), "12")
+    index.add((View(i, i, "original", i) for i in "12"), unit(2, 7))
+    for take in (
+        index.delete_documents,
+        index.views_of_all,
+        lambda ids: index.snapshot().ranks(unit(2), ids),
+    ):
+        with pytest.raises(InputError, match="ids are the text '12'; expected a list of ids"):
+            take("12")
     assert len(index) == 22 and index.delete_documents(iter(["1", "2"])) == 2
-
-
-def test_views_may_come_one_after_another(index):
-    assert index.add((view for view in originals(2, start=20)), unit(2, 7)) == 2
-    assert index.add(iter(()), unit(0)) == 0
+    assert index.add(iter(()), unit(0)) == index.delete_documents([]) == 0
 
 
 @pytest.mark.parametrize("k", [0, 1.0, "3", None, True])
@@ -98,28 +91,26 @@ def test_k_is_a_whole_number(index, k):
 
 def test_a_deleted_document_leaves_with_all_its_views(index):
     index.add(expansions(3, "r1"), unit(3, 1), remedy="r1")
+    assert index.search(unit(1, 1), 1).view_ids == [["d000#r1"]]
+    assert [v.id for v in index.views_of("d000")] == ["d000", "d000#r1"]
     assert index.delete_documents(["d000", "d019"]) == 3
     assert len(index.snapshot("original")) == 18
     with pytest.raises(InputError, match="2 unknown document ids: 'd000', 'x'"):
         index.delete_documents(["d001", "x", "d000"])
+    with pytest.raises(InputError, match="unknown document id: 'd000'"):
+        index.views_of("d000")
     assert len(index) == 20
-    assert index.delete_documents([]) == 0
-
-
-def test_the_original_is_served_whatever_was_found(index):
-    index.add(expansions(1, "r1"), unit(1, 5), remedy="r1")
-    assert index.search(unit(1, 5), 1).view_ids == [["d000#r1"]]
-    assert index.document("d000").text == "text 0"
-    assert [v.id for v in index.views_of("d000")] == ["d000", "d000#r1"]
-    with pytest.raises(InputError, match="unknown document id: 'nope'"):
-        index.document("nope")
 
 
 def test_ids_with_quotes_and_other_scripts_are_ids_like_any(index):
     ids = ["O'Hara", 'a"b', "'; DROP", "北京", "é", "a b"]
     index.add([View(i, i, "original", i) for i in ids], unit(6, 9))
-    assert [index.document(i).id for i in ids] == ids
+    assert index.views_of_all(ids).keys() == set(ids)
     assert index.delete_documents(ids) == 6
+    for surrogate in ("s\ud800", "\udcff"):
+        with pytest.raises(InputError, match="an id holds characters that are no Unicode") as error:
+            index.views_of(surrogate)
+        str(error.value).encode()  # can be printed
 
 
 @pytest.mark.parametrize(
@@ -143,8 +134,7 @@ def test_what_may_not_enter_changes_nothing(index, views, vectors, remedy, messa
     with pytest.raises(InputError, match=message):
         index.add(views, vectors, remedy)
     index.refresh()
-    assert index.version == before
-    assert len(index) == 20
+    assert (index.version, len(index)) == (before, 20)
 
 
 def test_batches_are_one_commit_and_an_error_leaves_nothing(index):
@@ -160,10 +150,9 @@ def test_batches_are_one_commit_and_an_error_leaves_nothing(index):
     version = index.version
     assert index.add_batches(batches(fail=False)) == 10
     assert index.version == version + 1
-    assert index.add([], np.zeros((0, DIM), np.float32)) == 0
 
 
-def test_a_second_writer_is_told_and_a_reader_reads_on(index):
+def test_a_second_writer_is_refused_and_a_reader_reads_on(index):
     reader = ViewIndex.open(index.path)
     with (index.path / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -171,6 +160,7 @@ def test_a_second_writer_is_told_and_a_reader_reads_on(index):
             lambda: index.add(originals(1, start=20), unit(1)),
             lambda: index.delete_documents(["d000"]),
             lambda: index.rollback("r"),
+            index.compact,
         ):
             with pytest.raises(ArgusError, match="is being written to by another run"):
                 write()
@@ -184,15 +174,14 @@ def test_a_second_writer_is_told_and_a_reader_reads_on(index):
 def test_an_index_that_is_made_anew_is_told_from_the_one_before(index):
     reader = ViewIndex.open(index.path)
     assert len(reader.snapshot()) == 20
-    assert index.made == reader.made != ""
     index.add(expansions(1, "r"), unit(1, 1), remedy="r")
     index.prescribe("r", weight=0.2)
     index.rollback("r")
-    assert ViewIndex.open(index.path).made == index.made
+    assert ViewIndex.open(index.path).made == index.made == reader.made != ""
     reader.refresh()
     reader.snapshot()
     shutil.rmtree(index.path)
-    anew = ViewIndex.create(index.path, fingerprint="f", dim=DIM, encoder={"model": "m"})
+    anew = ViewIndex.create(index.path, fingerprint="f", dim=DIM)
     anew.add(originals(9, start=40), unit(9, 4))
     while anew.version < reader.version:
         anew.add(originals(1, start=40 + len(anew)), unit(1, len(anew)))
@@ -212,53 +201,31 @@ def test_what_is_added_while_the_folder_is_moved_gets_into_no_other_index(tmp_pa
 
     with pytest.raises(ArgusError, match="replaced by another folder while this command ran"):
         index.add_batches(batches())
-    assert len(ViewIndex.open(index.path)) == 0
-    assert len(ViewIndex.open(moved)) == 20
+    assert (len(ViewIndex.open(index.path)), len(ViewIndex.open(moved))) == (0, 20)
 
 
-def test_what_is_no_index_is_named(tmp_path, index):
-    with pytest.raises(InputError, match="no such folder; expected an index folder"):
-        ViewIndex.open(tmp_path / "none")
-    with pytest.raises(InputError, match=r"is not an index: it holds no index\.json"):
-        ViewIndex.open(tmp_path)
+def test_a_folder_of_another_index_is_refused(index):
     with pytest.raises(InputError, match="holds an index already"):
         ViewIndex.create(index.path, fingerprint="f", dim=DIM)
     with pytest.raises(FingerprintMismatch, match="stored: f"):
         ViewIndex.open(index.path, fingerprint="g")
-    file = tmp_path / "file"
-    file.write_text("x")
-    with pytest.raises(InputError, match="is a file; expected an index folder"):
-        ViewIndex.open(file)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("{", "is damaged"),
-        ("[]", "is damaged"),
-        ('{"format": 1}', "'fingerprint': is damaged .field required"),
-        ({"dim": 0}, "dim is 0"),
-        ({"fingerprint": None}, "'fingerprint': is damaged"),
-        ({"format": 2}, "index format 2"),
-        ({"dim": 9}, "says dim 9, the vectors have 8"),
-    ],
-)
-def test_a_damaged_header_is_named(index, content, message):
     file = index.path / "index.json"
-    if isinstance(content, dict):
-        content = json.dumps(json.loads(file.read_text()) | content)
-    file.write_text(content)
-    with pytest.raises(InputError, match=message):
+    file.write_text(file.read_text().replace('"dim": 8', '"dim": 9'))
+    with pytest.raises(InputError, match="says dim 9, the vectors have 8"):
         ViewIndex.open(index.path)
 
 
-def test_who_writes_removes_what_a_killed_remedy_left(index):
+def test_the_next_writer_removes_what_killed_ones_left(index):
+    """The names are those that kills of `argus index build` and of remedies left behind."""
     home = index.path / "remedies" / "expand-1"
     home.mkdir(parents=True)
     (home / ".summary.json.4711abcd.partial").write_text("half")
     (home / "made.json").write_text("{}")
+    for name in ("data/.tmpbWzLOF", "_transactions/.tmpWPkxoH"):
+        (index.path / "views.lance" / name).write_bytes(b"half")
     index.delete_documents([])
     assert [file.name for file in home.iterdir()] == ["made.json"]
+    assert not list(index.path.rglob(".tmp*"))
 
 
 def test_a_damaged_table_is_an_error_to_act_on(index):
@@ -287,14 +254,10 @@ def test_vectors_that_a_disk_lost_are_named_and_added_again(index, value):
 
 CHILD = """
 import sys
-import numpy as np
-from argus.data.types import View
 from argus.indexes.views import ViewIndex
+from argus.data.types import View
+from tests.indexes.test_views import unit
 index = ViewIndex.open(sys.argv[1])
-rng = np.random.default_rng(0)
-def unit(n):
-    v = rng.normal(size=(n, 8)).astype(np.float32)
-    return v / np.linalg.norm(v, axis=1, keepdims=True)
 print("ready", flush=True)
 i = 0
 while True:
@@ -330,16 +293,13 @@ def test_a_kill_at_any_moment_leaves_a_whole_state(index):
 
 FULL = """
 import resource, sys
-import numpy as np
-from argus.data.types import View
 from argus.errors import ArgusError
 from argus.indexes.views import ViewIndex
+from tests.indexes.test_views import originals, unit
 index = ViewIndex.open(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-v = np.random.default_rng(0).normal(size=(5000, 8)).astype(np.float32)
-v /= np.linalg.norm(v, axis=1, keepdims=True)
 try:
-    index.add([View(f"n{i}", f"n{i}", "original", f"text {i}") for i in range(5000)], v)
+    index.add(originals(5000, start=20), unit(5000))
 except ArgusError as error:
     print(error)
 """
@@ -361,7 +321,6 @@ def test_approximate_search_respects_states_and_deletions(tmp_path):
     index.add(originals(900), unit(900))
     index.add(expansions(900, "r1"), unit(900, 1), remedy="r1")
     index.build_ann()
-    assert index.has_ann()
     index.add(expansions(400, "r2"), unit(400, 2), remedy="r2")  # not in the approximate index
     queries = unit(40, 3)
 
@@ -374,10 +333,9 @@ def test_approximate_search_respects_states_and_deletions(tmp_path):
         assert all(len(row) == len(set(row)) == 10 for row in near.doc_ids)
         return sum(shared) / 400
 
-    assert min(agreement(state) for state in ("original", "r1", None)) >= 0.99
-    assert index.search(unit(400, 2), 1, exact=False).view_ids == [
-        [f"d{i:03}#r2"] for i in range(400)
-    ]
+    assert index.has_ann() and min(agreement(state) for state in ("original", "r1", None)) >= 0.99
+    found = index.search(unit(400, 2), 1, exact=False).view_ids
+    assert found == [[f"d{i:03}#r2"] for i in range(400)]
     index.rollback("r1")
     index.delete_documents([f"d{i:03}" for i in range(100)])
     assert agreement(None) >= 0.99
@@ -389,6 +347,132 @@ def test_approximate_search_respects_states_and_deletions(tmp_path):
 def test_approximate_search_with_a_large_k_returns_all(index):
     index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
     near, exact = (index.search(unit(3, 4), 50, exact=exact) for exact in (False, True))
-    assert near.doc_ids == exact.doc_ids
-    assert near.view_ids == exact.view_ids
+    assert (near.doc_ids, near.view_ids) == (exact.doc_ids, exact.view_ids)
     assert np.allclose(near.scores, exact.scores, atol=1e-5)
+
+
+def deleting(index, id_):
+    """Start a thread that deletes a document with this handle, and leave it time to do so."""
+    thread = threading.Thread(target=lambda: index.delete_documents([id_]))
+    thread.start()
+    thread.join(1)
+    return thread
+
+
+def test_a_document_that_leaves_while_a_state_is_read_is_in_it_whole(index, monkeypatch):
+    ask, threads = index._query, []
+
+    def query(condition, columns):
+        if "vector" in columns:  # the ids have been read
+            threads.append(deleting(index, "d002"))
+        return ask(condition, columns)
+
+    monkeypatch.setattr(index, "_query", query)
+    snapshot = index.snapshot()
+    monkeypatch.undo()
+    threads[0].join(20)
+    assert snapshot.views == originals(20) and np.array_equal(snapshot.vectors, unit(20))
+    found = index.search(unit(20)[2:4], 1)
+    assert found.doc_ids[1] == ["d003"] and found.doc_ids[0] != ["d002"]
+    assert "d002" not in index.snapshot() and len(index) == 19
+
+
+def test_a_state_is_read_whole_though_a_remedy_leaves_it(index, monkeypatch):
+    index.add(expansions(5, "r1"), unit(5, 1), remedy="r1")
+    index.add(originals(1, start=20), unit(1, 2))
+    ask, threads = index._rows, []
+
+    def rows(condition, columns):
+        if "id" in columns:  # the condition has been made of the remedies that there are
+            threads.append(deleting(index, "d000"))
+        return ask(condition, columns)
+
+    monkeypatch.setattr(index, "_rows", rows)
+    assert index.rows("r1").num_rows == 25
+    monkeypatch.undo()
+    threads[0].join(20)
+    assert index.rows("r1").num_rows == 23
+
+
+@pytest.mark.parametrize("lacking", [True, False], ids=["vectors", "texts"])
+def test_rows_that_have_changed_since_are_no_documents(index, monkeypatch, lacking):
+    """As where other code moves the table of a handle on while a state is read."""
+    ask = index._query
+
+    def query(condition, columns):
+        own = ("vector" in columns) == lacking
+        return ask(f"id != 'd002' AND ({condition})" if own else condition, columns)
+
+    monkeypatch.setattr(index, "_query", query)
+    with pytest.raises(ArgusError, match="changed while it was read"):
+        index.snapshot()
+
+
+def test_threads_that_only_search_do_not_wait_for_each_other(index, monkeypatch):
+    index.snapshot()
+    both, search = threading.Barrier(2, timeout=20), Snapshot.search
+
+    def slowly(self, *rest):
+        both.wait()  # until another thread is here as well
+        return search(self, *rest)
+
+    monkeypatch.setattr(Snapshot, "search", slowly)
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(index.search(unit(20)[:1], 1).doc_ids))
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert found == [[["d000"]]] * 2
+
+
+def test_threads_that_search_while_another_writes_find_no_document_in_anothers_place(index):
+    errors, stops, vectors = [], threading.Event(), np.concatenate([unit(20), unit(40, 1)])
+
+    def searching():
+        try:
+            while not stops.is_set():
+                found = index.search(vectors[:40], 1)
+                for i, (ids, scores) in enumerate(zip(found.doc_ids, found.scores, strict=True)):
+                    if scores[0] > 0.99999 and ids != [f"d{i:03}"]:
+                        errors.append((i, ids))
+        except Exception as error:
+            errors.append(error)
+
+    searchers = [threading.Thread(target=searching) for _ in range(3)]
+    for thread in searchers:
+        thread.start()
+    try:
+        for i in range(5):
+            index.delete_documents([f"d{i:03}"])
+            index.add(originals(1, start=20 + i), vectors[20 + i : 21 + i])
+    finally:
+        stops.set()
+    for thread in searchers:
+        thread.join(30)
+    assert errors == []
+    fresh = ViewIndex.open(index.path)
+    assert index.search(vectors[:40], 3) == fresh.search(vectors[:40], 3)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            '{"main_topic": "Rhine", "information_need": "swim", "explanation": "warm", "x": 1}',
+            ViewScenario("Rhine", "swim", "warm"),
+        ),
+        *(
+            (source, ViewScenario("", "", "all of it"))
+            for source in (
+                *("", "{", "[]", "3", '{"main_topic": "x"}'),
+                '{"main_topic": "x", "information_need": "y", "explanation": 3}',
+            )
+        ),
+    ],
+)
+def test_the_scenario_of_a_view_is_read_from_its_source(source, expected):
+    assert matched_scenario(View("d#1", "d", "scenario", "all of it", source)) == expected

@@ -10,8 +10,8 @@ import pytest
 
 from argus.data.types import Document, Query
 from argus.errors import FingerprintMismatch, InputError
-from argus.indexes.correction import FILE, QueryCorrection
 from argus.indexes.job import build_index
+from argus.indexes.recipe import CORRECTION, QueryCorrection
 from argus.indexes.retriever import open_retriever
 from argus.retrievers.config import AskingConfig, check_store_settings
 from argus.retrievers.dense import parse_index
@@ -246,7 +246,7 @@ def corrections(folder, fingerprint="words"):
         (folder / name).mkdir(parents=True)
         u, w = rng.normal(size=(2, WordEncoder.dim, 2)).astype(np.float32)
         correction = QueryCorrection(u, w, 1.0, fingerprint)
-        correction.save(folder / name / FILE)
+        correction.save(folder / name / CORRECTION)
         yield correction
 
 
@@ -268,7 +268,7 @@ def test_answers_are_kept_by_correction(store, tmp_path):
     list(corrections(tmp_path))
     kept, counts = tmp_path / "answers.sqlite", []
     for name in (None, "one", "two", "one"):
-        config = AskingConfig(correction=name and tmp_path / name / FILE)
+        config = AskingConfig(correction=name and tmp_path / name / CORRECTION)
         with opened(
             store, documents=DOCUMENTS, encoder=WordEncoder(), config=config, cache=kept
         ) as source:
@@ -287,7 +287,7 @@ def test_a_correction_that_does_not_fit_is_told(store, index, tmp_path):
     with pytest.raises(InputError) as error:
         check_store_settings([str(index)], config)
     assert error.value.where == "--correction"
-    (tmp_path / "one" / FILE).write_bytes(b"broken")
+    (tmp_path / "one" / CORRECTION).write_bytes(b"broken")
     for where in ("one", "nowhere"):
         config = AskingConfig(correction=tmp_path / where)
         with (

@@ -14,7 +14,7 @@ import pytest
 
 from argus.data.types import Query
 from argus.errors import ArgusError, InputError
-from argus.indexes.correction import FILE, QueryCorrection
+from argus.indexes.recipe import CORRECTION, QueryCorrection
 from argus.retrievers import http as module
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.http import HttpRetriever, load_endpoint, presets
@@ -304,7 +304,7 @@ def test_a_vector_is_corrected_before_it_is_sent(server, tmp_path, minilm):
     u, w = rng.normal(size=(2, minilm.dim, 2)).astype(np.float32)
     correction = QueryCorrection(u, w, 1.0, minilm.fingerprint)
     (tmp_path / "adapt").mkdir()
-    correction.save(tmp_path / "adapt" / FILE)
+    correction.save(tmp_path / "adapt" / CORRECTION)
     config = AskingConfig(correction=tmp_path / "adapt", at_once=1)
     file = tmp_path / "engine.yaml"
     answer = "answer: {results: 'hits[]', id: id}\n"

@@ -1,5 +1,5 @@
 from argus.data.types import View
-from argus.indexes.sources import ViewScenario, matched_scenario
+from argus.indexes.views import ViewScenario, matched_scenario
 from argus.scenarios.profile import Component, Profiled, ProfileState, Scenario, ScenarioProfile
 from argus.scenarios.views import scenario_views
 

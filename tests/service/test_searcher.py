@@ -7,7 +7,7 @@ import time
 import pytest
 
 from argus.data.types import View
-from argus.indexes.answering import search_index
+from argus.indexes.retriever import search_index
 from argus.indexes.views import ViewIndex
 from argus.service import searcher as module
 from argus.service.searcher import IndexSource

@@ -11,8 +11,7 @@ import numpy as np
 from argus.data.types import FloatArray, Query, View
 from argus.encoders.protocol import unit_rows
 from argus.indexes.blend import Blend
-from argus.indexes.correction import FILE, QueryCorrection
-from argus.indexes.prescribed import DocumentNumbers
+from argus.indexes.recipe import CORRECTION, DocumentNumbers, QueryCorrection
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from tests.support.word_encoder import WordEncoder
@@ -74,7 +73,7 @@ def blended_index(
     DocumentNumbers(list(documents), rng.uniform(-0.1, 0.9, n).astype(np.float32)).save(home)
     if corrects:
         u, w = (rng.normal(size=(encoder.dim, 2)).astype(np.float32) for _ in range(2))
-        QueryCorrection(u, w, 0.1, encoder.fingerprint).save(home / FILE)
+        QueryCorrection(u, w, 0.1, encoder.fingerprint).save(home / CORRECTION)
     index.prescribe(REMEDY, blend=blend, corrects=corrects)
     return IndexRetriever(index, encoder)
 

@@ -142,8 +142,8 @@ def compact(
     """
     from datetime import timedelta
 
-    from argus.indexes.compact import KEPT
     from argus.indexes.job import compact_index
+    from argus.indexes.table import KEPT
 
     summary = compact_index(index, kept=timedelta(0) if now else KEPT)
     if json:

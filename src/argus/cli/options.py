@@ -23,7 +23,7 @@ from argus.data.fields import QrelsName
 from argus.devices import Device as Device
 from argus.errors import InputError
 from argus.hidden import LEAST_IN_FILES, without_known
-from argus.indexes.weighing import Weight as Weight
+from argus.indexes.blend import Weight as Weight
 from argus.remedies.config import Tau as Tau
 from argus.retrievers.config import NAMES, PANEL
 from argus.settings import Doc, Ge, Le, Option

@@ -43,8 +43,7 @@ def _check_corpus(corpus: NamedCorpus, columns: FieldNames | None) -> None:
 
 
 def _check_index(spec: str | Path, _columns: FieldNames | None) -> None:
-    from argus.indexes.header import read_header
-    from argus.indexes.spec import parse_index_spec
+    from argus.indexes.header import parse_index_spec, read_header
 
     read_header(parse_index_spec(spec).path)
 

@@ -81,9 +81,8 @@ class Source:
                 fix="Name a corpus, or an index whose documents are to get scenarios.",
                 where="--corpus",
             )
-        from argus.indexes.originals import originals
-        from argus.indexes.spec import index_folder
-        from argus.indexes.views import ViewIndex
+        from argus.indexes.header import index_folder
+        from argus.indexes.views import ViewIndex, originals
 
         return originals(ViewIndex.open(index_folder(self.index)))
 
@@ -166,7 +165,7 @@ def scenarios(
 
 def _number(weight: str | None) -> float | None:
     """Return λ; InputError unless it is a number from 0 to 1."""
-    from argus.indexes.weighing import check_weight
+    from argus.indexes.blend import check_weight
 
     if weight is None:
         return None

@@ -15,8 +15,8 @@ from argus.scenarios.qa.config import MAX_CHARS
 from argus.settings import TOP_K, Doc, Ge
 
 if TYPE_CHECKING:
-    from argus.indexes.sources import ViewScenario
-    from argus.indexes.summary import Hit, MatchedScenario
+    from argus.indexes.retriever import Hit, MatchedScenario
+    from argus.indexes.views import ViewScenario
     from argus.scenarios.context import ContextBlock
 
 SNIPPET = 160
@@ -47,7 +47,7 @@ def search(
     json: o.AsJson = False,
 ) -> None:
     """Show the documents that answer QUERY best, each with its own text."""
-    from argus.indexes.answering import search_index
+    from argus.indexes.retriever import search_index
 
     if explain and context:
         raise InputError(
@@ -113,7 +113,7 @@ def _context(hits: list[Hit], max_chars: int) -> ContextBlock:
 
 
 def _as_matched(scenario: MatchedScenario) -> ViewScenario:
-    from argus.indexes.sources import ViewScenario
+    from argus.indexes.views import ViewScenario
 
     return ViewScenario(
         scenario["main_topic"], scenario["information_need"], scenario["explanation"]

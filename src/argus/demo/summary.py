@@ -7,7 +7,7 @@ from pathlib import Path
 from typing_extensions import TypedDict
 
 from argus.data.tables import read_records
-from argus.indexes.summary import BuildSummary
+from argus.indexes.job import BuildSummary
 from argus.remedies.blend import BlendSummary
 from argus.remedies.diagnosis import DiagnosisSummary
 from argus.remedies.receipt import RemedySummary

@@ -51,8 +51,8 @@ from argus.evaluation.systems import (
     rankings,
     with_corpus,
 )
+from argus.indexes.header import parse_index_spec
 from argus.indexes.retriever import IndexRetriever
-from argus.indexes.spec import parse_index_spec
 from argus.jobs.workspace import Record, check_folder
 from argus.measures import top_k_changes
 from argus.retrievers.config import AskingConfig

@@ -48,8 +48,8 @@ from argus.evaluation.systems import (
     system_name,
     without_failed,
 )
+from argus.indexes.header import parse_index_spec
 from argus.indexes.retriever import IndexRetriever
-from argus.indexes.spec import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder
 from argus.measures import Evaluation, harmed_queries, is_implicit, rps_association

@@ -15,7 +15,7 @@ from argus.data.types import Document, Qrels, Query, Run
 from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.summary import MissingDocuments
-from argus.indexes.weighing import DENSE
+from argus.indexes.blend import DENSE
 
 if TYPE_CHECKING:
     from argus.encoders import EmbeddingStore, Encoder, EncoderConfig

@@ -25,7 +25,7 @@ from argus.explanation.evidence import (
 )
 from argus.indexes.blend import Blend
 from argus.indexes.fold import Layout, exact, pair_products
-from argus.indexes.hybrid import fuse_with_bm25, min_max
+from argus.indexes.fusion import fuse_with_bm25, min_max
 from argus.indexes.retriever import FUSED_DEPTH
 
 MAX_SENTENCE = 80
@@ -144,8 +144,8 @@ def _split_score(case: Case, doc_id: str, search: _Search, dense: dict[str, floa
         zero = np.zeros(1, np.int64)
         return float(exact(case.vector, snapshot.vectors, layout, zero, np.array([at]))[2][0])
 
-    plain = replace(layout, mixed=replace(layout.mixed, penalty=None))
-    alone = replace(plain, mixed=replace(plain.mixed, weight=1.0))
+    plain = replace(layout, penalty=None)
+    alone = replace(plain, sentence_weight=1.0)
     score, blended, own = map(score_by, (layout, plain, alone))
     parts: Evidence = {
         "id": doc_id,
@@ -160,7 +160,7 @@ def _split_score(case: Case, doc_id: str, search: _Search, dense: dict[str, floa
         share, scaled = search.share, min_max(dense).get(doc_id, 0.0)
         parts["vectors_scaled"] = round((1 - share) * scaled, 4)
         parts["bm25_adds"] = round(share * min_max(search.words).get(doc_id, 0.0), 4)
-    rows, is_sentence = np.array(snapshot.rows_of(doc_id)), layout.mixed.sentence
+    rows, is_sentence = np.array(snapshot.rows_of(doc_id)), layout.sentence
     rows = rows[is_sentence[rows]] if is_sentence is not None else rows[:0]
     if len(rows):
         scores = pair_products(case.vector, snapshot.vectors, np.zeros(len(rows), np.int64), rows)

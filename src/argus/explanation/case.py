@@ -14,11 +14,10 @@ from argus.data.types import FloatArray, View
 from argus.evaluation.parents import ParentFold, deeper
 from argus.explanation.evidence import QUERY, Place, ScoredView, Standing, bm25_place, place_in
 from argus.indexes.blend import SENTENCE
-from argus.indexes.fold import SCENARIO, exact, mix, mix_sentences, pair_products
-from argus.indexes.hybrid import FUSION, fuse_with_bm25
+from argus.indexes.fold import ORIGINAL, SCENARIO, exact, mix, mix_sentences, pair_products
+from argus.indexes.fusion import FUSION, fuse_with_bm25
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
-from argus.indexes.views import ORIGINAL
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ class Case:
 
     def penalty(self, doc_id: str) -> float:
         """Return the hubness penalty that a blend subtracts from a document's score."""
-        penalty = self.snapshot.layout(self.weight).mixed.penalty
+        penalty = self.snapshot.layout(self.weight).penalty
         return 0.0 if penalty is None else float(penalty[self.snapshot.positions([doc_id])[0]])
 
     def fold_views(self, doc_id: str, scored: Iterable[tuple[str, float]]) -> float:
@@ -149,7 +148,7 @@ class Case:
             side = kind if kind in best else ORIGINAL
             best[side] = max(best[side], score)
         own, sentence, scenario = (np.array(best[kind]) for kind in (ORIGINAL, SENTENCE, SCENARIO))
-        blended = mix_sentences(own, sentence, self.snapshot.layout(self.weight).mixed.weight)
+        blended = mix_sentences(own, sentence, self.snapshot.layout(self.weight).sentence_weight)
         return float(mix(blended, scenario, self.weight)) - self.penalty(doc_id)
 
     def scores_of(self, vectors: FloatArray) -> npt.NDArray[np.float64]:

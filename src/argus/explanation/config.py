@@ -8,7 +8,7 @@ from typing import Annotated
 
 from argus.corpora import CorpusName, NamedCorpus
 from argus.data.fields import FieldNames, ParentField
-from argus.indexes.weighing import Weight
+from argus.indexes.blend import Weight
 from argus.remedies.config import TAU
 from argus.settings import Doc, Ge, Interval, Seed, check_settings
 

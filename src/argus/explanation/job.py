@@ -40,9 +40,9 @@ from argus.explanation.evidence import (
     quoted,
 )
 from argus.explanation.stored import check_presence, check_vector, check_window
+from argus.indexes.header import IndexSpec
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot, check_k
-from argus.indexes.spec import IndexSpec
 from argus.indexes.words import check_query, words
 from argus.knowledge.gazetteer import CapitalisedNames, Gazetteer
 from argus.progress import announce, progress

@@ -71,7 +71,7 @@ from argus.explanation.matches import (
     read_keys,
 )
 from argus.explanation.stored import judge_unread, read_whole, split_at_window
-from argus.indexes.hybrid import FUSION, fuse_with_bm25
+from argus.indexes.fusion import FUSION, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.retriever import FUSED_DEPTH
 from argus.indexes.snapshot import check_k

@@ -30,7 +30,7 @@ from argus.explanation.evidence import (
     Standing,
     near_ids,
 )
-from argus.indexes.views import ORIGINAL
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.words import query_words, words
 
 if TYPE_CHECKING:

@@ -1,31 +1,66 @@
-"""A blend: how a search mixes what a document's own vector, its sentences and its words say.
+"""Settings of a search: the weight λ, the blend of vectors, sentences and words, and remedies' own.
 
-Each document has views of its title and one sentence each. With s the best score of its other
-views, a document scores
+Each document has a view of its own text, and perhaps a view per sentence and per scenario. Let s be
+the best score of its other views. A blend scores a document
 
-    v(q, d) = λ·s(q, d) + (1 - λ)·max(s(q, d), best sentence) - β·r(d),
+    v(q, d) = λ·s(q, d) + (1 - λ)·max(s(q, d), best sentence) - β·r(d).
 
-where r(d), its hubness, is the mean of the ten highest cosines between d and sentences of other
-documents: what comes up whatever is asked for is taken down. BM25 is mixed in by weighted min-max
-(`argus.indexes.hybrid`). Scenarios are weighed against v less its last term, as SPIKE's eq. 3
-weighs them against s.
+r(d), its hubness, is the mean of the ten highest cosines between d and sentences of other
+documents. It lowers documents that come up for every question. BM25 is mixed in by weighted min-max
+(`argus.indexes.fusion`). Scenarios are weighed against v without its last term, as equation 3 of
+SPIKE weighs them against s.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NotRequired
 
+from typing_extensions import TypedDict
+
+from argus.data.reading import record_of
+from argus.errors import InputError
 from argus.settings import Doc, Ge, Le, Lt, Option, check_settings
 
 SENTENCE = "sentence"
-"""Kind of the views that a blend mixes in; without a blend they count for nothing."""
+"""Kind of the views that a blend mixes in. Without a blend they are not searched."""
 BLEND = "blend"
+RELEVANCE_WEIGHT = 0.7
+"""λ, the weight of the document's own score (SPIKE §4.1)."""
+DOCUMENTS_ALONE = 1.0
+"""λ at which scenarios count for nothing."""
+DENSE = "dense"
+"""In place of a fusion: search by vectors only, whatever the index says."""
+REMEDIES = "remedies"
+"""Folder of an index that holds, by remedy, its record and the numbers of its recipe."""
+Weight = Annotated[
+    float | None,
+    Ge(0),
+    Le(1),
+    Doc(
+        "What a document's own score counts against its scenarios'; default: as the index says, "
+        f"else {RELEVANCE_WEIGHT}."
+    ),
+    Option(("--lambda",)),
+]
+"""λ as every config declares it."""
+
+
+def check_weight(weight: float) -> float:
+    """Return λ. Raises InputError unless it is from 0 to 1."""
+    if not 0 <= weight <= 1:
+        raise InputError(
+            f"λ = {weight}",
+            expected="a number from 0 (scenarios alone) to 1 (documents alone)",
+            fix=f"Leave it out for {RELEVANCE_WEIGHT}.",
+            where="--lambda",
+        )
+    return weight
 
 
 @dataclass(frozen=True, kw_only=True)
 class Blend:
-    """How much each part counts. A part that is off adds and costs nothing."""
+    """Weights of the parts of a blend. A part that is off adds and costs nothing."""
 
     weight: Annotated[
         float,
@@ -66,5 +101,72 @@ class Blend:
 
     @property
     def per_document(self) -> bool:
-        """Whether documents have numbers of their own."""
+        """Whether documents have numbers of their own: hubness, or smoothed vectors."""
         return self.hubs > 0 or self.smoothing > 0
+
+
+class BlendRecord(TypedDict):
+    """The fields of a `Blend`.
+
+    weight: weight λ of a document's own vector against its best sentence.
+    hubs: how much of a document's hubness is taken off its score; 0: nothing.
+    bm25: what BM25 counts against the vectors; 0: nothing.
+    smoothing: how much of its nearest documents is added to a document; 0: nothing.
+    """
+
+    weight: float
+    hubs: float
+    bm25: float
+    smoothing: float
+
+
+class RecipeRecord(TypedDict):
+    """A recipe in index.json."""
+
+    remedy: str
+    added: int
+    blend: NotRequired[BlendRecord]
+    corrects: NotRequired[bool]
+    weight: NotRequired[float]
+    relied_on: NotRequired[list[str]]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Search settings that one remedy adds to an index.
+
+    Their numbers lie in `remedies/ID/` (`argus.indexes.recipe`). added: number of the state from
+    which on they count. corrects: whether queries are corrected. weight: λ of documents against
+    their scenarios, None to leave it. relied_on: remedies that hold sentences of the blend.
+    """
+
+    remedy: str
+    added: int
+    blend: Blend | None = None
+    corrects: bool = False
+    weight: float | None = None
+    relied_on: tuple[str, ...] = ()
+
+    def record(self) -> RecipeRecord:
+        """Return the recipe as it stands in index.json."""
+        record: RecipeRecord = {"remedy": self.remedy, "added": self.added}
+        if self.blend is not None:
+            record["blend"] = record_of(BlendRecord, self.blend)
+        if self.corrects:
+            record["corrects"] = True
+        if self.weight is not None:
+            record["weight"] = self.weight
+        if self.relied_on:
+            record["relied_on"] = list(self.relied_on)
+        return record
+
+    @classmethod
+    def of(cls, record: RecipeRecord) -> Recipe:
+        """Return the recipe of a record. Raises InputError for a weight out of range."""
+        blend, weight = record.get("blend"), record.get("weight")
+        return cls(
+            record["remedy"], record["added"],
+            None if blend is None else Blend(**blend), record.get("corrects", False),
+            None if weight is None else check_weight(weight),
+            tuple(record.get("relied_on", ())),
+        )  # fmt: skip

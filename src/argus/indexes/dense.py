@@ -1,21 +1,20 @@
-"""Exact search: blocked scores of all documents, whatever their rows are, ties broken by row."""
+"""Rank documents by exact score, whatever their rows are, with ties broken by row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from argus.data.types import FloatArray, IntArray
-from argus.encoders.rows import Rows, SparseRows, TokenRows
-from argus.encoders.scoring import Scoring, scoring_of, widened
-from argus.indexes.groups import Groups, KnownItems, RowLists, group_ranks
+from argus.encoders.rows import Places, Rows, SparseRows, TokenRows, starts_of
+from argus.encoders.scoring import Float64Array, Scoring, scoring_of, widened
 
 Documents = Rows | Scoring[Any]
-"""What is searched; who searches it several times makes a `Scoring` of it once."""
+"""Rows to search. To search them several times, make a `Scoring` of them once."""
 
 BLOCK_BYTES = 256 << 20
 
@@ -30,16 +29,123 @@ class TopK:
 
 @dataclass(frozen=True)
 class KnownItemRanks:
-    """Search for one known document per query."""
+    """Results of a search for one known document per query, arrays of shape (n_queries,).
+
+    rank: 1-based rank of the target among all documents. above: documents that score strictly
+    higher, rank - 1 where nothing ties. top: the results, the target included where it ranks high
+    enough. group_rank: 1-based rank of the target's group among groups, where there are any.
+    """
 
     rank: IntArray
-    """1-based rank of the target among all documents, shape (n_queries,)."""
     above: IntArray
-    """Documents that score strictly higher, shape (n_queries,): rank - 1 where nothing ties."""
     top: TopK
-    """What was returned, the target included where it ranks high enough."""
     group_rank: IntArray | None = None
-    """1-based rank of the target's group among groups, where there are any, shape (n_queries,)."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of rows that stand in for each other, such as chunks of one document.
+
+    of: (n,), the group of each row: 0 to n_groups - 1, each with a row.
+    """
+
+    of: IntArray
+
+    @cached_property
+    def order(self) -> IntArray:
+        """The rows, group by group."""
+        return np.argsort(self.of, kind="stable")
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Start of each group in `order`, and the end of the last one, (n_groups + 1,)."""
+        return starts_of(np.bincount(self.of))
+
+    @cached_property
+    def _are_contiguous(self) -> bool:
+        return bool((np.diff(self.of) >= 0).all())
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def rows(self, group: int) -> IntArray:
+        """Return the rows of a group."""
+        return self.order[self.starts[group] : self.starts[group + 1]]
+
+    def fold(self, scores: FloatArray) -> FloatArray:
+        """Return the best score of each group, (n_queries, n_groups). scores: (n_queries, n)."""
+        ordered = scores if self._are_contiguous else scores[:, self.order]
+        folded: FloatArray = np.maximum.reduceat(ordered, self.starts[:-1], axis=1)
+        return folded
+
+    def ranks(
+        self,
+        scores: FloatArray,
+        queries: Rows,
+        targets: IntArray,
+        own: Float64Array,
+        scoring: Scoring[Any],
+    ) -> IntArray:
+        """Return the 1-based rank of each target's group among the groups, by their best rows.
+
+        scores: (n_queries, n), the targets' own among them, minus infinity for rows that do not
+        count. own: the targets' exact scores. Groups within the rounding bound of the target's are
+        compared with it again in float64; ties break by group.
+        """
+        folded, of_target = self.fold(scores), self.of[targets]
+        best = folded[np.arange(len(scores)), of_target][:, None]
+        bound = 2 * scoring.bound(queries)  # either side may be off
+        ranks = 1 + (folded > best + bound).sum(axis=1)
+        near = np.abs(folded - best) <= bound  # the target's own, too
+        for row in np.flatnonzero(near.sum(axis=1) > 1).tolist():
+            rivals, target = np.flatnonzero(near[row]), of_target[row]
+            places, starts = _ranges(self.starts, rivals)
+            members = self.order[places]
+            floors = np.repeat(folded[row, rivals] - bound, np.diff(starts))
+            close = scores[row, members] >= floors  # no other can be the best of its group
+            exact = np.full(len(members), -np.inf)
+            exact[close] = scoring.against(queries[row : row + 1], members[close])
+            exact[members == targets[row]] = own[row]
+            bests = np.maximum.reduceat(exact, starts[:-1])
+            reached = bests[rivals == target]
+            ranks[row] += ((bests > reached) | ((bests == reached) & (rivals < target))).sum()
+        return np.asarray(ranks, np.int64)
+
+
+@dataclass(frozen=True)
+class RowLists:
+    """Lists of rows of an index, and the list of each query; queries may share one.
+
+    of: (n_queries,), the list of each. The rows of list j are `rows[starts[j]:starts[j + 1]]`.
+    """
+
+    of: IntArray
+    starts: IntArray
+    rows: IntArray
+
+    @classmethod
+    def of_queries(cls, of: IntArray, lists: Sequence[Sequence[int]]) -> RowLists:
+        """Return lists as arrays. of: the list of each query."""
+        starts = starts_of(np.array([len(one) for one in lists], np.int64))
+        return cls(of, starts, np.array([row for one in lists for row in one], np.int64))
+
+    def part(self, queries: Places) -> RowLists:
+        """Return the lists of some queries, and no others."""
+        used, of = np.unique(self.of[queries], return_inverse=True)
+        places, starts = _ranges(self.starts, used)
+        return RowLists(of.reshape(-1), starts, self.rows[places])
+
+    def of_query(self, query: int) -> IntArray:
+        """Return the rows of one query's list."""
+        own = self.of[query]
+        return self.rows[self.starts[own] : self.starts[own + 1]]
+
+
+def _ranges(starts: IntArray, parts: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the places of some parts, one after the other, and where those of each begin."""
+    counts = starts[parts + 1] - starts[parts]
+    new = starts_of(counts)
+    return np.arange(new[-1]) + np.repeat(starts[parts] - new[:-1], counts), new
 
 
 def search(queries: Rows, documents: Documents, k: int) -> TopK:
@@ -51,9 +157,7 @@ def search(queries: Rows, documents: Documents, k: int) -> TopK:
     """
     queries, scoring = widened(queries), _scoring(documents)
     parts = [_best(scores, k) for _, scores in _score_blocks(queries, scoring)]
-    return TopK(
-        np.concatenate([rows for rows, _ in parts]), np.concatenate([scores for _, scores in parts])
-    )
+    return _joined(parts)
 
 
 def known_item_search(
@@ -68,7 +172,7 @@ def known_item_search(
 ) -> KnownItemRanks:
     """Search for document `targets[i]` with query i; return its rank and the top k.
 
-    target_vectors: n_queries rows, what stands in for the target's own in query i (a document
+    target_vectors: n_queries rows that stand in for the target's own in query i (a document
     without the sentence that asks for it); rows equal to the target's change nothing.
     Float32 products round, so documents within the rounding bound of the target are compared with
     it again in float64: equal vectors tie whatever block they fall in.
@@ -82,34 +186,35 @@ def known_item_search(
         target = targets[block]
         stand_in = scoring.documents[target] if target_vectors is None else target_vectors[block]
         own = scoring.pairs(queries[block], stand_in)  # in float64, however many bits they have
-        scores[np.arange(len(target)), target] = own
+        each = np.arange(len(target))
+        scores[each, target] = own
         rank, above = _ranks(scores, own, target, queries[block], scoring)
         ranks.append(rank)
         aboves.append(above)
         tops.append(_best(scores, k))
         if groups is not None:
-            known = KnownItems(queries[block], target, own)
             if hidden is not None:
-                for i in range(len(target)):
+                for i in each.tolist():
                     scores[i, hidden.of_query(block.start + i)] = -np.inf
-                scores[np.arange(len(target)), target] = own
-            of_groups.append(group_ranks(scores, known, scoring, groups))
+                scores[each, target] = own
+            of_groups.append(groups.ranks(scores, queries[block], target, own, scoring))
     return KnownItemRanks(
         np.concatenate(ranks).astype(np.int64),
         np.concatenate(aboves).astype(np.int64),
-        TopK(np.concatenate([r for r, _ in tops]), np.concatenate([s for _, s in tops])),
+        _joined(tops),
         np.concatenate(of_groups) if of_groups else None,
     )
 
 
+def queries_per_block(n_documents: int) -> int:
+    """Return the number of queries that are searched at once; float32 products depend on it."""
+    return max(1, BLOCK_BYTES // (4 * n_documents))
+
+
 def _ranks(
-    scores: FloatArray,
-    own: npt.NDArray[np.float64],
-    target: IntArray,
-    queries: Rows,
-    scoring: Scoring[Any],
+    scores: FloatArray, own: Float64Array, target: IntArray, queries: Rows, scoring: Scoring[Any]
 ) -> tuple[IntArray, IntArray]:
-    """Return 1-based ranks, ties by row, and counts of what is strictly higher.
+    """Return 1-based ranks, ties by row, and counts of documents that score strictly higher.
 
     Near-ties are decided in float64.
     """
@@ -125,11 +230,6 @@ def _ranks(
         above[row] += int(higher.sum())
         ranks[row] += int((higher | ((exact == own[row]) & (rivals < target[row]))).sum())
     return np.asarray(ranks, np.int64), np.asarray(above, np.int64)
-
-
-def queries_per_block(n_documents: int) -> int:
-    """Return how many queries are searched with at once; float32 products depend on it."""
-    return max(1, BLOCK_BYTES // (4 * n_documents))
 
 
 def _scoring(documents: Documents) -> Scoring[Any]:
@@ -163,3 +263,7 @@ def _best(scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
     values = np.take_along_axis(scores, columns, axis=1)
     order = np.argsort(-values, axis=1, kind="stable")  # columns ascend, so ties keep row order
     return np.take_along_axis(columns, order, axis=1), np.take_along_axis(values, order, axis=1)
+
+
+def _joined(parts: Sequence[tuple[IntArray, FloatArray]]) -> TopK:
+    return TopK(np.concatenate([r for r, _ in parts]), np.concatenate([s for _, s in parts]))

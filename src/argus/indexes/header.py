@@ -1,4 +1,4 @@
-"""`index.json`: what an index folder says of itself before any vector is read."""
+"""Name an index and read its `index.json`, without loading a vector."""
 
 from __future__ import annotations
 
@@ -6,20 +6,72 @@ import json
 import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NotRequired
+from typing import TYPE_CHECKING, NotRequired, cast
+from urllib.parse import urlsplit, urlunsplit
 
 from typing_extensions import TypedDict
 
 from argus.data.reading import read_own, read_record
 from argus.data.writing import write_whole
-from argus.encoders.config import COSINE
+from argus.encoders.config import COSINE, EncoderConfig, as_config
 from argus.encoders.pooling import TokenPooling
-from argus.errors import FingerprintMismatch, InputError, Location
-from argus.indexes.recipes import Recipe, RecipeRecord
+from argus.errors import FingerprintMismatch, InputError, Location, unnamed
+from argus.indexes.blend import Recipe, RecipeRecord
+
+if TYPE_CHECKING:
+    from argus.encoders.protocol import Encoder
 
 FILE = "index.json"
 FORMAT = 1
 FIELDS = ("id", "doc_id", "kind", "text", "source", "remedy", "added", "vector")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSpec:
+    """An index as it is named on the command line: `PATH`, or `PATH@STATE`.
+
+    States: `original` (no remedy), `REMEDY_ID` (right after it), `before:REMEDY_ID` (right before).
+    """
+
+    path: Path
+    as_of: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}@{self.as_of}" if self.as_of else str(self.path)
+
+
+def parse_index_spec(text: str | Path | IndexSpec) -> IndexSpec:
+    """Return path and state. A path that exists as it stands, '@' and all, is that path.
+
+    Raises InputError for an empty text, which names no folder, and for half of a state.
+    """
+    if isinstance(text, IndexSpec):
+        return text
+    path, at, as_of = str(text).rpartition("@")
+    if text == "":
+        raise unnamed("the name of an index is empty")
+    if not at or Path(text).exists():
+        return IndexSpec(Path(text))
+    if not path or not as_of:
+        raise InputError(
+            f"index {str(text)!r}",
+            expected="PATH, PATH@original, PATH@REMEDY_ID or PATH@before:REMEDY_ID",
+            fix="Leave '@' out to search the index as it is now.",
+        )
+    return IndexSpec(Path(path), as_of)
+
+
+def index_folder(text: str | Path) -> Path:
+    """Return the folder of an index to change. Raises InputError where a state is named."""
+    spec = parse_index_spec(text)
+    if spec.as_of is None:
+        return spec.path
+    raise InputError(
+        f"names the state {spec.as_of!r} of an index",
+        expected="the folder alone: an index is changed as it is now, with all its states",
+        fix=f"Give {spec.path}; states can be searched and compared.",
+        where=str(text),
+    )
 
 
 class EncoderSettings(TypedDict, total=False):
@@ -42,6 +94,26 @@ class EncoderSettings(TypedDict, total=False):
     concurrency: int
 
 
+def describe_encoder(encoder: Encoder | EncoderConfig | str) -> EncoderSettings:
+    """Return the settings from which a later command loads the encoder again.
+
+    They name no device (another machine has others), and no user, password or query of an address.
+    An encoder object has no settings: whoever opens the index must pass it again.
+    """
+    config = as_config(encoder)
+    if not isinstance(config, EncoderConfig):
+        return {}
+    address = urlsplit(config.base_url)
+    host = address.netloc.rpartition("@")[2]
+    base_url = urlunsplit((address.scheme, host, address.path, "", ""))
+    given = ("query_prompt", "document_prompt", "token_pooling", "revision", "trust_remote_code")
+    names = [name for name in given if getattr(config, name) not in (None, False)]
+    names += ["model", "precision", "device", "base_url", "api_key_env"]
+    names += ["batch_size", "concurrency"]
+    settings = {name: getattr(config, name) for name in names}
+    return cast(EncoderSettings, settings | {"device": None, "base_url": base_url})
+
+
 class VectorsFileRecord(TypedDict):
     """What index.json says of a `VectorsFile`.
 
@@ -57,6 +129,23 @@ class VectorsFileRecord(TypedDict):
     least: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class VectorsFile:
+    """The file an index was built from instead of embedding, and its agreement with the encoder.
+
+    encoder: fingerprint of the encoder that was named for queries. agreement, least: median and
+    least cosine between the file's vectors and that encoder's, over the texts compared.
+    """
+
+    sha256: str
+    encoder: str
+    agreement: float
+    least: float
+
+    def __str__(self) -> str:
+        return f"cosine between them: median {self.agreement:.2f}, least {self.least:.2f}"
+
+
 class CorpusFields(TypedDict):
     """Where the records of the corpus hold ids and texts: what serves the index reads them there.
 
@@ -68,44 +157,27 @@ class CorpusFields(TypedDict):
 
 
 class HeaderRecord(TypedDict):
-    """What index.json holds. `vectors` is missing in indexes of before there were any."""
+    """The content of index.json. Values at their default may be missing."""
 
     fingerprint: str
     dim: int
     encoder: EncoderSettings
     format: int
     fields: list[str]
-    vectors: NotRequired[VectorsFileRecord | None]
+    vectors: VectorsFileRecord | None
     similarity: NotRequired[str]
-    """Where it is not the cosine."""
-    recipes: NotRequired[list[RecipeRecord]]
-    """Where remedies changed how it is searched."""
     corpus_fields: NotRequired[CorpusFields]
     made: NotRequired[str]
-    """Missing in indexes of before there was any."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class VectorsFile:
-    """The file from which an index was built instead of embedding, and how it was judged."""
-
-    sha256: str
-    encoder: str
-    """Fingerprint of the encoder that was named for queries."""
-    agreement: float
-    """Median cosine between the file's vectors and that encoder's, over the texts compared."""
-    least: float
-    """The least of those cosines."""
+    recipes: NotRequired[list[RecipeRecord]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexHeader:
-    """Which encoder made the vectors, and how a later command loads it again.
+    """The encoder of an index, the origin of its vectors, and how it is searched.
 
-    vectors: None where that encoder embedded the documents. similarity: how it compares them.
-    recipes: what remedies say of the search, in the order in which they came. corpus_fields: of
-    the corpus that it was built from; None of documents of a program. made: tells the index from
-    another that was made at its path before or after it; "" in older ones.
+    vectors: None where the encoder embedded the documents. similarity: how it compares vectors.
+    corpus_fields: None for documents that came from a program. made: a random id, which tells the
+    index from others that were made at its path. recipes: search settings of remedies, in order.
     """
 
     fingerprint: str
@@ -115,9 +187,9 @@ class IndexHeader:
     fields: tuple[str, ...] = FIELDS
     vectors: VectorsFile | None = None
     similarity: str = COSINE
-    recipes: tuple[Recipe, ...] = ()
     corpus_fields: CorpusFields | None = None
     made: str = ""
+    recipes: tuple[Recipe, ...] = ()
 
     @property
     def unit(self) -> bool:
@@ -126,7 +198,7 @@ class IndexHeader:
 
     @property
     def foreign(self) -> VectorsFile | None:
-        """The file of the vectors where they are not what the named encoder makes; else None."""
+        """The file of the vectors where the named encoder does not make them; else None."""
         file = self.vectors
         return file if file is not None and file.encoder != self.fingerprint else None
 
@@ -138,8 +210,8 @@ class IndexHeader:
     def check_fingerprint(self, fingerprint: str | None, where: Path) -> None:
         """Refuse to put vectors of an encoder beside those of the index; None passes.
 
-        Raises InputError where the index has vectors that no encoder known here made, and
-        FingerprintMismatch where it is of another encoder.
+        Raises InputError where no encoder known here made the vectors of the index, and
+        FingerprintMismatch where another one did.
         """
         if fingerprint is None or fingerprint == self.fingerprint:
             return
@@ -147,7 +219,7 @@ class IndexHeader:
             raise FingerprintMismatch(where, stored=self.fingerprint, given=fingerprint)
         raise InputError(
             f"holds vectors of your own, which are not those of {self.foreign.encoder} "
-            f"({cosines(self.foreign)})",
+            f"({self.foreign})",
             expected="vectors of one encoder: two are never mixed",
             fix="Build an index without --vectors, or with --encoder naming what made them; more "
             "vectors of the same origin are added with `argus index add --vectors`.",
@@ -160,33 +232,42 @@ class IndexHeader:
             raise FingerprintMismatch(where, stored=self.asked_with, given=fingerprint)
 
 
-def cosines(file: VectorsFile) -> str:
-    """Return how well a file's vectors agree with the encoder, in words."""
-    return f"cosine between them: median {file.agreement:.2f}, least {file.least:.2f}"
-
-
 def write_header(path: Path, header: IndexHeader) -> None:
     """Write `path/index.json`, whole or not at all."""
-    content = asdict(header)
-    if header.unit:
-        del content["similarity"]
-    for name in ("corpus_fields", "made"):
-        if not content[name]:
-            del content[name]
-    del content["recipes"]
-    if header.recipes:
-        content["recipes"] = [recipe.record() for recipe in header.recipes]
-    write_whole(path / FILE, json.dumps(content, indent=2) + "\n")
+    content = asdict(header) | {"recipes": [recipe.record() for recipe in header.recipes]}
+    defaults = {"similarity": COSINE, "corpus_fields": None, "made": "", "recipes": []}
+    stored = {n: v for n, v in content.items() if n not in defaults or v != defaults[n]}
+    write_whole(path / FILE, json.dumps(stored, indent=2) + "\n")
 
 
 def read_header(path: Path) -> IndexHeader:
     """Read `path/index.json`.
 
-    Raises InputError when the folder is missing or no index, when the file is damaged, and when a
-    later version of Argus wrote it.
+    Raises InputError when the folder is missing or no index, when the file is damaged, and when
+    another version of Argus wrote it.
     """
-    file = _find(path)
-    header = _header(_read(file), file)
+    file = path / FILE
+    if not path.is_dir():
+        raise InputError(
+            "is a file" if path.exists() else "no such folder",
+            expected="an index folder",
+            fix="Make one with `argus index build`.",
+            where=path,
+        )
+    if not file.is_file():
+        raise InputError(
+            f"is not an index: it holds no {FILE}",
+            expected="a folder that `argus index build` wrote to its end",
+            fix="Check the path; a build that was stopped goes on when its command is run again.",
+            where=path,
+        )
+    try:
+        record = read_record(HeaderRecord, json.loads(read_own(file)), where=file)
+    except InputError as error:
+        raise _damaged(error.got, error.where or file) from error
+    except (ValueError, RecursionError) as error:
+        raise _damaged(str(error), file) from error
+    header = _header(record, file)
     if header.format != FORMAT or header.fields != FIELDS:
         raise InputError(
             f"index format {header.format} with the fields {', '.join(header.fields)}",
@@ -197,72 +278,33 @@ def read_header(path: Path) -> IndexHeader:
     return header
 
 
-def _find(path: Path) -> Path:
-    if not path.is_dir():
-        raise InputError(
-            "is a file" if path.exists() else "no such folder",
-            expected="an index folder",
-            fix="Make one with `argus index build`.",
-            where=path,
-        )
-    file = path / FILE
-    if not file.is_file():
-        raise InputError(
-            f"is not an index: it holds no {FILE}",
-            expected="a folder that `argus index build` wrote to its end",
-            fix="Check the path; a build that was stopped goes on when its command is run again.",
-            where=path,
-        )
-    return file
-
-
-def _read(file: Path) -> HeaderRecord:
-    """Return what the file holds; InputError, with the field, for what Argus never wrote."""
-    try:
-        content = json.loads(read_own(file))
-        return read_record(HeaderRecord, content, where=file)
-    except InputError as error:
-        raise _damaged(error.got, error.where or file) from error
-    except (ValueError, RecursionError) as error:
-        raise _damaged(str(error), file) from error
-
-
 def _header(record: HeaderRecord, file: Path) -> IndexHeader:
-    """Return the header; InputError for values that no index has. Numbers may stand in quotes."""
-    vectors = record.get("vectors")
-    header = IndexHeader(
-        fingerprint=_text(record["fingerprint"], Location(file, field="fingerprint")),
-        dim=int(record["dim"]),
+    """Return the header of a record. Raises InputError for values that no index has."""
+    vectors = None
+    if (of := record["vectors"]) is not None:
+        vectors = VectorsFile(**{n: of[n] for n in VectorsFileRecord.__annotations__})  # type: ignore[literal-required]
+        if not (math.isfinite(vectors.agreement) and math.isfinite(vectors.least)):
+            raise _damaged("a cosine that is no number", Location(file, field="vectors"))
+    texts = {"fingerprint": record["fingerprint"]}
+    if vectors is not None:
+        texts |= {"vectors.sha256": vectors.sha256, "vectors.encoder": vectors.encoder}
+    for name, text in texts.items():
+        if not text:
+            raise _damaged(f"{name} is {text!r}", Location(file, field=name))
+    if record["dim"] < 1:
+        raise _damaged(f"dim is {record['dim']}", Location(file, field="dim"))
+    return IndexHeader(
+        fingerprint=record["fingerprint"],
+        dim=record["dim"],
         encoder=record["encoder"],
-        format=int(record["format"]),
+        format=record["format"],
         fields=tuple(record["fields"]),
-        vectors=None if vectors is None else _vectors_file(vectors, file),
+        vectors=vectors,
         similarity=record.get("similarity", COSINE),
-        recipes=tuple(map(Recipe.of, record.get("recipes", ()))),
         corpus_fields=record.get("corpus_fields"),
         made=record.get("made", ""),
+        recipes=tuple(map(Recipe.of, record.get("recipes", ()))),
     )
-    if header.dim < 1:
-        raise _damaged(f"dim is {header.dim}", Location(file, field="dim"))
-    return header
-
-
-def _vectors_file(record: VectorsFileRecord, file: Path) -> VectorsFile:
-    vectors = VectorsFile(
-        sha256=_text(record["sha256"], Location(file, field="vectors.sha256")),
-        encoder=_text(record["encoder"], Location(file, field="vectors.encoder")),
-        agreement=float(record["agreement"]),
-        least=float(record["least"]),
-    )
-    if not (math.isfinite(vectors.agreement) and math.isfinite(vectors.least)):
-        raise _damaged("a cosine that is no number", Location(file, field="vectors"))
-    return vectors
-
-
-def _text(value: str, where: Location) -> str:
-    if not value:
-        raise _damaged(f"{where.field} is {value!r}", where)
-    return value
 
 
 def _damaged(problem: str, where: Location | Path | str) -> InputError:

@@ -1,4 +1,4 @@
-"""Indexes on disk: build one from a corpus, add documents, delete documents."""
+"""Build an index from a corpus, add and delete documents, free its disk space."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, NotRequired, TypeVar, final
+
+from typing_extensions import TypedDict
 
 from argus.corpora import Corpus
 from argus.corpora.opening import CorpusSource, open_corpus
-from argus.corpora.stored import StoredCorpus
+from argus.corpora.stored import OfStore
 from argus.data.documents import listed
 from argus.data.fields import FieldNames
 from argus.data.folders import ArtifactFolder
+from argus.data.reading import read_record
 from argus.data.storage import bytes_in
 from argus.data.types import Document, FloatArray, View
 from argus.data.writing import one_writer
@@ -31,59 +34,203 @@ from argus.encoders.protocol import similarity_of
 from argus.encoders.store import EMBEDDINGS, store_of
 from argus.engine import Engine, EngineConfig
 from argus.errors import InputError
-from argus.indexes.compact import KEPT
-from argus.indexes.deletion import delete_views, end_deletion
-from argus.indexes.described import describe_encoder
-from argus.indexes.header import FILE, CorpusFields, IndexHeader
-from argus.indexes.known import known_documents
-from argus.indexes.origin import check_encoder, check_space, open_or_create, refuse_state
-from argus.indexes.own_vectors import OwnVectors, own_vectors, vectors_of_store
-from argus.indexes.retriever import encoder_of
-from argus.indexes.saved_words import FOLDER, remove_words
-from argus.indexes.spec import index_folder
-from argus.indexes.summary import (
-    BuildCounts,
-    BuildSummary,
-    CompactSummary,
-    DeleteCounts,
-    DeleteSummary,
-    IndexState,
-    headline,
+from argus.indexes.blend import REMEDIES
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.header import (
+    FILE,
+    CorpusFields,
+    IndexHeader,
+    describe_encoder,
+    index_folder,
+    parse_index_spec,
 )
-from argus.indexes.table import NAME, remove_half_written
-from argus.indexes.views import ORIGINAL, ViewIndex
+from argus.indexes.lexical import FOLDER, remove_words
+from argus.indexes.own_vectors import (
+    OwnVectors,
+    OwnVectorsNotes,
+    check_space,
+    known_documents,
+    open_or_create,
+    own_vectors,
+    vectors_of_store,
+)
+from argus.indexes.retriever import encoder_of
+from argus.indexes.table import KEPT, NAME, remove_half_written
+from argus.indexes.views import RemedyInIndex, ViewIndex
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, corpus_for, open_encoder, require_some, take_stored
 
 BATCH_VIEWS = 4096
-OWN_NAMES = (FILE, f"{NAME}.lance", "remedies", FOLDER)
-"""What an index is made of, in its folder."""
+OWN_NAMES = (FILE, f"{NAME}.lance", REMEDIES, FOLDER)
+"""Files and folders of an index."""
+NOTE = "deleting.json"
 NO_TEXT = "no text"
+
+
+class DocumentCounts(TypedDict):
+    """What became of the documents of a corpus.
+
+    total: documents of the corpus.
+    indexed: documents that have a vector in the index.
+    no_text: documents without a text.
+    failed: documents that could not be embedded.
+    """
+
+    total: int
+    indexed: int
+    no_text: int
+    failed: int
+
+
+class FailureReason(TypedDict):
+    """Why documents could not be embedded.
+
+    reason: why they could not be embedded.
+    documents: documents of which that is so.
+    """
+
+    reason: str
+    documents: int
+
+
+class IndexState(TypedDict):
+    """What an index holds after a job.
+
+    encoder: fingerprint of the encoder that made the vectors.
+    views: views in the index, documents' own among them.
+    remedies: remedies in the index, with their views.
+    ann: whether it has an approximate index.
+    """
+
+    index: str
+    encoder: str
+    dim: int
+    views: int
+    remedies: list[RemedyInIndex]
+    ann: bool
+
+
+class BuildCounts(TypedDict):
+    """What a job took in.
+
+    failures: why documents could not be embedded, the 20 most frequent.
+    """
+
+    documents: DocumentCounts
+    failures: list[FailureReason]
+    vectors: NotRequired[OwnVectorsNotes]
+
+
+@final
+class BuildSummary(BuildCounts, IndexState, OfStore):
+    """Summary of `build_index` and `add_documents`."""
+
+
+class DeletedDocuments(TypedDict):
+    """How many documents were deleted.
+
+    deleted: documents that were deleted.
+    """
+
+    deleted: int
+
+
+class DeleteCounts(TypedDict):
+    """What a job took out.
+
+    views_deleted: views that went with them, their own among them.
+    """
+
+    documents: DeletedDocuments
+    views_deleted: int
+
+
+@final
+class DeleteSummary(DeleteCounts, IndexState):
+    """Summary of `delete_documents`."""
+
+
+class CompactSummary(TypedDict):
+    """What `compact_index` freed.
+
+    views: views in the index.
+    bytes_before, bytes: bytes of the folder before, and now.
+    """
+
+    index: str
+    views: int
+    bytes_before: int
+    bytes: int
+
+
+class DeletionNote(TypedDict):
+    """A deletion under way: documents, and the number of their views."""
+
+    ids: list[str]
+    views: int
+
+
 S = TypeVar("S", BuildSummary, DeleteSummary)
 
 
 @dataclass(frozen=True, repr=False)
 class IndexResult(Result, Generic[S]):
-    """What was done to an index; `summary` is also in its summary.json."""
+    """An index after a job. `summary` is also in its summary.json."""
 
     index: ViewIndex
     summary: S
 
     def headline(self) -> Iterator[str]:
         """See `Result.headline`."""
-        return headline(self.summary)
+        summary = self.summary
+        if "views_deleted" in summary:
+            n, views = summary["documents"]["deleted"], summary["views_deleted"]
+            yield f"deleted {n:,} documents ({views:,} views)"
+        else:
+            yield from _built_lines(summary)
+        approximate = ", approximate index" if summary["ann"] else ""
+        yield f"index: {summary['index']} ({summary['views']:,} views{approximate})"
+
+
+def _built_lines(summary: BuildCounts) -> Iterator[str]:
+    documents = summary["documents"]
+    left_out = f"{documents['no_text']:,} without text, {documents['failed']:,} failed"
+    yield f"indexed {documents['indexed']:,} of {documents['total']:,} ({left_out})"
+    for failure in summary["failures"]:
+        yield f"failed: {failure['documents']:,} x {failure['reason']}"
+    own = summary.get("vectors")
+    if own is None:
+        return
+    if own["normalised"]:
+        yield f"note: the rows of {own['file']} were scaled to length 1"
+    if own["foreign"]:
+        yield (
+            f"warning: your vectors are not what {own['encoder']} makes of the same texts (cosine: "
+            f"median {own['agreement']:.2f}, least {own['least']:.2f}, at best). Search asks with "
+            "that encoder, so it has to be the one that they were made for. No vector of the "
+            "encoder can be added: for remedies, build with the encoder that made them, without "
+            "--vectors"
+        )
+    elif "stored_vectors" not in summary:
+        yield (
+            f"vectors: those of {own['file']}, of title and text joined as '{own['template']}': "
+            f"the encoder agrees at a median cosine of {own['agreement']:.4f} (least "
+            f"{own['least']:.4f}, {own['compared']} texts)"
+        )
 
 
 @dataclass(frozen=True)
 class _Originals:
-    """One view per document that has a vector, and why the others have none."""
+    """One view per document that has a vector, and reasons why the others have none.
+
+    own: where the vectors came from a file or a store.
+    """
 
     views: list[View]
     vectors: FloatArray
     failures: dict[str, str]
-    own: OwnVectors | None = None
-    """Where the vectors came from a file or a store."""
+    own: OwnVectors | None
 
 
 @one_writer
@@ -102,23 +249,28 @@ def build_index(
 ) -> IndexResult[BuildSummary]:
     """Index every document of a corpus through one view, its own text.
 
-    vectors: a .npy file with one row per document in corpus order, taken instead of embedding, as
-    are the vectors of a corpus that is a store;
-    `encoder` then says what queries are embedded with. Where it does not make the same vectors, the
-    index has a fingerprint of its own: it can be searched, and no vector of the encoder can enter.
-    Documents without text, and those that cannot be embedded, are left out and counted. A build
-    that was stopped goes on where it was; one that is complete stays as it is. ann: also build the
-    approximate index. engine: what embeds; None is this process. Raises InputError when `out` holds
-    an index of other documents or vectors.
+    vectors: a .npy file with one row per document in corpus order, used instead of embedding, as
+    are the vectors of a corpus that is a store. Then `encoder` names the encoder of queries. Where
+    it does not make the same vectors, the index has a fingerprint of its own: it can be searched,
+    and no vector of the encoder can enter. Documents without text, and those that cannot be
+    embedded, are left out and counted. A build that was stopped goes on where it was; a complete
+    one stays as it is. ann: also build the approximate index. engine: where to embed; None is this
+    process. Raises InputError when `out` holds an index of other documents or vectors.
     """
-    refuse_state(out)
+    spec = parse_index_spec(out) if "@" in Path(out).name else None
+    if spec is not None and spec.as_of is not None and (spec.path / FILE).is_file():
+        raise InputError(  # that folder would hide the state of an index
+            f"names the state {spec.as_of!r} of the index {spec.path}",
+            expected="a folder for an index",
+            fix="Give another --out.",
+            where=out,
+        )
     opened = corpus_for(corpus, None if vectors is not None else encoder, limit)
-    _refuse_both(opened, vectors)
-    documents, path = _documents(opened, fields), opened.origin
-    corpus_fields = _corpus_fields(documents, fields, is_store=opened.stored is not None)
-    folder = ArtifactFolder(Path(out), fresh=fresh)
+    documents = _documents(opened, fields, vectors)
     own = Path(vectors) if vectors is not None else None
-    record = Record("index", {"limit": limit, "ann": ann}, {"corpus": path, "vectors": own})
+    folder = ArtifactFolder(Path(out), fresh=fresh)
+    inputs = {"corpus": opened.origin, "vectors": own}
+    record = Record("index", {"limit": limit, "ann": ann}, inputs)
     sample = [d.content for d in documents if d.content.strip()]
     with (
         open_engine(engine) as running,
@@ -127,22 +279,28 @@ def build_index(
         ) as (model, embeddings),
     ):  # fmt: skip
         with record.timed("embedding documents"):
-            if own is None:
-                originals = _embedded(documents, model, embeddings, record.stored())
-            else:
-                originals = _imported(documents, own, model)
-        require_some(len(originals.views), "document has a vector", _first(originals.failures))
+            originals = _originals(documents, model, own, embeddings, record)
         with record.timed("writing the index"):
             for name in OWN_NAMES:
                 folder.own(name, goes_on=True)
-            index = open_or_create(
-                folder.path, _header(originals.own, model, encoder, corpus_fields)
+            corpus_fields: CorpusFields | None = None
+            if (read := documents[0].fields) is not None:  # a store's own ids stand in no field
+                is_field = opened.stored is None or bool(fields and fields.id)
+                corpus_fields = {"id": read.id if is_field else None, "text": read.text}
+            header = IndexHeader(
+                fingerprint=originals.own.fingerprint if originals.own else model.fingerprint,
+                dim=model.dim,
+                encoder=describe_encoder(encoder),
+                vectors=originals.own.file if originals.own else None,
+                similarity=similarity_of(model),
+                corpus_fields=corpus_fields,
             )
+            index = open_or_create(folder.path, header)
             _fill(index, originals)
     if ann:
         with record.timed("building the approximate index"):
             index.build_ann()
-    return _built(index, folder, record, _counts(documents, originals))
+    return _built(index, folder, record, documents, originals)
 
 
 @one_writer
@@ -161,24 +319,27 @@ def add_documents(
 
     All or nothing. A document that the index holds already, with the same text, stays as it is: an
     addition that was killed is finished by the same command. One of the same id with another text
-    is an InputError, and nothing is added; so are vectors of another space than those of the index.
+    is an InputError, and nothing is added. So are vectors of another space than those of the index.
     Other arguments as for `build_index`.
     """
     there = ViewIndex.open(index_folder(index))
     asking = None if vectors is not None else partial(encoder_of, there, encoder)
     opened = open_corpus(corpus, limit=limit, asking=asking)
-    _refuse_both(opened, vectors)
-    documents, path = _documents(opened, fields), opened.origin
+    documents = _documents(opened, fields, vectors)
     own = Path(vectors) if vectors is not None else None
     if own is None:
         known_documents(there, [_view(d) for d in documents])  # changed ones are refused at once
-    record = Record("index add", {"limit": limit, "ann": ann}, {"added": path, "vectors": own})
+    inputs = {"added": opened.origin, "vectors": own}
+    record = Record("index add", {"limit": limit, "ann": ann}, inputs)
     folder = ArtifactFolder(there.path)
     with open_engine(engine) as running:
         record.runs_on(running)
         with record.timed("loading the encoder"):
             model = encoder_of(there, encoder, engine=running)
-            check_encoder(there, model, embeds=own is None)
+            if own is None:
+                there.header.check_fingerprint(model.fingerprint, there.path)
+            else:
+                there.header.check_queries(model.fingerprint, there.path)
             record.encoder["fingerprint"] = model.fingerprint
         folder.open()
         there.refresh()  # another process may have added since
@@ -188,49 +349,67 @@ def add_documents(
                 folder.own(EMBEDDINGS)
                 with EmbeddingStore(home, fingerprint=model.fingerprint, dim=model.dim) as store:
                     take_stored(record, store)
-                    originals = _embedded(documents, model, store, record.stored())
+                    originals = _originals(documents, model, own, store, record)
             else:
-                originals = _imported(documents, own, model)
+                originals = _originals(documents, model, own, None, record)
             vectors_of = None if own is None else originals.vectors
             known = known_documents(there, originals.views, vectors_of)
             check_space(there, originals.own)
-    require_some(len(originals.views), "document has a vector", _first(originals.failures))
     with record.timed("writing the index"):
         there.add_batches(_batches(originals, known))
     if ann:
         with record.timed("building the approximate index"):
             there.build_ann()
-    return _built(there, folder, record, _counts(documents, originals))
+    return _built(there, folder, record, documents, originals)
 
 
 @one_writer
 def delete_documents(index: Path | str, ids: Iterable[str]) -> IndexResult[DeleteSummary]:
-    """Delete documents with all their views; InputError names unknown ids and deletes nothing.
+    """Delete documents with all their views, in one commit.
 
-    A deletion that was killed is finished by the same call. One text alone is refused.
+    Raises InputError for unknown ids and one text in place of several, and deletes nothing. A
+    deletion that was killed is finished by the same call: a note of it stays until its summary is
+    written.
     """
     there = ViewIndex.open(index_folder(index))
-    ids = listed(ids)
-    if not ids:
+    doc_ids = sorted(set(listed(ids)))
+    if not doc_ids:
         raise InputError(
             "no document id", expected="at least one", fix="Give ids, or a file of them."
         )
     folder = ArtifactFolder(there.path)
-    record = Record("index delete", {"ids": len(set(ids))}, {})
+    record = Record("index delete", {"ids": len(doc_ids)}, {})
     folder.open()
-    views = delete_views(there, ids, folder)
-    counts: DeleteCounts = {"documents": {"deleted": len(set(ids))}, "views_deleted": views}
+    counted = Counter(there.texts()["doc_id"])
+    views, begun = sum(counted[doc] for doc in doc_ids), _begun(folder)
+    if begun is not None and begun["ids"] == doc_ids and not views:
+        there.delete_documents(())  # removes files that the killed run left half written
+        views = begun["views"]
+    else:
+        if not set(doc_ids) - set(counted):
+            folder.write_json(NOTE, DeletionNote(ids=doc_ids, views=views))
+        views = there.delete_documents(doc_ids)
+    counts: DeleteCounts = {"documents": {"deleted": len(doc_ids)}, "views_deleted": views}
     summary: DeleteSummary = {**counts, **_state(there)}
     folder.write_results(record.job, summary, record.manifest(counts["documents"]))
-    end_deletion(folder)
+    (folder / NOTE).unlink(missing_ok=True)
     return IndexResult(there, summary)
+
+
+def _begun(folder: ArtifactFolder) -> DeletionNote | None:
+    try:
+        note = folder.read_json(NOTE)
+        return read_record(DeletionNote, note, where=folder / NOTE) if note else None
+    except InputError:
+        return None  # damaged: the index itself decides
 
 
 def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> CompactSummary:
     """Free the space of what was deleted or rolled back; return bytes before and after.
 
-    kept: whoever opened the index longer ago than this and has not read it again since it changed
-    has to open it anew. No state is lost: all documents and remedies stay, and can be rolled back.
+    kept: readers that opened the index longer ago than this, and have not read it again since it
+    changed, must open it anew. No state is lost: all documents and remedies stay, and can be
+    rolled back.
     """
     there = ViewIndex.open(index_folder(index))
     before = bytes_in(there.path)
@@ -244,16 +423,13 @@ def compact_index(index: Path | str, *, kept: timedelta = KEPT) -> CompactSummar
     }
 
 
-def _documents(corpus: CorpusSource, fields: FieldNames | None) -> list[Document]:
-    """Read a corpus; InputError where no document has text."""
-    documents = corpus.documents(fields or FieldNames())
-    require_some(
-        sum(bool(d.content.strip()) for d in documents), "document has text", "Check --text-field."
-    )
-    return documents
+def _documents(
+    corpus: CorpusSource, fields: FieldNames | None, vectors: Path | str | None
+) -> list[Document]:
+    """Read a corpus. Raises InputError for a file of vectors beside a store's own.
 
-
-def _refuse_both(corpus: CorpusSource, vectors: Path | str | None) -> None:
+    Raises NothingMeasured where no document has text.
+    """
     if corpus.stored is not None and vectors is not None:
         raise InputError(
             "a file of vectors for a store, which holds its own",
@@ -261,62 +437,44 @@ def _refuse_both(corpus: CorpusSource, vectors: Path | str | None) -> None:
             fix="Leave --vectors out.",
             where="--vectors",
         )
+    documents = corpus.documents(fields or FieldNames())
+    with_text = sum(bool(d.content.strip()) for d in documents)
+    require_some(with_text, "document has text", "Check --text-field.")
+    return documents
 
 
-def _embedded(
+def _originals(
     documents: Sequence[Document],
     model: Encoder,
-    store: EmbeddingStore,
-    stored: StoredCorpus | None,
+    file: Path | None,
+    store: EmbeddingStore | None,
+    record: Record,
 ) -> _Originals:
-    """Embed documents; stored: the store from which their vectors are taken, if there is one."""
-    usable = [d for d in documents if d.content.strip()]
-    embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
+    """Embed documents, or read their vectors. Raises NothingMeasured where none has one."""
+    own: OwnVectors | None = None
     failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
-    failures |= {usable[i].id: why for i, why in embedded.failures.items()}
-    views = [_view(d) for d, ok in zip(usable, embedded.ok, strict=True) if ok]
-    own = None if stored is None else vectors_of_store(stored.facts, embedded.vectors, model)
-    return _Originals(views, embedded.vectors, failures, own)
-
-
-def _imported(documents: Sequence[Document], file: Path, model: Encoder) -> _Originals:
-    imported = own_vectors(file, documents, model)
-    documents = [replace(document, template=imported.template) for document in documents]
-    usable = [i for i, d in enumerate(documents) if d.content.strip()]
-    failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
-    views = [_view(documents[i]) for i in usable]
-    return _Originals(views, imported.vectors[usable], failures, imported)
+    if file is None:
+        assert store is not None
+        usable = [d for d in documents if d.content.strip()]
+        embedded = embed(as_documents([d.content for d in usable]), model, store, what="documents")
+        failures |= {usable[i].id: why for i, why in embedded.failures.items()}
+        views = [_view(d) for d, ok in zip(usable, embedded.ok, strict=True) if ok]
+        vectors = embedded.vectors
+        if (stored := record.stored()) is not None:
+            own = vectors_of_store(stored.facts, vectors, model)
+    else:
+        own = own_vectors(file, documents, model)
+        documents = [replace(document, template=own.template) for document in documents]
+        rows = [i for i, d in enumerate(documents) if d.content.strip()]
+        failures = {d.id: NO_TEXT for d in documents if not d.content.strip()}
+        views, vectors = [_view(documents[i]) for i in rows], own.vectors[rows]
+    why = next((f"First failure: {why}" for why in failures.values() if why != NO_TEXT), "")
+    require_some(len(views), "document has a vector", why)
+    return _Originals(views, vectors, failures, own)
 
 
 def _view(document: Document) -> View:
     return View(document.id, document.id, ORIGINAL, document.content, document.title)
-
-
-def _header(
-    own: OwnVectors | None,
-    model: Encoder,
-    encoder: Encoder | EncoderConfig | str,
-    corpus_fields: CorpusFields | None,
-) -> IndexHeader:
-    return IndexHeader(
-        fingerprint=own.fingerprint if own else model.fingerprint,
-        dim=model.dim,
-        encoder=describe_encoder(encoder),
-        vectors=own.file if own else None,
-        similarity=similarity_of(model),
-        corpus_fields=corpus_fields,
-    )
-
-
-def _corpus_fields(
-    documents: Sequence[Document], fields: FieldNames | None, *, is_store: bool
-) -> CorpusFields | None:
-    """Return where records hold ids and texts; a store's own ids stand in no field."""
-    read = documents[0].fields
-    if read is None:
-        return None
-    own = None if is_store and not (fields and fields.id) else read.id
-    return {"id": own, "text": read.text}
 
 
 def _fill(index: ViewIndex, originals: _Originals) -> None:
@@ -348,7 +506,14 @@ def _batches(
         yield [originals.views[i] for i in rows], originals.vectors[rows]
 
 
-def _counts(documents: Sequence[Document], originals: _Originals) -> BuildCounts:
+def _built(
+    index: ViewIndex,
+    folder: ArtifactFolder,
+    record: Record,
+    documents: Sequence[Document],
+    originals: _Originals,
+) -> IndexResult[BuildSummary]:
+    """Write summary and manifest of this job."""
     reasons = Counter(originals.failures.values())
     no_text = reasons.pop(NO_TEXT, 0)
     counts: BuildCounts = {
@@ -362,17 +527,6 @@ def _counts(documents: Sequence[Document], originals: _Originals) -> BuildCounts
     }
     if originals.own is not None:
         counts["vectors"] = originals.own.notes
-    return counts
-
-
-def _first(failures: dict[str, str]) -> str:
-    return next((f"First failure: {why}" for why in failures.values() if why != NO_TEXT), "")
-
-
-def _built(
-    index: ViewIndex, folder: ArtifactFolder, record: Record, counts: BuildCounts
-) -> IndexResult[BuildSummary]:
-    """Write what the folder says of the index now, and of this job."""
     summary: BuildSummary = {**counts, **_state(index), **record.of_store()}
     folder.write_results(record.job, summary, record.manifest(counts["documents"]))
     return IndexResult(index, summary)

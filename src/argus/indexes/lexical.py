@@ -1,27 +1,32 @@
-"""BM25 over texts (bm25s): exact scores, ties by id.
+"""Rank texts by BM25: exact scores, ties by id.
 
-Every word of a text is indexed. Stop words are left out of a query unless it has no other word
-("The Who", "It" stay findable), which keeps long questions fast and changes hardly any score, since
-such words occur nearly everywhere. Words are not stemmed where surface forms of names must match as
-they are; where BM25 is fused with vectors they are (`argus.indexes.words`). Robertson's BM25 as
-Lucene computes it, k1 = 1.5, b = 0.75.
+Robertson's BM25 as Lucene computes it, k1 = 1.5, b = 0.75. Every word of a text is indexed. Stop
+words are left out of a query unless it has no other word ("The Who", "It" stay findable), which
+keeps long questions fast and changes hardly any score, since such words occur nearly everywhere.
+Words are not stemmed where surface forms of names must match as they are. Where BM25 is fused with
+vectors they are (`argus.indexes.words`).
+
+Postings are three arrays by word (a CSC matrix of texts x words): scores, texts, and where each
+word's begin. They are built from batches of texts, in about the memory of the result: a posting (a
+word of a text) takes 5 bytes while texts are read, 13 at the peak, 8 in the end. The scores are
+those of bm25s to the last bit.
 """
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import fcntl
 import json
-import os
-import shutil
-import uuid
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -30,34 +35,55 @@ from argus.data.provenance import content_hash
 from argus.data.reading import UNREADABLE, damage
 from argus.data.tables import read_table, write_table
 from argus.data.types import FloatArray, IntArray, Run
-from argus.data.writing import remove
+from argus.data.writing import folder_aside, remove_leftovers
 from argus.errors import InputError
-from argus.indexes.postings import K1, B, PostingArrays, Postings, inverse_frequency
 from argus.indexes.snapshot import check_k
+from argus.indexes.table import version_mark
 from argus.indexes.words import ANALYZERS, SURFACE, Analyzer
 
-IDS, STARTS, POSTINGS = "ids.parquet", "starts.npy", "data.csc.index.npy"
-"""Files of a saved index, beside bm25s' own."""
+if TYPE_CHECKING:
+    from argus.indexes.views import ViewIndex
+
+K1, B = 1.5, 0.75
+IDS, STARTS, VOCABULARY = "ids.parquet", "starts.npy", "vocabulary.json"
+ARRAYS = ("scores", "texts", "bounds")
 MADE_OF, ANALYZER, FILES = b"made of", b"analyzer", b"files"
 END_BYTES = 1 << 16
-"""Of either end of a file, by which it is told from another of its size."""
+"""Bytes of either end of a file, by which it is told from another of its size."""
 ATTEMPTS = 10
-PART = ".part"
-"""How the name of a folder ends that is being written or removed."""
-"""How often a folder is put in the place of one that others put there at the same time."""
+"""Attempts to replace a folder that others replace at the same time."""
 BATCH = 10_000
 """Texts whose words are counted at a time."""
+FOLDER = "bm25"
+"""Folder of an index with one saved BM25 per state, of one version."""
+FORMAT = 2
+"""Raise this when analyzers, scores or files change: older saved ones are then built again."""
+
+
+class Postings(NamedTuple):
+    """Words and their scores in texts.
+
+    vocabulary: number of each word; 0 is no word. scores: float32, (n_postings,). texts: int32,
+    (n_postings,), ascending within a word. bounds: (n_words + 1,), start of each word's postings.
+    """
+
+    vocabulary: dict[str, int]
+    scores: npt.NDArray[np.float32]
+    texts: npt.NDArray[np.int32]
+    bounds: IntArray
 
 
 @dataclass(frozen=True)
 class Hits:
-    """Ranked ids per query, best first, scores above 0 only; a query may have none."""
+    """Ranked ids per query, best first, scores above 0 only; a query may have none.
+
+    coverage: share of each query that its best document covers, 0 to 1: the document's score over
+    the weights of all words of the query, those that no document has included.
+    """
 
     ids: list[list[str]]
     scores: list[list[float]]
     coverage: list[float]
-    """How much of a query the best document covers, 0 to 1: its score over all that the words of
-    the query count, those that no document has included."""
 
     def run(self, query_ids: Sequence[str]) -> Run:
         """Return `query_id -> id -> score`, in rank order."""
@@ -67,47 +93,23 @@ class Hits:
         }
 
 
-@dataclass(frozen=True)
-class _Built:
-    """BM25 that was just built. bm25s, which brings a compiler along, is for what is on disk."""
-
-    vocab_dict: dict[str, int]
-    scores: PostingArrays
-
-    def get_scores_from_ids(self, tokens: Sequence[int]) -> FloatArray:
-        """Return the score of every text: as bm25s adds them up, word after word."""
-        arrays = self.scores
-        sums = np.zeros(arrays["num_docs"], np.float32)
-        for token in tokens:
-            part = slice(*arrays["indptr"][token : token + 2])
-            sums[arrays["indices"][part]] += arrays["data"][part]  # each text once in a word
-        return sums
-
-    def save(self, folder: Path, show_progress: bool) -> None:
-        """Write it as bm25s does."""
-        bm25 = _bm25s().BM25(k1=K1, b=B, auto_compile=False)
-        bm25.vocab_dict, bm25.scores = self.vocab_dict, self.scores
-        bm25.nonoccurrence_array = None
-        bm25.save(folder, show_progress=show_progress)
-
-
 class LexicalIndex:
-    """BM25 over documents of one or several texts. Make one with `build`, or `open` a saved one."""
+    """BM25 over documents of one or several texts. Make one with `build`, or `open` a saved one.
+
+    made_of: the caller's key for its texts, "" without one.
+    """
 
     def __init__(
         self,
         ids: list[str],
         starts: IntArray,
-        bm25: Any | None,
+        postings: Postings,
         *,
         made_of: str = "",
         analyzer: Analyzer = SURFACE,
     ) -> None:
-        self.ids, self._starts, self.analyzer = ids, starts, analyzer
-        self.made_of = made_of
-        """What a caller knows its texts by; "" where it named nothing."""
-        self._bm25 = bm25  # None where no text has a word
-        self._folds = len(ids) < int(starts[-1])
+        self.ids, self.analyzer, self.made_of = ids, analyzer, made_of
+        self._starts, self._postings = starts, postings
 
     @classmethod
     def build(
@@ -123,18 +125,14 @@ class LexicalIndex:
 
         An id given several times is a document with several texts, of which the best counts.
         Texts may be empty: they are never found. only: the words of the queries, where these are
-        known beforehand; their scores are the same, and no other word is found.
+        known beforehand. Their scores are the same, and no other word is found.
         """
         if len(ids) != len(texts):
             raise ValueError(f"{len(ids)} ids for {len(texts)} texts")
         order = sorted(range(len(ids)), key=lambda i: ids[i])  # stable: texts of one id keep order
         parts = (order[at : at + BATCH] for at in range(0, len(order), BATCH))
-        return cls.from_batches(
-            (([ids[i] for i in part], [texts[i] for i in part]) for part in parts),
-            made_of=made_of,
-            analyzer=analyzer,
-            only=only,
-        )
+        batches = (([ids[i] for i in part], [texts[i] for i in part]) for part in parts)
+        return cls.from_batches(batches, made_of=made_of, analyzer=analyzer, only=only)
 
     @classmethod
     def from_batches(
@@ -149,10 +147,9 @@ class LexicalIndex:
 
         Raises ValueError where ids are not in ascending order.
         """
-        postings = Postings(analyzer, only)
         ids: list[str] = []
         starts: list[int] = []
-        n = 0
+        vocabulary, parts, n = {"": 0}, [], 0
         for names, texts in batches:
             for name, _ in zip(names, texts, strict=True):
                 if ids and name < ids[-1]:
@@ -161,32 +158,35 @@ class LexicalIndex:
                     ids.append(name)
                     starts.append(n)
                 n += 1
-            postings.add(texts)
-        bm25 = None
-        if len(postings.vocabulary) > 1:
-            bm25 = _Built(postings.vocabulary, postings.scores())
+            parts.append(_count_words(texts, vocabulary, analyzer, only))
+        postings = Postings(vocabulary, *_score_words(parts, len(vocabulary)))
         bounds = np.array([*starts, n], np.int64)
-        return cls(ids, bounds, bm25, made_of=made_of, analyzer=analyzer)
+        return cls(ids, bounds, postings, made_of=made_of, analyzer=analyzer)
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder, in the place of what is there; whole or not at all.
 
         Several may save to one folder at once: one of them stays.
         """
-        temporary, lock = _new_beside(folder)
-        try:
-            _remove_leftovers(folder.parent)
-            if self._bm25 is not None:
-                self._bm25.save(temporary, show_progress=False)
-            names = pa.table({"id": pa.array(self.ids, pa.string())})
-            np.save(temporary / STARTS, self._starts)
-            files = json.dumps({path.name: _mark(path) for path in temporary.iterdir()})
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with folder_aside(folder) as aside:
+            for name, array in zip(ARRAYS, self._postings[1:], strict=True):
+                np.save(aside / f"{name}.npy", array)
+            np.save(aside / STARTS, self._starts)
+            (aside / VOCABULARY).write_text(json.dumps(self._postings.vocabulary))
+            files = json.dumps({path.name: _mark(path) for path in aside.iterdir()})
             about = {MADE_OF: self.made_of, ANALYZER: self.analyzer.name, FILES: files}
-            write_table(names.replace_schema_metadata(about), temporary / IDS)
-            _put(temporary, folder)
-        finally:
-            os.close(lock)
-            shutil.rmtree(temporary, ignore_errors=True)
+            names = pa.table({"id": pa.array(self.ids, pa.string())})
+            write_table(names.replace_schema_metadata(about), aside / IDS)
+            for attempt in range(ATTEMPTS):
+                discard(folder)
+                try:
+                    aside.rename(folder)
+                    return
+                except OSError as error:  # another has put its own there this moment
+                    is_there = error.errno in (errno.ENOTEMPTY, errno.EEXIST)
+                    if not is_there or attempt == ATTEMPTS - 1:
+                        raise
 
     @classmethod
     def open(cls, folder: Path) -> LexicalIndex:
@@ -195,15 +195,14 @@ class LexicalIndex:
         Raises InputError for another folder, and where a file of it is missing or another's.
         """
         try:
-            bm25 = None
-            if (folder / POSTINGS).exists():  # first: were the folder removed now, ids are missed
-                bm25 = _bm25s().BM25.load(folder, mmap=True, show_progress=False)
             names = read_table(folder / IDS, fix="Build it again.")
-            ids = names["id"].to_pylist()
-            starts = np.load(folder / STARTS)
-            analyzer = ANALYZERS[_about(names.schema, ANALYZER) or SURFACE.name]
             if other := _other_file(folder, names.schema):
                 raise ValueError(f"{other} is missing, or not the file that was saved")
+            vocabulary = json.loads((folder / VOCABULARY).read_bytes())
+            arrays = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in ARRAYS]
+            postings = Postings(vocabulary, *map(np.asarray, arrays))
+            starts = np.load(folder / STARTS)
+            analyzer = ANALYZERS[_about(names.schema, ANALYZER)]
         except (*UNREADABLE, pa.ArrowException) as error:
             raise InputError(
                 f"cannot be read as a BM25 index ({damage(error)})",
@@ -212,11 +211,11 @@ class LexicalIndex:
                 where=folder,
             ) from error
         made_of = _about(names.schema, MADE_OF)
-        return cls(ids, starts, bm25, made_of=made_of, analyzer=analyzer)
+        return cls(names["id"].to_pylist(), starts, postings, made_of=made_of, analyzer=analyzer)
 
     @staticmethod
     def remove(folder: Path) -> None:
-        """Remove a saved index; a folder that is none, or is not there, stays as it is."""
+        """Remove a saved index. A folder that is none, or is not there, stays as it is."""
         if (folder / IDS).is_file():
             discard(folder)
 
@@ -235,56 +234,87 @@ class LexicalIndex:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the postings; 0 where no text has a word."""
-        scores = {} if self._bm25 is None else self._bm25.scores
-        return sum(int(np.asarray(column).nbytes) for column in scores.values())
+        """Bytes of the postings and of the number of texts; 0 where no text has a word."""
+        sizes = [int(column.nbytes) for column in self._postings[1:]]
+        return sum(sizes) + 8 if len(self._postings.vocabulary) > 1 else 0
 
     def search(self, queries: Iterable[str], k: int) -> Hits:
         """Return the k best documents of each query text; ties by id."""
         check_k(k)
-        hits = Hits([], [], [])
+        hits, n = Hits([], [], []), int(self._starts[-1])
+        known, bounds = self._postings.vocabulary, self._postings.bounds
         for query in listed(queries, "queries"):
-            tokens = self._tokens(query)
-            scores = self._scores(tokens)
-            rows = _best(scores, k)
+            terms = self.analyzer.queries(query)
+            scores = self._scores(terms)
+            rows = np.flatnonzero(scores > 0)
+            if len(rows) > k:
+                kth = np.partition(scores[rows], -k)[-k]
+                rows = rows[scores[rows] >= kth]  # all that tie with the k-th, cut below
+            rows = rows[np.argsort(-scores[rows], kind="stable")[:k]]
             hits.ids.append([self.ids[row] for row in rows])
             hits.scores.append(scores[rows].tolist())
-            hits.coverage.append(self._coverage(tokens, hits.scores[-1]))
+            coverage = 0.0
+            if len(rows):
+                words = [known.get(term) for term in terms]
+                having = [0 if w is None else int(bounds[w + 1] - bounds[w]) for w in words]
+                coverage = hits.scores[-1][0] / sum(_inverse_frequency(df, n) for df in having)
+            hits.coverage.append(coverage)
         return hits
-
-    def _tokens(self, query: str) -> list[int | None]:
-        """Return the number of each word of a query; None for one that no document has."""
-        known = self._bm25.vocab_dict if self._bm25 is not None else {}
-        return [known.get(word) for word in self.analyzer.queries(query)]
-
-    def _coverage(self, tokens: Sequence[int | None], scores: Sequence[float]) -> float:
-        if self._bm25 is None or not scores:
-            return 0.0
-        bounds, n = self._bm25.scores["indptr"], int(self._starts[-1])
-        having = [0 if word is None else int(bounds[word + 1] - bounds[word]) for word in tokens]
-        return scores[0] / sum(inverse_frequency(df, n) for df in having)
 
     def scores(self, query: str) -> FloatArray:
         """Return the score of every document, in the order of `ids`; shape (len(self),)."""
-        return self._scores(self._tokens(query))
+        return self._scores(self.analyzer.queries(query))
 
-    def _scores(self, words: Sequence[int | None]) -> FloatArray:
-        tokens = [word for word in words if word is not None]
-        if self._bm25 is None or not tokens:
-            return np.zeros(len(self), np.float32)
-        scores: FloatArray = self._bm25.get_scores_from_ids(tokens)
-        return np.maximum.reduceat(scores, self._starts[:-1]) if self._folds else scores
+    def _scores(self, terms: Sequence[str]) -> FloatArray:
+        """Add up the scores of terms, one after the other, as bm25s does."""
+        known, scores, texts, bounds = self._postings
+        sums = np.zeros(self._starts[-1], np.float32)
+        for word in (known[term] for term in terms if term in known):
+            part = slice(bounds[word], bounds[word + 1])
+            sums[texts[part]] += scores[part]  # each text once in a word
+        has_several = len(self.ids) < len(sums)
+        return np.maximum.reduceat(sums, self._starts[:-1]) if has_several else sums
 
 
-def _best(scores: FloatArray, k: int) -> IntArray:
-    """Return the rows of the k highest scores above 0, best first, ties by row."""
-    rows = np.flatnonzero(scores > 0)
-    if len(rows) > k:
-        kth = np.partition(scores[rows], -k)[-k]
-        rows = rows[scores[rows] >= kth]  # all that tie with the k-th, cut below
-    order = np.argsort(-scores[rows], kind="stable")[:k]
-    best: IntArray = rows[order]
-    return best
+def words_of(
+    index: ViewIndex, as_of: str | None, without: Sequence[str], analyzer: Analyzer
+) -> LexicalIndex:
+    """Return BM25 over the views of a state, saved in the index so that words are counted once.
+
+    without: kinds of views to leave out. Nothing is lost with the saved one, and it is built anew
+    where it cannot be written or is damaged. That of a later version replaces it.
+    """
+    state = index.condition(as_of)
+    version = [index.version, version_mark(index.path, index.version), len(index)]
+    made_of = json.dumps([FORMAT, *version, state, [*without], analyzer.name])
+    home = index.path / FOLDER
+    folder = home / f"{index.version}-{content_hash(made_of).hex()[:16]}"
+    if LexicalIndex.is_saved(folder, made_of=made_of):
+        with suppress(InputError):  # damaged, or replaced this moment: built anew
+            return LexicalIndex.open(folder)
+    columns = index.texts(as_of, without=without)
+    words = LexicalIndex.build(columns["doc_id"], columns["text"], analyzer, made_of=made_of)
+    with suppress(OSError):  # no right to write, or no space
+        words.save(folder)
+        remove_leftovers(home)
+        for path in home.iterdir():
+            number = path.name.partition("-")[0]
+            if number.isdecimal() and int(number) < index.version:
+                discard(path)
+    return words
+
+
+def remove_words(index: Path) -> None:
+    """Remove the saved BM25 of an index, where that can be done."""
+    with suppress(OSError):
+        if (index / FOLDER).is_dir():
+            discard(index / FOLDER)
+
+
+def discard(folder: Path) -> None:
+    """Remove a folder, whole for a reader until it is gone. It may be missing."""
+    with suppress(FileNotFoundError), folder_aside(folder) as aside:
+        folder.rename(aside / folder.name)
 
 
 def _about(schema: pa.Schema, key: bytes) -> str:
@@ -293,11 +323,8 @@ def _about(schema: pa.Schema, key: bytes) -> str:
 
 
 def _other_file(folder: Path, schema: pa.Schema) -> str:
-    """Return a file that is missing, or not the one that was saved; "" where all are.
-
-    Indexes of before their files were noted pass.
-    """
-    files: dict[str, str] = json.loads(_about(schema, FILES) or "{}")
+    """Return a file that is missing, or not the one that was saved; "" where all are."""
+    files: dict[str, str] = json.loads(_about(schema, FILES))
     other = (name for name, mark in files.items() if _mark(folder / name) != mark)
     return next(other, "")
 
@@ -313,72 +340,64 @@ def _mark(path: Path) -> str:
         return f"{size} {content_hash(begin, file.read(END_BYTES)).hex()}"
 
 
-def discard(folder: Path) -> None:
-    """Remove a folder, which is there whole or not at all for who reads it; it may be missing."""
-    away = _beside(folder)
-    with contextlib.suppress(FileNotFoundError):
-        folder.rename(away)
-        remove(away)
+def _count_words(
+    texts: Sequence[str],
+    vocabulary: dict[str, int],
+    analyzer: Analyzer,
+    only: frozenset[str] | None,
+) -> tuple[Any, Any, IntArray, IntArray]:
+    """Return words of texts, how often each occurs, distinct words per text, and words per text.
+
+    Those of text i are the next `distinct[i]` of the first two. New words get a number. only: words
+    that will be searched; others count for lengths alone.
+    """
+    counts, lengths = [], []
+    for text in texts:
+        words = analyzer.documents(text)
+        lengths.append(len(words))
+        counts.append(Counter(words if only is None else filter(only.__contains__, words)))
+    distinct = np.array([len(c) for c in counts], np.int64)
+    n = int(distinct.sum())
+    numbers = (vocabulary.setdefault(w, len(vocabulary)) for w in chain.from_iterable(counts))
+    tokens = np.fromiter(numbers, np.int32, n)
+    times = np.fromiter(chain.from_iterable(c.values() for c in counts), np.int64, n)
+    times = times.astype(np.min_scalar_type(times.max(initial=0)))
+    return tokens, times, distinct, np.array(lengths, np.int64)
 
 
-def _put(temporary: Path, folder: Path) -> None:
-    """Rename a folder, in the place of what is there."""
-    for attempt in range(ATTEMPTS):
-        discard(folder)
-        try:
-            temporary.rename(folder)
-            return
-        except OSError as error:  # another has put its own there this moment
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or attempt == ATTEMPTS - 1:
-                raise
+def _score_words(parts: list[tuple[Any, Any, IntArray, IntArray]], n_words: int) -> Any:
+    """Return scores, texts and bounds of `Postings`, from `_count_words` of each batch.
+
+    `parts` is emptied on the way, so that both are never held whole.
+    """
+    having = np.zeros(n_words, np.int64)
+    for tokens, *_ in parts:
+        having += np.bincount(tokens, minlength=n_words)
+    lengths = np.concatenate([np.zeros(0, np.int64), *(of for *_, of in parts)])
+    average = lengths.mean() if lengths.any() else 1.0
+    some, at = np.unique(having, return_inverse=True)
+    weights = [_inverse_frequency(df, len(lengths)) if df else 0.0 for df in some.tolist()]
+    idf = np.array(weights, np.float32)[at]
+    bounds = np.concatenate([np.zeros(1, np.int64), np.cumsum(having)])
+    scores, texts = np.empty(bounds[-1], np.float32), np.empty(bounds[-1], np.int32)
+    heads, first = bounds[:-1].copy(), 0
+    while parts:
+        tokens, times, distinct, own_lengths = parts.pop(0)
+        order = np.argsort(tokens, kind="stable")
+        ordered = tokens[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+        repeats, present = np.diff(starts, append=len(ordered)), ordered[starts]
+        place = np.repeat(heads[present] - starts, repeats) + np.arange(len(ordered))
+        heads[present] += repeats
+        rows = np.repeat(np.arange(len(own_lengths), dtype=np.int32), distinct)[order]
+        by_length = K1 * ((1 - B) + B * own_lengths / average)
+        tf = times[order].astype(np.float32)
+        scores[place] = idf[ordered] * (tf / (by_length[rows] + tf))
+        texts[place] = rows + np.int32(first)
+        first += len(own_lengths)
+    return scores, texts, bounds
 
 
-def _new_beside(folder: Path) -> tuple[Path, int]:
-    """Return a new folder and its descriptor, whose lock says that who writes it is alive."""
-    while True:
-        temporary = _beside(folder)
-        temporary.mkdir(parents=True)
-        with contextlib.suppress(FileNotFoundError):  # taken for a leftover this moment
-            descriptor = os.open(temporary, os.O_RDONLY)
-            if _is_ours(descriptor) and temporary.is_dir():
-                return temporary, descriptor
-            os.close(descriptor)
-
-
-def _is_ours(descriptor: int) -> bool:
-    """Lock a new folder; False where another holds it, who is about to remove it."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # a file system without locks, on which nobody removes leftovers either
-        pass
-    return True
-
-
-def _remove_leftovers(home: Path) -> None:
-    """Remove what killed processes left: folders whose lock nobody holds."""
-    for path in home.glob(f"*{PART}"):
-        with contextlib.suppress(OSError):
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
-            finally:
-                os.close(descriptor)
-
-
-def _beside(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.{uuid.uuid4().hex}{PART}")
-
-
-def _bm25s() -> Any:
-    try:
-        import bm25s
-    except ImportError as error:
-        raise InputError(
-            "lexical search needs bm25s, which is not installed",
-            expected="bm25s 0.3 or later",
-            fix="pip install bm25s",
-        ) from error
-    return bm25s
+def _inverse_frequency(df: int, n: int) -> float:
+    """Return the weight of a word that df of n texts have (Lucene's)."""
+    return math.log(1 + (n - df + 0.5) / (df + 0.5))

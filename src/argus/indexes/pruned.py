@@ -1,15 +1,16 @@
-"""Search over documents and their side views that looks at few of these, and loses nothing by it.
+# mypy: disallow-untyped-calls=False
+"""Search documents with side views by looking at few of these, at no loss.
 
 Side views are sentences, which a blend mixes in, and scenarios. All vectors are unit rows, so
 angles obey the triangle inequality on the sphere: a vector v within δ of an anchor a scores at
 most `cos(max(0, θ - δ))` for a query at angle θ from a. A document's side views are bounded twice:
-by its own views, and by themselves in eight bits a number (`argus.indexes.codes`). With s_doc its
-own score and b a bound on the side views, its score is at most `λ·s_doc + (1-λ)·max(s_doc, b)`,
-less what the blend takes off it.
+by its own views, and by themselves in eight bits a number (`Codes`), a quarter of the vectors to
+read. With s_doc its own score and b a bound on the side views, its score is at most
+`λ·s_doc + (1-λ)·max(s_doc, b)`, less the penalty of the blend.
 
 Documents are scored first: those of one query by their codes, which bound s_doc and are read faster
 than the vectors; those of several by one product of matrices. The side views of the best few give a
-score that k documents reach; then only documents whose bound reaches it can matter, best bound
+score that k documents reach. Then only documents whose bound reaches it can matter, best bound
 first, until the next one's lies below the k-th score. Results are those of `fold.top_documents`.
 
 Memory beyond the snapshot: the vectors of all views that are no side views once more, and a quarter
@@ -19,26 +20,111 @@ of all vectors.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numba
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from argus.cores import available_cores, worker_threads
 from argus.data.rounding import rounding_bound
 from argus.data.types import FloatArray, IntArray
-from argus.indexes.bounds import mixed_scores, reach, within
-from argus.indexes.codes import TOLERANCE, CodedQuery, Codes
-from argus.indexes.fold import Folded, Layout, ranked
+from argus.encoders.rows import starts_of
+from argus.indexes.fold import BoolArray, Folded, Layout, ranked
 
 SEEDS = 64
-"""Documents whose scenarios are looked at to begin with, or 2k where that is more."""
+"""Documents whose side views are scored to begin with, or 2k where that is more."""
 HEAD = 512
-"""Documents of the highest bounds, whose scores come first. What of the rest can still reach them
-is read in the order in which it lies in memory: far faster, where that is a large part of all."""
+"""Documents of the highest bounds, which are scored first. The rest that can still matter is read
+in the order of memory, which is far faster where that is a large part of all."""
 PART = 4_000
-"""Documents of the rest that are worth a thread, where one query is asked."""
+"""Documents of the rest that are worth a thread, for a single query."""
 BY_CODES = 2
 """Queries at once, at most, whose documents are scored by codes."""
+ROWS = 16_384
+"""Rows that are coded at a time."""
+GROUPS = 65_536
+"""Groups of rows that are worth threads."""
+AHEAD = 8
+"""Rows that are prefetched before they are read; twice and half of it gain less."""
+MAX_PRODUCT = 2**30
+"""Of a query and a row in codes: half of what 32 bits hold, so that rounding stays within."""
+TOLERANCE = 1e-3
+"""Of rounding, in products of queries and codes and in the length of a row."""
+LANES = 32
+"""Codes that are multiplied at once."""
+LINE = 64
+"""Bytes that a processor reads from memory at once."""
+INT8, INT32 = ir.IntType(8), ir.IntType(32)
+
+
+class Codes(NamedTuple):
+    """Rows divided by `scale` and rounded, (n_rows, dim).
+
+    scale, error: (n_rows,). error is the length of the rounding: a unit query scores a row within
+    that of `scale · (query · codes)`.
+    """
+
+    codes: npt.NDArray[np.int8]
+    scale: FloatArray
+    error: FloatArray
+
+    @classmethod
+    def of(cls, vectors: FloatArray, rows: IntArray) -> Codes:
+        """Return the codes of some rows."""
+        codes = np.empty((len(rows), vectors.shape[1]), np.int8)
+        scale, error = (np.empty(len(rows), np.float32) for _ in range(2))
+        for start in range(0, len(rows), ROWS):
+            part = slice(start, start + ROWS)
+            block = vectors[rows[part]]
+            scale[part] = np.maximum(np.abs(block).max(axis=1), np.float32(1e-12)) / np.float32(127)
+            rounded = np.rint(block / scale[part, None])
+            codes[part] = rounded
+            error[part] = np.linalg.norm(block - scale[part, None] * rounded, axis=1)
+        return cls(codes, scale, error * np.float32(1 + TOLERANCE) + np.float32(TOLERANCE / 10))
+
+    def most(self, query: CodedQuery, starts: IntArray, threads: int = 1) -> FloatArray:
+        """Return the most that any row of each group can score, (n_groups,).
+
+        starts: (n_groups + 1,) over the rows; no group is empty. threads: how many read them.
+        """
+        most = np.empty(len(starts) - 1, np.float32)
+        edges = np.linspace(0, len(most), threads + 1).astype(np.int64)
+
+        def part(first: int, last: int) -> None:
+            _most_of_groups(query, self, starts[first : last + 1], most[first:last])
+
+        if threads == 1 or len(most) < GROUPS:
+            part(0, len(most))
+        else:
+            list(worker_threads().map(part, edges[:-1], edges[1:]))
+        return most
+
+
+class CodedQuery(NamedTuple):
+    """A unit query, (dim,), and its codes: divided by `scale` and rounded to sixteen bits.
+
+    error: the most by which it moves the score of a coded row.
+    """
+
+    vector: FloatArray
+    codes: npt.NDArray[np.int16]
+    scale: np.float32
+    error: np.float32
+
+    @classmethod
+    def of(cls, query: FloatArray) -> CodedQuery:
+        """Return the codes of a query; their products with a row's stay within 32 bits."""
+        size = np.abs(query.astype(np.float64))
+        scale = max(size.max(initial=0) / 32_767, size.sum() * 127 / MAX_PRODUCT, 1e-30)
+        rounded = np.rint(query / scale)
+        lost = float(np.linalg.norm(query - scale * rounded))
+        # a coded row is less than 2 long
+        return cls(query, rounded.astype(np.int16), np.float32(scale), np.float32(2 * lost))
 
 
 @dataclass(frozen=True)
@@ -47,7 +133,7 @@ class SideViews:
 
     rows: their rows by document; starts: (n_documents + 1,) over those. codes: of those rows.
     angle: (n_documents, 2), cosine and sine of the greatest angle between a side view and the
-    nearest own view.
+    nearest own view. widest: the greatest of those angles.
     """
 
     rows: IntArray
@@ -55,22 +141,15 @@ class SideViews:
     codes: Codes
     angle: FloatArray
     widest: float
-    """The greatest of those angles."""
-
-    @classmethod
-    def none(cls, n: int) -> SideViews:
-        """Return what stands for a kind that no document has."""
-        rows, angle = np.zeros(0, np.int64), np.zeros((0, 2), np.float32)
-        codes = Codes.of(np.zeros((0, 0), np.float32), rows)
-        return cls(rows, np.zeros(n + 1, np.int64), codes, angle, 0.0)
 
 
 @dataclass(frozen=True)
 class SideLayout:
-    """What the search needs of a snapshot's views, made once.
+    """A snapshot's views, laid out for the search once.
 
     own: (n_own, dim), the vectors of all views that are no side views, contiguous; own_rows: where
-    they are in the snapshot; own_starts: (n_documents + 1,) over them.
+    they are in the snapshot; own_starts: (n_documents + 1,) over them. off_unit: the largest
+    deviation of a row's length from 1.
     """
 
     own: FloatArray
@@ -80,42 +159,44 @@ class SideLayout:
     sentences: SideViews
     scenarios: SideViews
     off_unit: float
-    """How far a row's length is from 1 at most."""
 
     @classmethod
     def of(cls, vectors: FloatArray, layout: Layout) -> SideLayout | None:
         """Return the layout; None where a document has side views alone, or rows are not unit."""
-        off_unit = off_unit_length(vectors)
-        is_own = ~layout.sides
-        own_starts = _starts(is_own, layout.starts)
+        off_unit, starts = off_unit_length(vectors), layout.starts
+
+        def starts_among(mask: BoolArray) -> IntArray:
+            """Return where each document's views of the mask begin among all views of it."""
+            return starts_of(mask.astype(np.int64))[starts]
+
+        own_starts = starts_among(~layout.sides)
         if (np.diff(own_starts) == 0).any() or not off_unit <= TOLERANCE:
             return None
-        own_rows = np.flatnonzero(is_own)
+        own_rows = np.flatnonzero(~layout.sides)
         own = np.ascontiguousarray(vectors[own_rows])
-        sentences, scenarios = (
-            _side_views(vectors, own, own_starts, mask, layout.starts)
-            for mask in (layout.mixed.sentence, layout.scenario)
-        )
-        codes = Codes.of(vectors, own_rows)
-        return cls(own, own_rows, own_starts, codes, sentences, scenarios, off_unit)
 
+        def lay_out(mask: BoolArray | None) -> SideViews:
+            mask = np.zeros(len(vectors), bool) if mask is None else mask
+            rows, side_starts = np.flatnonzero(mask), starts_among(mask)
+            owner = np.repeat(np.arange(len(starts) - 1), np.diff(side_starts))
+            nearest = np.full(len(rows), -1.0, np.float32)
+            for nth in range(int(np.diff(own_starts).max(initial=0))):
+                there = np.flatnonzero(own_starts[owner] + nth < own_starts[owner + 1])
+                anchor = own[own_starts[owner[there]] + nth]
+                cosine = np.einsum("ij,ij->i", vectors[rows[there]], anchor)
+                nearest[there] = np.maximum(nearest[there], cosine)
+            # rounded up: too wide a bound only costs time
+            angle = np.arccos(np.clip(nearest - 4 * TOLERANCE, -1, 1)).astype(np.float32)
+            widest = np.zeros(len(starts) - 1, np.float32)
+            np.maximum.at(widest, owner, angle)
+            both = np.stack([np.cos(widest), np.sin(widest)], axis=1)
+            most = float(widest.max(initial=0))
+            return SideViews(rows, side_starts, Codes.of(vectors, rows), both, most)
 
-def _side_views(
-    vectors: FloatArray,
-    own: FloatArray,
-    own_starts: IntArray,
-    mask: npt.NDArray[np.bool_] | None,
-    view_starts: IntArray,
-) -> SideViews:
-    n = len(view_starts) - 1
-    if mask is None:
-        return SideViews.none(n)
-    rows, starts = np.flatnonzero(mask), _starts(mask, view_starts)
-    owner = np.repeat(np.arange(n), np.diff(starts))
-    nearest = _nearest_own(vectors, own, own_starts, rows, owner)
-    angle = _widest(nearest, owner, n)
-    widest = float(angle.max())
-    return SideViews(rows, starts, Codes.of(vectors, rows), _cosine_and_sine(angle), widest)
+        return cls(
+            own, own_rows, own_starts, Codes.of(vectors, own_rows),
+            lay_out(layout.sentence), lay_out(layout.scenario), off_unit,
+        )  # fmt: skip
 
 
 def top_documents_pruned(
@@ -125,29 +206,24 @@ def top_documents_pruned(
     views: SideLayout,
     k: int,
 ) -> Folded:
-    """Return what `fold.top_documents` does.
+    """Return the result of `fold.top_documents`.
 
     queries: (n_queries, dim), unit rows; vectors: (n_views, dim). Both λ must be above 0.
     """
     is_few = len(queries) <= BY_CODES
-    k_there, at_once = min(k, len(layout.starts) - 1), available_cores() if is_few else 1
-    search = _Search(vectors, layout, views, k_there, at_once)
+    k_there, threads = min(k, len(layout.starts) - 1), available_cores() if is_few else 1
+    search = _Search(vectors, layout, views, k_there, threads)
     coded = map(CodedQuery.of, queries)
     if is_few:
-        candidates = [search.candidates(query, search.most(query)) for query in coded]
+        most, starts = views.own_codes.most, views.own_starts
+        candidates = [search.candidates(query, most(query, starts, threads)) for query in coded]
     else:
-        threads = worker_threads()
-        candidates = list(threads.map(search.candidates, coded, _own_scores(queries, views)))
+        own = queries @ views.own.T
+        if len(views.own) > len(views.own_starts) - 1:
+            own = np.maximum.reduceat(own, views.own_starts[:-1], axis=1)
+        candidates = list(worker_threads().map(search.candidates, coded, own))
     query = np.repeat(np.arange(len(queries)), [len(documents) for documents in candidates])
     return ranked(queries, vectors, layout, query, np.concatenate(candidates), k)
-
-
-def _own_scores(queries: FloatArray, views: SideLayout) -> FloatArray:
-    """Return the documents' scores without side views, (n_queries, n_documents)."""
-    scores: FloatArray = queries @ views.own.T
-    if len(views.own) == len(views.own_starts) - 1:
-        return scores
-    return np.maximum.reduceat(scores, views.own_starts[:-1], axis=1)
 
 
 class _Search:
@@ -159,45 +235,35 @@ class _Search:
     def __init__(
         self, vectors: FloatArray, layout: Layout, views: SideLayout, k: int, threads: int
     ) -> None:
-        self.vectors, self.layout, self.views, self.k = vectors, layout, views, k
-        self.threads = threads
+        self.vectors, self.views, self.k, self.threads = vectors, views, k, threads
         self.slack = rounding_bound(vectors.shape[1]) + 2 * views.off_unit
-        n = len(layout.starts) - 1
-        penalty = layout.mixed.penalty
+        n, penalty = len(layout.starts) - 1, layout.penalty
         self.penalty = np.zeros(n, np.float32) if penalty is None else penalty
         self.lightest = float(self.penalty.min(initial=0.0 if penalty is None else np.inf))
-        self.weights = (layout.mixed.weight, layout.weight)
-        self.sides = [
-            (side, weight)
-            for side, weight in zip((views.sentences, views.scenarios), self.weights, strict=True)
-            if len(side.rows)
-        ]
-
-    def most(self, query: CodedQuery) -> FloatArray:
-        """Return the most that documents score without side views, by codes, (n_documents,)."""
-        views = self.views
-        return views.own_codes.most(query, views.own_starts, self.threads)
+        self.weights = (np.float32(layout.sentence_weight), np.float32(layout.weight))
+        weights = (layout.sentence_weight, layout.weight)
+        sides = zip((views.sentences, views.scenarios), weights, strict=True)
+        there = [(side.widest, weight) for side, weight in sides if len(side.rows)]
+        self.widest = max(widest for widest, _ in there)
+        self.least_weight = float(np.prod([weight for _, weight in there]))
 
     def candidates(self, query: CodedQuery, own: FloatArray) -> IntArray:
         """Return the documents that can be among the k best.
 
-        own: (n_documents,), the most that they score without side views, nothing taken off.
+        own: (n_documents,), the most that they score without side views, nothing subtracted.
         """
-        n = len(own)
+        n, none = len(own), np.full(self.k, -np.inf, np.float32)
         seeds = min(n, max(SEEDS, 2 * self.k))
-        lowered = own - self.penalty
-        first = np.argpartition(lowered, n - seeds)[n - seeds :]
-        least = self._score(query, own, first, np.ones(seeds, np.float32), self._none(), -np.inf)[1]
-        near, bound = self._near(own, least)
-        scores, least = self._by_bound(query, own, near, bound, least)
-        documents: IntArray = near[scores >= least]
-        return documents
-
-    def _by_bound(
-        self, query: CodedQuery, own: FloatArray, near: IntArray, bound: FloatArray, least: float
-    ) -> tuple[FloatArray, float]:
-        """Score those of the highest bounds first, then, as they lie in memory, the rest."""
-        scores, best = np.full(len(near), -np.inf, np.float32), self._none()
+        first = np.argpartition(own - self.penalty, n - seeds)[n - seeds :]
+        bounds = np.ones(seeds, np.float32)
+        least = self._score(query, own, first, bounds, none.copy(), -np.inf)[1]
+        lowest = reach(least + self.lightest - self.slack, self.widest, self.least_weight)
+        sentences, scenarios = self.views.sentences, self.views.scenarios
+        near, bound = within(
+            own, self.penalty, sentences.starts, sentences.angle, scenarios.starts, scenarios.angle,
+            *self.weights, np.float32(lowest), np.float32(least), np.float32(self.slack),
+        )  # fmt: skip
+        scores, best = np.full(len(near), -np.inf, np.float32), none
         head = np.arange(len(near))
         if len(near) > HEAD:
             head = np.sort(np.argpartition(bound, len(near) - HEAD)[len(near) - HEAD :])
@@ -207,33 +273,15 @@ class _Search:
         rest = np.flatnonzero(is_rest)
 
         def score(rows: IntArray) -> float:
-            taken, reached = near[rows], bound[rows]
-            scores[rows], most = self._score(query, own, taken, reached, best.copy(), least)
-            return most
+            scores[rows], reached = self._score(
+                query, own, near[rows], bound[rows], best.copy(), least
+            )
+            return reached
 
         parts = np.array_split(rest, max(1, min(self.threads, len(rest) // PART)))
-        if len(parts) == 1:
-            return scores, score(rest)
-        return scores, max(worker_threads().map(score, parts))
-
-    def _none(self) -> FloatArray:
-        """Return what stands for the k best scores before there are any."""
-        return np.full(self.k, -np.inf, np.float32)
-
-    def _near(self, own: FloatArray, least: float) -> tuple[IntArray, FloatArray]:
-        """Return the documents that can get to `least`, by the angles of their side views.
-
-        And how far each can get. Whatever lies below `reach` cannot, whatever its angle.
-        """
-        widest = max(side.widest for side, _ in self.sides)
-        weight = float(np.prod([weight for _, weight in self.sides]))
-        lowest = reach(least + self.lightest - self.slack, widest, weight)
-        sentences, scenarios = self.views.sentences, self.views.scenarios
-        return within(  # type: ignore[no-any-return]
-            own, self.penalty, sentences.starts, sentences.angle, scenarios.starts, scenarios.angle,
-            np.float32(self.weights[0]), np.float32(self.weights[1]),
-            np.float32(lowest), np.float32(least), np.float32(self.slack),
-        )  # fmt: skip
+        reached = map(score, parts) if len(parts) == 1 else worker_threads().map(score, parts)
+        documents: IntArray = near[scores >= max(reached)]
+        return documents
 
     def _score(
         self,
@@ -244,52 +292,240 @@ class _Search:
         best: FloatArray,
         least: float,
     ) -> tuple[FloatArray, float]:
-        """Return the scores of documents that can reach `least`, and what it has become.
+        """Return the scores of documents that can reach `least`, and its new value.
 
-        best: (k,), the k best scores so far, ascending; it is brought up to date.
+        best: (k,), the k best scores so far, ascending; updated in place.
         """
         sentences, scenarios = self.views.sentences, self.views.scenarios
         return mixed_scores(  # type: ignore[no-any-return]
             query, self.vectors, self.views.own_rows, self.views.own_starts,
             sentences.rows, sentences.starts, sentences.codes,
             scenarios.rows, scenarios.starts, scenarios.codes,
-            np.float32(self.weights[0]), np.float32(self.weights[1]),
+            *self.weights,
             own, self.penalty, documents, bound, best, np.float32(self.slack), np.float32(least),
         )  # fmt: skip
 
 
 def off_unit_length(vectors: FloatArray) -> float:
-    """Return how far the length of a row is from 1 at most; NaN where a row is not finite."""
+    """Return the largest deviation of a row's length from 1; NaN where a row is not finite."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return float(np.abs(lengths - 1).max(initial=0.0))
 
 
-def _starts(mask: npt.NDArray[np.bool_], starts: IntArray) -> IntArray:
-    """Return where each document's views of the mask begin among all views of it."""
-    before = np.concatenate([[0], np.cumsum(mask)])
-    return np.asarray(before[starts], np.int64)
+@intrinsic
+def product_of_lanes(context, query, rows, row):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return the product of a query with one of the rows, over whole LANES.
+
+    query: int16, (dim,); rows: int8, (n, dim), both contiguous. The
+    compiler's own loop multiplies half as many codes at once. Products of sixteen bits are summed
+    by twos, for which processors have one instruction.
+    """
+    wide, half = (ir.VectorType(INT32, n) for n in (LANES, LANES // 2))
+
+    def generate(target, builder, signature, values):  # type: ignore[no-untyped-def]
+        left = target.make_array(signature.args[0])(target, builder, values[0])
+        start, length = _row(target, builder, signature.args[1], values[1:])
+        total = cgutils.alloca_once_value(builder, ir.Constant(half, None))
+        with cgutils.for_range(builder, builder.udiv(length, length.type(LANES))) as block:
+            at = builder.mul(block.index, length.type(LANES))
+            codes = (_lanes(builder, builder.gep(place, [at])) for place in (left.data, start))
+            product = builder.mul(*(builder.sext(of, wide) for of in codes))
+            by_twos = (half([INT32(i) for i in range(first, LANES, 2)]) for first in (0, 1))
+            even, odd = (builder.shuffle_vector(product, product, of) for of in by_twos)
+            builder.store(builder.add(builder.load(total), builder.add(even, odd)), total)
+        name = f"llvm.vector.reduce.add.v{LANES // 2}i32"
+        kind = ir.FunctionType(INT32, [half])
+        reduce = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(reduce, [builder.load(total)])
+
+    return types.int32(query, rows, types.int64), generate
 
 
-def _nearest_own(
-    vectors: FloatArray, own: FloatArray, own_starts: IntArray, scenarios: IntArray, owner: IntArray
-) -> FloatArray:
-    """Return the cosine of each scenario with the nearest own view of its document."""
-    nearest = np.full(len(scenarios), -1.0, np.float32)
-    for nth in range(int(np.diff(own_starts).max())):
-        there = np.flatnonzero(own_starts[owner] + nth < own_starts[owner + 1])
-        anchor = own[own_starts[owner[there]] + nth]
-        cosine = np.einsum("ij,ij->i", vectors[scenarios[there]], anchor)
-        nearest[there] = np.maximum(nearest[there], cosine)
+@intrinsic
+def read_ahead(context, rows, row):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Prefetch one of the rows, (n, dim) of int8; it need not be there."""
+
+    def generate(target, builder, signature, values):  # type: ignore[no-untyped-def]
+        start, length = _row(target, builder, signature.args[0], values)
+        place = INT8.as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [place, INT32, INT32, INT32])
+        prefetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        lines = builder.udiv(builder.add(length, length.type(LINE - 1)), length.type(LINE))
+        with cgutils.for_range(builder, lines) as line:
+            at = builder.gep(start, [builder.mul(line.index, length.type(LINE))])
+            builder.call(prefetch, [builder.bitcast(at, place), INT32(0), INT32(3), INT32(1)])
+        return target.get_dummy_value()
+
+    return types.void(rows, types.int64), generate
+
+
+def _row(target, builder, kind, values):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return where a row starts and how long it is."""
+    rows = target.make_array(kind)(target, builder, values[0])
+    length = builder.extract_value(rows.shape, 1)
+    return builder.gep(rows.data, [builder.mul(values[1], length)]), length
+
+
+def _lanes(builder, place):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return LANES codes from a place on."""
+    kind = ir.VectorType(place.type.pointee, LANES).as_pointer()
+    return builder.load(builder.bitcast(place, kind), align=1)
+
+
+@numba.njit(cache=True, fastmath={"reassoc", "contract"}, nogil=True)
+def dot(left, right):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the product of two float32 vectors."""
+    total = np.float32(0)
+    for i in range(len(left)):
+        total += left[i] * right[i]
+    return total
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def most_of(query, rows, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the most that any of some rows can score, by the codes of both."""
+    most = np.float32(-np.inf)
+    codes, of_rows, scale, error = query.codes, rows.codes, rows.scale, rows.error
+    for row in range(start, end):
+        total = product_of_lanes(codes, of_rows, row)  # type: ignore[call-arg, var-annotated]
+        for i in range(len(codes) // LANES * LANES, len(codes)):
+            total = np.int32(total + np.int32(codes[i]) * np.int32(of_rows[row, i]))
+        most = max(most, scale[row] * query.scale * np.float32(total) + error[row])
+    return most + query.error
+
+
+@numba.njit(cache=True, nogil=True)
+def _most_of_groups(query, rows, starts, most):  # type: ignore[no-untyped-def]  # pragma: no cover
+    for group in range(len(most)):
+        read_ahead(rows.codes, starts[group] + AHEAD)  # type: ignore[call-arg]
+        most[group] = most_of(query, rows, starts[group], starts[group + 1])
+
+
+def reach(least: float, angle: float, weight: float) -> float:
+    """Return the own score below which no document reaches `least`.
+
+    It is the inverse of `highest`, mixed. weight: λ, or the product of both: a score mixed twice
+    lies below one mixed once by that. Below cos δ the bound is `A·cos θ + B·sin θ = R·cos(θ - φ)`.
+    """
+    sine = max(0.0, float(np.sin(angle)))  # π in float32 is more than π
+    across, beside = weight + (1 - weight) * np.cos(angle), (1 - weight) * sine
+    if least >= weight * np.cos(angle) + 1 - weight:
+        return float((least - (1 - weight)) / weight)
+    turn = np.arctan2(beside, across)
+    theta = turn + np.arccos(np.clip(least / np.hypot(across, beside), -1, 1))
+    return float(np.cos(theta)) if theta < np.pi else -np.inf
+
+
+@numba.vectorize(cache=True)
+def highest(own, cosine, sine):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Return the most that a side view of a document of this score can score, at least `own`.
+
+    cosine, sine: of the angle within which the side views lie.
+    """
+    if own >= cosine:
+        return np.float32(1)
+    return max(own, own * cosine + np.sqrt(max(np.float32(0), 1 - own * own)) * sine)
+
+
+@numba.njit(cache=True, nogil=True)
+def within(  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    own, penalty, starts_1, angle_1, starts_2, angle_2, weight_1, weight_2, lowest, least, slack
+):
+    """Return the documents that can reach `least`, and their bounds; 1: sentences; 2: scenarios."""
+    documents, bound = np.empty(len(own), np.int64), np.empty(len(own), np.float32)
+    n = 0
+    for d in range(len(own)):
+        if own[d] < lowest:
+            continue
+        most = own[d]
+        if starts_1[d + 1] > starts_1[d]:
+            beside = highest(own[d], angle_1[d, 0], angle_1[d, 1])
+            most = weight_1 * most + (1 - weight_1) * beside
+        if starts_2[d + 1] > starts_2[d]:
+            beside = highest(own[d], angle_2[d, 0], angle_2[d, 1])
+            most = weight_2 * most + (1 - weight_2) * beside
+        most = max(most, own[d]) - penalty[d] + slack
+        if most >= least:
+            documents[n], bound[n] = d, most
+            n += 1
+    return documents[:n], bound[:n]
+
+
+@numba.njit(cache=True, nogil=True)
+def _nearest(query, vectors, rows, start, end):  # type: ignore[no-untyped-def]  # pragma: no cover
+    nearest = np.float32(-np.inf)
+    for row in range(start, end):
+        nearest = max(nearest, dot(query, vectors[rows[row]]))
     return nearest
 
 
-def _cosine_and_sine(angle: FloatArray) -> FloatArray:
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+@numba.njit(cache=True, nogil=True)
+def _insert(best, score):  # type: ignore[no-untyped-def]  # pragma: no cover - compiled
+    """Put a score among the k best, ascending, in place of the lowest."""
+    at = 0
+    while at + 1 < len(best) and best[at + 1] < score:
+        best[at] = best[at + 1]
+        at += 1
+    best[at] = score
 
 
-def _widest(cosine: FloatArray, owner: IntArray, n: int) -> FloatArray:
-    """Return each document's greatest angle, rounded up: too wide a bound only costs time."""
-    angle = np.arccos(np.clip(cosine - 4 * TOLERANCE, -1, 1)).astype(np.float32)
-    widest = np.zeros(n, np.float32)
-    np.maximum.at(widest, owner, angle)
-    return widest
+@numba.njit(cache=True, nogil=True, inline="always")
+def _prefetch(rows, starts, documents, i):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Prefetch the side views of the i-th document, if there is one."""
+    if i < len(documents):
+        for row in range(starts[documents[i]], starts[documents[i] + 1]):
+            read_ahead(rows.codes, row)  # type: ignore[call-arg]
+
+
+@numba.njit(cache=True, nogil=True)
+def mixed_scores(  # type: ignore[no-untyped-def]  # noqa: C901  # pragma: no cover - compiled
+    query, vectors, own_rows, own_starts,
+    rows_1, starts_1, codes_1, rows_2, starts_2, codes_2,
+    weight_1, weight_2,
+    most, penalty, documents, bound, best, slack, least,
+):  # fmt: skip
+    """Score documents in their order; return scores and a bound that the k-th best reaches.
+
+    1: sentences; 2: scenarios. most: the most that a document's own views score. A document that
+    cannot reach `least`, which rises as scores come in, stays at -inf.
+    """
+    scores = np.full(len(documents), -np.inf, np.float32)
+    rest_1, rest_2 = np.float32(1) - weight_1, np.float32(1) - weight_2
+    for i in range(len(documents)):
+        _prefetch(codes_1, starts_1, documents, i + 1)
+        if bound[i] < least:
+            continue
+        d = documents[i]
+        some_1, some_2 = starts_1[d + 1] > starts_1[d], starts_2[d + 1] > starts_2[d]
+        score, most_1, most_2 = most[d], np.float32(-np.inf), np.float32(1)
+        if some_1:
+            most_1 = most_of(query, codes_1, starts_1[d], starts_1[d + 1])
+            score = weight_1 * score + rest_1 * max(score, most_1)
+        if some_2:
+            most_2 = most_of(query, codes_2, starts_2[d], starts_2[d + 1])
+            score = weight_2 * score + rest_2 * most_2
+        if score - penalty[d] + slack < least:
+            continue
+        own = _nearest(query.vector, vectors, own_rows, own_starts[d], own_starts[d + 1])
+        score = own
+        if some_1:
+            score = weight_1 * own + rest_1 * max(own, most_1)
+        if some_2:
+            score = weight_2 * score + rest_2 * most_2
+        if score - penalty[d] + slack < least:
+            continue
+        score = own
+        if some_1:
+            nearest = _nearest(query.vector, vectors, rows_1, starts_1[d], starts_1[d + 1])
+            score = weight_1 * own + rest_1 * max(own, nearest)
+            if some_2 and (weight_2 * score + rest_2 * most_2 - penalty[d] + slack < least):
+                continue
+        if some_2:
+            nearest = _nearest(query.vector, vectors, rows_2, starts_2[d], starts_2[d + 1])
+            score = weight_2 * score + rest_2 * nearest
+        score -= penalty[d]
+        scores[i] = score
+        if score > best[0]:
+            _insert(best, score)
+            least = max(least, best[0] - slack)
+    return scores, least

@@ -1,25 +1,26 @@
-"""From an index on disk and the encoder it names to a retriever: queries in, run out."""
+"""Search one state of an index: queries in, a run or answers with their texts out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
+from typing_extensions import TypedDict
 
 from argus.data.documents import check_unique, listed
-from argus.data.types import FloatArray, Query, Run
+from argus.data.types import FloatArray, Query, Run, View
 from argus.encoders import Encoder, EncoderConfig, as_config, load_encoder
 from argus.encoders.keys import check_pair
 from argus.encoders.remote_code import check_code
 from argus.encoders.spread import on_engine
 from argus.engine import Engine
 from argus.errors import InputError
-from argus.indexes.blend import SENTENCE
-from argus.indexes.fold import RELEVANCE_WEIGHT, SCENARIO, TopDocuments, check_weight
-from argus.indexes.header import FILE, cosines
-from argus.indexes.hybrid import (
+from argus.indexes.blend import DENSE, RELEVANCE_WEIGHT, SENTENCE, check_weight
+from argus.indexes.fold import SCENARIO, TopDocuments
+from argus.indexes.fusion import (
     BM25_WEIGHT,
     FUSION,
     Fusion,
@@ -27,29 +28,78 @@ from argus.indexes.hybrid import (
     fuse_with_bm25,
     question_weights,
 )
-from argus.indexes.lexical import Hits, LexicalIndex
-from argus.indexes.prescribed import ActiveRecipe
-from argus.indexes.saved_words import words_of
-from argus.indexes.snapshot import check_k
-from argus.indexes.spec import IndexSpec, parse_index_spec
-from argus.indexes.views import BEFORE, ViewIndex
-from argus.indexes.weighing import DENSE
-from argus.indexes.words import STEMMED
+from argus.indexes.header import FILE, IndexSpec, parse_index_spec
+from argus.indexes.lexical import Hits, LexicalIndex, words_of
+from argus.indexes.recipe import ActiveRecipe
+from argus.indexes.snapshot import check_k, rows_to_views
+from argus.indexes.views import BEFORE, ViewIndex, matched_scenario, served
+from argus.indexes.words import STEMMED, check_query
+from argus.settings import TOP_K
 
 FUSED_DEPTH = 100
-"""How many documents of each ranking are fused, or k where that is more."""
+"""Documents of each ranking to fuse, or k where that is more."""
+Ranked = tuple[str, float, str, str]
+"""Document, score, best view and best scenario; "" for one that is not known."""
+
+
+class MatchedScenario(TypedDict):
+    """The scenario that found a document, and its view.
+
+    view: id of its view.
+    main_topic: topic of the document.
+    information_need: information need that it serves.
+    explanation: how the document serves it.
+    """
+
+    view: str
+    main_topic: str
+    information_need: str
+    explanation: str
+
+
+class Hit(TypedDict):
+    """One result: the document's own text, and what found it.
+
+    id: id of the document.
+    view: id of the view that was found; None where a fusion ranked.
+    kind: kind of that view; None where it is not known.
+    text: text of the document.
+    """
+
+    rank: int
+    id: str
+    score: float
+    view: str | None
+    kind: str | None
+    text: str
+    title: str
+    scenario: MatchedScenario | None
+
+
+class SearchAnswer(TypedDict):
+    """The best documents for one question.
+
+    query: question that was asked.
+    results: documents, best first.
+    """
+
+    query: str
+    index: str
+    ranked_by: str
+    warning: str | None
+    results: list[Hit]
 
 
 class IndexRetriever:
     """Searches one state of an index: dense, or dense and BM25 over the same views, fused.
 
     exact: None searches as the index is served, approximately where it has an approximate index;
-    True and False say which. What lies in memory makes no difference. weight: λ, what a document's
-    own score counts against that of its best scenario; None as the index says, else 0.7. hybrid:
-    how BM25 is fused; None does as the index says (fused under a blend with BM25, else not at all),
-    "dense" never. A remedy's correction of queries is applied to them. Raises InputError for an
-    unknown `as_of` or fusion, FingerprintMismatch when `encoder` is not the one that made the
-    index, or that was named for queries where its vectors came from a file.
+    True and False choose, whatever lies in memory. weight: λ, the weight of a document's own score
+    against its best scenario; None as the index says, else 0.7. hybrid: how BM25 is fused; None as
+    the index says (fused under a blend with BM25, else not at all), "dense" never. A remedy's
+    correction of queries is applied to them. Raises InputError for an unknown `as_of` or fusion,
+    FingerprintMismatch when `encoder` is not the one that made the index, or that was named for
+    queries where its vectors came from a file.
     """
 
     def __init__(
@@ -72,14 +122,14 @@ class IndexRetriever:
         self._lexical: tuple[tuple[str, int], LexicalIndex] | None = None
 
     def over(self, index: ViewIndex) -> IndexRetriever:
-        """Return what searches another version of the index in the same way."""
+        """Return a retriever that searches another version of the index in the same way."""
         return IndexRetriever(
             index, self.encoder, self.as_of, self._hybrid, self.exact, self._weight
         )
 
     @property
     def recipe(self) -> ActiveRecipe:
-        """What remedies say of the search."""
+        """Search settings of remedies in this state."""
         return self.index.recipe(self.as_of)
 
     @property
@@ -96,20 +146,13 @@ class IndexRetriever:
         return FUSION if blend is not None and blend.bm25 else None
 
     @property
-    def bm25(self) -> float:
-        """What BM25 counts where it is fused by `min-max`; see `question_weight`."""
-        blend = self.recipe.blend
-        return blend.bm25 if blend is not None and blend.bm25 else BM25_WEIGHT
-
-    @property
     def name(self) -> str:
-        """What this ranks by, for manifests and reports."""
-        state = self.as_of or "now"
+        """How this ranks, for manifests and reports."""
         dense = "dense" if self.weight == RELEVANCE_WEIGHT else f"dense with λ = {self.weight:g}"
         dense = "+".join([dense, *self.recipe.remedies])
         ranking = dense if self.hybrid is None else f"{self.hybrid}({dense}, bm25)"
         mode = "" if self.searches_exactly() else "approximate "
-        return f"{mode}{ranking} of {self.index.path.name}@{state}"
+        return f"{mode}{ranking} of {self.index.path.name}@{self.as_of or 'now'}"
 
     def searches_exactly(self) -> bool:
         """Return whether every vector is compared; else the approximate index chooses some.
@@ -124,17 +167,17 @@ class IndexRetriever:
 
     @property
     def warning(self) -> str | None:
-        """What is doubtful about asking this index with this encoder; None where nothing is.
+        """Doubt about searching this index with this encoder; None where there is none.
 
         Vectors from a file that its encoder does not make can still be made for its queries (two
-        towers, another length or prefix); documents alone cannot tell.
+        towers, another length or prefix). Documents alone cannot show it.
         """
         foreign = self.index.header.foreign
         if foreign is None:
             return None
         return (
             f"the vectors of {self.index.path} are not what {foreign.encoder} makes of its "
-            f"documents ({cosines(foreign)}): results mean something only if they were made for "
+            f"documents ({foreign}): results mean something only if they were made for "
             "queries of that encoder"
         )
 
@@ -143,8 +186,8 @@ class IndexRetriever:
         with_text = [q for q in queries if q.text.strip()]
         run: Run = {q.id: {} for q in queries}
         check_unique(queries)
+        check_k(k)
         if not with_text:
-            check_k(k)
             return run
         return run | self.rank(with_text, self._encode([q.text for q in with_text]), k)
 
@@ -160,8 +203,10 @@ class IndexRetriever:
         return fuse_with_bm25(dense, words.run(ids), k, self.hybrid, self.bm25_weights(words, ids))
 
     def bm25_weights(self, words: Hits, query_ids: Sequence[str]) -> dict[str, float]:
-        """Return what BM25 counts for each query, by what it brings back."""
-        return question_weights(self.bm25, query_ids, words.coverage)
+        """Return the weight of BM25 for each query, by its results (`question_weights`)."""
+        blend = self.recipe.blend
+        bm25 = blend.bm25 if blend is not None and blend.bm25 else BM25_WEIGHT
+        return question_weights(bm25, query_ids, words.coverage)
 
     def search_views(self, texts: Sequence[str], k: int) -> TopDocuments:
         """Return dense results with the views that won."""
@@ -190,7 +235,7 @@ class IndexRetriever:
 
 
 def check_hybrid(hybrid: str | None) -> str | None:
-    """Return how BM25 is fused; InputError unless it is a fusion, "dense" or None."""
+    """Return how BM25 is fused. Raises InputError unless it is a fusion, "dense" or None."""
     return hybrid if hybrid in (None, DENSE) else check_fusion(str(hybrid))
 
 
@@ -205,8 +250,8 @@ def open_retriever(
 ) -> IndexRetriever:
     """Open `PATH[@as_of]` with the encoder that the index names, or with the one given.
 
-    Raises InputError for what is no index, an unknown state, or an index that does not say which
-    encoder it needs; FingerprintMismatch for the wrong encoder.
+    Raises InputError for a path that is no index, an unknown state, or an index that does not name
+    an encoder; FingerprintMismatch for the wrong encoder.
     """
     spec = parse_index_spec(spec)
     if weight is not None:
@@ -219,7 +264,7 @@ def open_retriever(
 
 
 def before_and_after(index: ViewIndex, encoder: Encoder, remedy: str) -> list[IndexRetriever]:
-    """Return what searches an index right before a remedy and right after it, as it is served."""
+    """Return retrievers of an index right before a remedy and right after it, as it is served."""
     return [IndexRetriever(index, encoder, state) for state in (f"{BEFORE}{remedy}", remedy)]
 
 
@@ -231,22 +276,22 @@ def encoder_of(
 ) -> Encoder:
     """Return `encoder`, loaded if need be, or the one that the index names.
 
-    engine: what `embed` has batches embedded on.
+    engine: where `embed` has batches embedded. Raises InputError where the index names no encoder,
+    or one that would have a key sent, or code run, by the word of the index alone.
     """
-    encoder = stored_encoder(index) if encoder is None else as_config(encoder)
-    if not isinstance(encoder, EncoderConfig):
-        return on_engine(encoder, engine)
+    if encoder is not None:
+        encoder = as_config(encoder)
+        if not isinstance(encoder, EncoderConfig):
+            return on_engine(encoder, engine)
+    else:
+        encoder = _stored_encoder(index)
     if device is not None:
         encoder = replace(encoder, device=device)
     loaded = load_encoder(encoder, stored=index.header.asked_with)
     return on_engine(loaded.encoder, engine, loaded.config)
 
 
-def stored_encoder(index: ViewIndex) -> EncoderConfig:
-    """Return the configuration in index.json; InputError when there is none, or it is broken.
-
-    So it is where a key would be sent, or code be run, by the word of the index alone.
-    """
+def _stored_encoder(index: ViewIndex) -> EncoderConfig:
     settings = index.header.encoder
     if not settings.get("model"):
         raise InputError(
@@ -267,3 +312,106 @@ def stored_encoder(index: ViewIndex) -> EncoderConfig:
     check_pair(config, index.path / FILE)
     check_code(config, index.path / FILE)
     return config
+
+
+def search_index(
+    query: str,
+    spec: str | Path | IndexSpec,
+    *,
+    k: int = TOP_K,
+    hybrid: str | None = None,
+    weight: float | None = None,
+    encoder: Encoder | EncoderConfig | str | None = None,
+    device: str | None = None,
+) -> SearchAnswer:
+    """Answer one question: the k best documents, each with its own text and what found it.
+
+    `view` and `kind` name the best view that is no scenario; a hybrid ranking has no single one
+    (None). `scenario` is the view, main topic, need and explanation of the scenario that matched
+    best, None for a document without. `warning` is as `IndexRetriever.warning`.
+    """
+    check_k(k)
+    check_query(query)
+    retriever = open_retriever(spec, encoder, hybrid=hybrid, device=device, weight=weight)
+    (hits,) = hits_of(retriever, [query], k)
+    return {"query": query, "index": str(parse_index_spec(spec)), "ranked_by": retriever.name,
+            "warning": retriever.warning, "results": hits}  # fmt: skip
+
+
+def hits_of(retriever: IndexRetriever, questions: Sequence[str], k: int) -> list[list[Hit]]:
+    """Return the k best documents of each question: embedded at once, and searched at once.
+
+    questions: texts with words in them. No question changes the answer of another.
+    """
+    if not questions:
+        return []
+    vectors = np.asarray(retriever.encoder.encode_queries(list(questions)), np.float32)
+    rankings = list(_rankings(retriever, questions, vectors, k))
+    views = _views_of(retriever, {doc for ranking in rankings for doc, *_ in ranking})
+    return [
+        [_hit(views[ranked[0]], rank, ranked) for rank, ranked in enumerate(ranking, 1)]
+        for ranking in rankings
+    ]
+
+
+def own_texts(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Return title and own text of documents, of those that the index holds."""
+    if retriever.searches_exactly():
+        snapshot = retriever.index.snapshot(retriever.as_of)
+        docs = [doc for doc in docs if doc in snapshot]
+    own = {doc: served(views) for doc, views in _views_of(retriever, docs).items()}
+    return {doc: (view.source, view.text) for doc, view in own.items()}
+
+
+def _rankings(
+    retriever: IndexRetriever, questions: Sequence[str], vectors: FloatArray, k: int
+) -> Iterator[list[Ranked]]:
+    """Yield the ranking of each question; vectors: (n_questions, dim)."""
+    if retriever.hybrid is None:
+        top = retriever.nearest(vectors, k)
+        for i, doc_ids in enumerate(top.doc_ids):
+            scenarios = top.scenario_ids[i] if top.scenario_ids else [""] * len(doc_ids)
+            yield list(zip(doc_ids, top.scores[i], top.view_ids[i], scenarios, strict=True))
+        return
+    numbered = [Query(str(i), text) for i, text in enumerate(questions)]
+    run = retriever.rank(numbered, vectors, k)
+    snapshot = None
+    if retriever.index.holds(SCENARIO, retriever.as_of):
+        snapshot = retriever.index.snapshot(retriever.as_of)
+    for i, query in enumerate(numbered):
+        searched = retriever.recipe.correct(vectors[i : i + 1])[0]
+        yield [
+            (doc, score, "", snapshot.best_scenario(searched, doc) if snapshot else "")
+            for doc, score in run[query.id].items()
+        ]
+
+
+def _views_of(retriever: IndexRetriever, docs: Collection[str]) -> dict[str, list[View]]:
+    """Return the views of documents: from memory, where the state lies there."""
+    if not retriever.searches_exactly():
+        return retriever.index.views_of_all(docs)
+    snapshot = retriever.index.snapshot(retriever.as_of)
+    rows = {doc: snapshot.rows_of(doc) for doc in docs}
+    return {
+        doc: list(rows_to_views(snapshot.columns.slice(span.start, len(span))))
+        for doc, span in rows.items()
+    }
+
+
+def _hit(of_document: Sequence[View], rank: int, ranked: Ranked) -> Hit:
+    doc_id, score, view_id, scenario_id = ranked
+    views = {view.id: view for view in of_document}
+    view, matched, own = views.get(view_id), views.get(scenario_id), served(of_document)
+    scenario = None
+    if matched is not None:
+        scenario = cast(MatchedScenario, {"view": matched.id, **asdict(matched_scenario(matched))})
+    return {
+        "rank": rank,
+        "id": doc_id,
+        "score": score,
+        "view": view_id or None,
+        "kind": view.kind if view else None,
+        "text": own.text,
+        "title": own.source,
+        "scenario": scenario,
+    }

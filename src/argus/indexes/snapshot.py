@@ -1,4 +1,4 @@
-"""One state of an index in memory: exact search over documents, whatever views they have."""
+"""Hold one state of an index in memory and search it exactly, whatever views documents have."""
 
 from __future__ import annotations
 
@@ -6,36 +6,33 @@ from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from argus.data.documents import is_count, listed
 from argus.data.types import FloatArray, IntArray, View
 from argus.encoders.scoring import reach_of
 from argus.errors import InputError
-from argus.indexes.blend import SENTENCE, Blend
+from argus.indexes.blend import RELEVANCE_WEIGHT, SENTENCE, Blend, check_weight
 from argus.indexes.fold import (
-    RELEVANCE_WEIGHT,
     SCENARIO,
+    BoolArray,
     Folded,
     Layout,
-    Mixed,
     TopDocuments,
-    check_weight,
     fold,
     target_ranks,
     top_documents,
 )
-from argus.indexes.table import first_of
 
 if TYPE_CHECKING:
     from argus.indexes.pruned import SideLayout
 
-T = TypeVar("T")
+NAMES = ("id", "doc_id", "kind", "text", "source")
+"""Columns that make a `View`."""
 UNIT = 1e-5
-"""How far from 1 the length of a query may be for bounds that hold for unit rows."""
+"""Largest deviation from length 1 of queries for which bounds of unit rows hold."""
 BLOCK_BYTES = 128 << 20
 """Scores held at a time. Each block is folded, so about twice this is used beyond the vectors."""
 
@@ -56,9 +53,14 @@ class Snapshot:
         blend: Blend | None = None,
         hubness: FloatArray | None = None,
     ) -> None:
+        import pyarrow.compute as pc
+
         self.columns, self.vectors = columns, vectors
-        self.doc_ids, self.starts = _documents(columns["doc_id"])
         self.blend, self.hubness = blend, hubness
+        counted = pc.value_counts(columns["doc_id"])  # in order of first appearance, so sorted
+        self.doc_ids: list[str] = counted.field("values").to_pylist()
+        counts = counted.field("counts").to_numpy(zero_copy_only=False)
+        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
     def blended(self, blend: Blend | None) -> Snapshot:
         """Return the same documents and views under another blend, or under none."""
@@ -74,10 +76,7 @@ class Snapshot:
         import pyarrow as pa
 
         order = sorted(range(len(views)), key=lambda i: (views[i].doc_id, views[i].id))
-        names = ("id", "doc_id", "kind", "text", "source")
-        columns = {
-            name: pa.array([getattr(views[i], name) for i in order], pa.string()) for name in names
-        }
+        columns = {n: pa.array([getattr(views[i], n) for i in order], pa.string()) for n in NAMES}
         columns["remedy"] = pa.array([""] * len(views), pa.string())
         columns["added"] = pa.array([0] * len(views), pa.int64())
         return cls(pa.table(columns), np.ascontiguousarray(vectors[order], np.float32))
@@ -101,21 +100,19 @@ class Snapshot:
         return list(rows_to_views(self.columns))
 
     @cached_property
-    def scenario_rows(self) -> npt.NDArray[np.bool_] | None:
-        """Which views are scenarios, shape (n_views,); None where none is."""
+    def scenario_rows(self) -> BoolArray | None:
+        """Mask of the views that are scenarios, shape (n_views,); None where none is."""
         return self._rows_of_kind(SCENARIO)
 
     @cached_property
-    def sentence_rows(self) -> npt.NDArray[np.bool_] | None:
-        """Which views are sentences, shape (n_views,); None where none is."""
+    def sentence_rows(self) -> BoolArray | None:
+        """Mask of the views that are sentences, shape (n_views,); None where none is."""
         return self._rows_of_kind(SENTENCE)
 
-    def _rows_of_kind(self, kind: str) -> npt.NDArray[np.bool_] | None:
+    def _rows_of_kind(self, kind: str) -> BoolArray | None:
         import pyarrow.compute as pc
 
-        rows: npt.NDArray[np.bool_] = pc.equal(self.columns["kind"], kind).to_numpy(
-            zero_copy_only=False
-        )
+        rows: BoolArray = pc.equal(self.columns["kind"], kind).to_numpy(zero_copy_only=False)
         return rows if rows.any() else None
 
     @cached_property
@@ -134,38 +131,35 @@ class Snapshot:
         return {doc_id: i for i, doc_id in enumerate(self.doc_ids)}
 
     def positions(self, doc_ids: Iterable[str]) -> IntArray:
-        """Return the position of each document in `doc_ids`; InputError names unknown ones."""
+        """Return the position of each document in `doc_ids`. Raises InputError for unknown ones."""
         ids = listed(doc_ids)
-        unknown = sorted({d for d in ids if d not in self._position})
-        if unknown:
+        if unknown := sorted({d for d in ids if d not in self._position}):
             raise unknown_documents(unknown)
         return np.array([self._position[d] for d in ids], np.int64)
 
     def rows_of(self, doc_id: str) -> range:
-        """Return the rows of one document's views."""
-        position = self._position.get(doc_id)
-        if position is None:
-            raise unknown_documents([doc_id])
+        """Return the rows of one document's views. Raises InputError for an unknown one."""
+        (position,) = self.positions([doc_id])
         return range(int(self.starts[position]), int(self.starts[position + 1]))
 
     def layout(self, weight: float = RELEVANCE_WEIGHT) -> Layout:
-        """Return which views are whose, and λ; InputError unless that is from 0 to 1."""
-        return Layout(
-            self.starts, self.scenario_rows, check_weight(weight), self.reach, self._mixed()
-        )
+        """Return owners and weights of views under λ. Raises InputError unless it is 0 to 1.
 
-    def _mixed(self) -> Mixed:
-        """Return the blend over these documents. Sentences without one weigh nothing."""
+        Without a blend, sentences weigh nothing.
+        """
         blend = self.blend or Blend(weight=1, hubs=0)
         penalty = None
         if blend.hubs and self.hubness is not None:
             penalty = np.float32(blend.hubs) * self.hubness
-        return Mixed(blend.weight, self.sentence_rows, penalty)
+        return Layout(
+            self.starts, self.scenario_rows, check_weight(weight), self.reach,
+            self.sentence_rows, blend.weight, penalty,
+        )  # fmt: skip
 
     def best_scenario(self, query: FloatArray, doc_id: str) -> str:
         """Return the id of a document's scenario nearest to a query, "" where it has none.
 
-        query: (dim,). Equal ones tie by id. InputError for a document that is not here.
+        query: (dim,). Equal ones tie by id. Raises InputError for an unknown document.
         """
         if self.scenario_rows is None:
             return ""
@@ -190,51 +184,38 @@ class Snapshot:
             none: list[list[Any]] = [[] for _ in queries]
             return TopDocuments(none, none, none)
         result = TopDocuments([], [], [])
+        ids, doc_ids = self.columns["id"], self.doc_ids
         for top in self._tops(queries, k, layout):
-            self._append(result, top)
+            first = np.flatnonzero(np.diff(top.query, prepend=-1)).tolist()
+            spans = [slice(*ends) for ends in pairwise([*first, len(top.query)])]
+            views = ids.take(top.view).to_pylist()
+            found, scores = [doc_ids[i] for i in top.document.tolist()], top.score.tolist()
+            result.doc_ids.extend(found[span] for span in spans)
+            result.scores.extend(scores[span] for span in spans)
+            result.view_ids.extend(views[span] for span in spans)
+            if self.scenario_rows is not None:
+                matched = ids.take(np.maximum(top.scenario, 0)).to_pylist()
+                matched = np.where(top.scenario < 0, "", matched).tolist()
+                result.scenario_ids.extend(matched[span] for span in spans)
         return result
 
-    @property
-    def _matches(self) -> bool:
-        """Whether results tell the scenario that matched."""
-        return self.scenario_rows is not None
-
-    def _append(self, result: TopDocuments, top: Folded) -> None:
-        """Put the best documents of further queries behind those of the queries before."""
-        first = np.flatnonzero(np.diff(top.query, prepend=-1)).tolist()
-        spans = [slice(*ends) for ends in pairwise([*first, len(top.query)])]
-
-        def append(lists: list[list[T]], values: list[T]) -> None:
-            lists.extend(values[span] for span in spans)
-
-        ids = self.columns["id"]
-        append(result.doc_ids, [self.doc_ids[i] for i in top.document.tolist()])
-        append(result.scores, top.score.tolist())
-        append(result.view_ids, ids.take(top.view).to_pylist())
-        if self._matches:
-            matched = ids.take(np.maximum(top.scenario, 0)).to_pylist()
-            none = top.scenario < 0
-            append(result.scenario_ids, np.where(none, "", matched).tolist())
-
     def _tops(self, queries: FloatArray, k: int, layout: Layout) -> Iterator[Folded]:
-        """Yield the best documents of each block of queries."""
-        views = self._bounded(queries, layout)
+        """Yield the best documents of each block of queries.
+
+        Where bounds of unit rows hold, side views that cannot matter are left out.
+        """
+        sides = None
+        if not layout.plain and layout.reach == 1 and 0 not in (
+            layout.weight, layout.sentence_weight
+        ):  # fmt: skip
+            from argus.indexes.pruned import off_unit_length, top_documents_pruned
+
+            sides = self._side_layout if off_unit_length(queries) <= UNIT else None
         for _, block in self._query_blocks(queries):
-            if views is not None:
-                from argus.indexes.pruned import top_documents_pruned
-
-                yield top_documents_pruned(block, self.vectors, layout, views, k)
+            if sides is not None:
+                yield top_documents_pruned(block, self.vectors, layout, sides, k)
             else:
-                scores = block @ self.vectors.T
-                yield top_documents(block, self.vectors, scores, layout, k)
-
-    def _bounded(self, queries: FloatArray, layout: Layout) -> SideLayout | None:
-        """Return what bounds the scores of side views; None where all of them are compared."""
-        if layout.plain or layout.reach != 1 or 0 in (layout.weight, layout.mixed.weight):
-            return None
-        from argus.indexes.pruned import off_unit_length
-
-        return self._side_layout if off_unit_length(queries) <= UNIT else None
+                yield top_documents(block, self.vectors, block @ self.vectors.T, layout, k)
 
     def document_scores(self, queries: FloatArray, weight: float = RELEVANCE_WEIGHT) -> FloatArray:
         """Return the score of every document in float32, shape (n_queries, n_documents)."""
@@ -251,16 +232,12 @@ class Snapshot:
         queries = check_queries(queries, self.dim)
         if len(queries) != len(doc_ids):
             raise ValueError(f"{len(doc_ids)} documents for {len(queries)} queries")
-        targets = self.positions(doc_ids)
-        layout = self.layout(weight)
-        parts = [
-            target_ranks(
-                block, self.vectors, fold(block @ self.vectors.T, layout), layout,
-                targets[start : start + len(block)],
-            )[0]
-            for start, block in self._query_blocks(queries)
-        ]  # fmt: skip
-        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        targets, layout = self.positions(doc_ids), self.layout(weight)
+        parts = [np.zeros(0, np.int64)]
+        for start, block in self._query_blocks(queries):
+            best, own = fold(block @ self.vectors.T, layout), targets[start : start + len(block)]
+            parts.append(target_ranks(block, self.vectors, best, layout, own)[0])
+        return np.concatenate(parts)
 
     def _query_blocks(self, queries: FloatArray) -> Iterator[tuple[int, FloatArray]]:
         step = max(1, BLOCK_BYTES // (4 * max(1, len(self.vectors))))
@@ -269,7 +246,7 @@ class Snapshot:
 
 
 def check_queries(queries: FloatArray, dim: int) -> FloatArray:
-    """Return the queries as float32 (n, dim); InputError for another shape or NaN."""
+    """Return the queries as float32 (n, dim). Raises InputError for another shape or NaN."""
     queries = np.asarray(queries, np.float32)
     if queries.ndim != 2 or queries.shape[1] != dim:
         raise InputError(
@@ -277,8 +254,7 @@ def check_queries(queries: FloatArray, dim: int) -> FloatArray:
             expected=f"(n, {dim}), as the vectors of the index",
             fix="Embed queries with the encoder that the index names.",
         )
-    if not np.isfinite(queries).all():
-        bad = int((~np.isfinite(queries).all(axis=1)).sum())
+    if bad := int((~np.isfinite(queries).all(axis=1)).sum()):
         raise InputError(
             f"{bad} query vectors are not finite",
             expected="numbers",
@@ -296,24 +272,18 @@ def check_k(k: int) -> None:
 def unknown_documents(ids: Sequence[str]) -> InputError:
     """Return the error for documents that an index does not hold."""
     return InputError(
-        f"{len(ids)} unknown document id{'s' if len(ids) > 1 else ''}: {first_of(ids)}",
+        f"{len(ids)} unknown document id{'s' if len(ids) > 1 else ''}: {list_some(ids)}",
         expected="ids of documents in the index",
         fix="Check the spelling; ids are case-sensitive.",
     )
 
 
+def list_some(ids: Sequence[str]) -> str:
+    """Return the first five ids, for a message."""
+    return ", ".join(map(repr, ids[:5])) + (" ..." if len(ids) > 5 else "")
+
+
 def rows_to_views(columns: Any) -> Iterator[View]:
-    """Return the rows of an Arrow table as views."""
-    names = ("id", "doc_id", "kind", "text", "source")
-    for row in zip(*(columns[name].to_pylist() for name in names), strict=True):
+    """Yield the rows of an Arrow table as views."""
+    for row in zip(*(columns[name].to_pylist() for name in NAMES), strict=True):
         yield View(*row)
-
-
-def _documents(column: Any) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Return the distinct ids of a sorted column, and where each begins."""
-    import pyarrow.compute as pc
-
-    counted = pc.value_counts(column)  # in order of first appearance, so sorted
-    ids = counted.field("values").to_pylist()
-    counts = counted.field("counts").to_numpy(zero_copy_only=False)
-    return ids, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,15 +1,41 @@
-"""The rows of an index as a LanceDB table: what is checked before a row may enter."""
+"""Keep the views of an index in a LanceDB table: write, read, search approximately, clean up.
+
+Approximate search (IVF_HNSW_SQ) folds views to distinct documents. Where a document's best view
+decides its score, the k documents are certain, given the views that the index returned, once these
+are of k distinct documents and the last of them scores below the k-th document: no view further
+down could change the result. Until then twice as many views are requested, and where the index has
+no more to give, the rest is scanned. The order in which the index returns views stays approximate
+(benchmarks/view_search.py measures it). With scenarios or a blend, each document that a view led to
+is scored by all its views (`argus.indexes.fold`). A document that no view led to has none above the
+last one, so it scores at most that, less the least penalty of the blend: the same condition holds.
+
+LanceDB keeps the files of every version, deleted rows among them, until `compact` removes the
+version. No state of an index is a version (`as_of` and `rollback` read the columns `added` and
+`remedy`), so versions serve readers alone: a handle that was opened before a change reads the files
+of its version until `refresh`, and fails when they are gone. The age of a version is that of its
+commit and does not tell when it was last current. The cutoff is therefore the version that was
+current `kept` ago. A file of which less than a tenth of the rows were deleted, and which there is
+no other to merge with, is not rewritten: those few rows stay on the disk, out of reach of a query.
+Nothing is compacted after every change: it rewrites appended parts, with all there twice for a
+while, and extends an approximate index, behind which later views are to stay exact.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from typing_extensions import override
 
 from argus.data.provenance import content_hash
 from argus.data.reading import is_of_reader
@@ -18,39 +44,51 @@ from argus.data.writing import check_plain, check_plain_folder, remove_leftovers
 from argus.encoders.rows import usable
 from argus.errors import ArgusError, InputError
 from argus.extras import naming_extras
-from argus.indexes.deferral import deferred, unchecked_overrides
-from argus.indexes.recipes import REMEDIES
+from argus.indexes.blend import REMEDIES
+from argus.indexes.fold import SCENARIO, TopDocuments, exact
+from argus.indexes.snapshot import NAMES, list_some
+
+if TYPE_CHECKING:
+    from argus.indexes.recipe import ActiveRecipe
 
 NAME = "views"
 READ_ROWS = 8192
+PARTITIONS = 1
+EDGES, BUILD_EF = 20, 150
+SEARCH_EF = 250
+REFINE = 2
+VIEWS_PER_RESULT = 3
+"""Views requested at first, per document wanted."""
+ATTEMPTS, PAUSE_S = 5, 0.01
+KEPT = timedelta(hours=1)
+"""Time after a change for which those who have the state before it open can read it."""
+MARGIN = timedelta(minutes=10)
+"""Added to the cutoff. LanceDB applies it after compaction, which may take minutes."""
+_IMPORTING = Lock()
 _RUST_LINE = re.compile(r", \S+\.rs:\d+:\d+")
-"""Where in its own source LanceDB found an error."""
+"""Line of LanceDB's own source in its errors."""
+Row = tuple[str, str, float]  # view, document, score
+Hit = tuple[str, float, str, str]  # document, score, best view, best scenario or ""
 
 
 def schema(dim: int) -> Any:
     """Return the Arrow schema of the table."""
     import pyarrow as pa
 
-    names = ("id", "doc_id", "kind", "text", "source", "remedy")
-    return pa.schema(
-        [pa.field(name, pa.string(), nullable=False) for name in names]
-        + [
-            pa.field("added", pa.int64(), nullable=False),
-            pa.field("vector", pa.list_(pa.float32(), dim), nullable=False),
-        ]
-    )
+    fields = [pa.field(name, pa.string(), nullable=False) for name in (*NAMES, "remedy")]
+    fields.append(pa.field("added", pa.int64(), nullable=False))
+    return pa.schema([*fields, pa.field("vector", pa.list_(pa.float32(), dim), nullable=False)])
 
 
 def record_batch(
     views: Sequence[View], vectors: FloatArray, *, remedy: str, added: int, dim: int
 ) -> Any:
-    """Return one Arrow batch of views; vectors as `check_vectors` returns them."""
+    """Return one Arrow batch of views. vectors: as `check_vectors` returns them."""
     import pyarrow as pa
 
     flat = pa.array(np.ascontiguousarray(vectors).reshape(-1), pa.float32())
-    names = ("id", "doc_id", "kind", "text", "source")
     try:
-        columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in names]
+        columns = [pa.array([getattr(v, name) for v in views], pa.string()) for name in NAMES]
     except UnicodeEncodeError as error:
         raise InputError(
             f"a view holds characters that are no Unicode text ({error})",
@@ -63,33 +101,90 @@ def record_batch(
     return pa.record_batch(columns, schema=schema(dim))
 
 
-def connect(path: Path) -> Any:
-    """Open the database in a folder."""
-    return import_lancedb().connect(path)
+def create_views(path: Path, dim: int) -> Any:
+    """Make an empty table in a folder, in place of one that is there."""
+    mode = "overwrite" if (path / f"{NAME}.lance").exists() else "create"
+    return import_lancedb().connect(path).create_table(NAME, schema=schema(dim), mode=mode)
 
 
 def open_views(path: Path) -> Any:
-    """Open the table of an index at its latest version; a handle of its own, to be read or changed.
-
-    Nothing that other handles do is seen by it.
-    """
-    return connect(path).open_table(NAME)
+    """Open the table of an index at its latest version. No other handle's changes are seen."""
+    return import_lancedb().connect(path).open_table(NAME)
 
 
 @naming_extras()
 def import_lancedb() -> Any:
-    """Return the module `lancedb`."""
-    # The client is of catalogues: no table here is in one.
+    """Return the module `lancedb`, imported in a third of the time.
+
+    Its REST client of catalogues, which no table here uses, is imported when something asks for it.
+    Validators of pydantic records are built on first use. `overrides`, on Python 3.11, does not
+    compare the signatures of all its methods.
+    """
     with deferred("lance_namespace_urllib3_client"), unchecked_overrides():
         import lancedb
     return lancedb
 
 
-def version_mark(path: Path, version: int) -> str:
-    """Return what tells a version of the table from another of that number, as of a copy put back.
+@contextmanager
+def deferred(package: str) -> Iterator[None]:
+    """Postpone `package`, and the validators of pydantic records that are defined inside.
 
-    LanceDB names the file of a version by its number, the later ones backwards, and writes what is
-    unique into it. "" where there is none.
+    Submodules of `package` can be imported all the same.
+    """
+    from pydantic import BaseModel, ConfigDict
+
+    with _IMPORTING:
+        postpone(package)
+        before = BaseModel.model_config
+        BaseModel.model_config = ConfigDict(**{**before, "defer_build": True})
+        try:
+            yield
+        finally:
+            BaseModel.model_config = before
+
+
+@contextmanager
+def unchecked_overrides() -> Iterator[None]:
+    """Define classes without the checks of the library `overrides`, if it is installed."""
+    overrides: Any = import_module("overrides") if find_spec("overrides") else None
+    if overrides is None:
+        yield
+        return
+    before = overrides.override, overrides.EnforceOverrides
+    overrides.override, overrides.EnforceOverrides = override, type("EnforceOverrides", (), {})
+    try:
+        yield
+    finally:
+        overrides.override, overrides.EnforceOverrides = before
+
+
+def postpone(package: str) -> None:
+    """Run a package when a name of its own is first used; its submodules can be imported before.
+
+    Nothing happens where it runs already, or is not installed.
+    """
+    spec = find_spec(package) if package not in sys.modules else None
+    if spec is None or spec.loader is None:
+        return
+    module, loader = module_from_spec(spec), spec.loader
+
+    def run(name: str) -> Any:
+        if vars(module).pop("__getattr__", None) is not None:
+            loader.exec_module(module)
+        try:
+            return vars(module)[name]
+        except KeyError:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
+
+    vars(module)["__getattr__"] = run
+    sys.modules[package] = module
+
+
+def version_mark(path: Path, version: int) -> str:
+    """Return a hash of a version of the table, "" where there is none.
+
+    It differs from that of another version with the same number, as of a copy put back: LanceDB
+    names the file of a version by its number, later ones backwards, and writes unique content.
     """
     versions = path / f"{NAME}.lance" / "_versions"
     for number in (2**64 - 1 - version, version):
@@ -99,7 +194,7 @@ def version_mark(path: Path, version: int) -> str:
 
 
 def check_vectors(vectors: FloatArray, n: int, dim: int, *, unit: bool = True) -> FloatArray:
-    """Return the vectors as float32; InputError unless (n, dim), finite and of length 1.
+    """Return the vectors as float32. Raises InputError unless (n, dim), finite and of length 1.
 
     unit: False for any other length but 0.
     """
@@ -112,91 +207,62 @@ def check_vectors(vectors: FloatArray, n: int, dim: int, *, unit: bool = True) -
         )
     wrong = np.flatnonzero(~usable(vectors, unit=unit))
     if len(wrong):
-        row = int(wrong[0])
-        norm = np.linalg.norm(vectors[row])
+        norm = np.linalg.norm(vectors[int(wrong[0])])
         bad = f"of length {norm:.4g}" if np.isfinite(norm) else "not finite"
-        kind = "unit" if unit else "usable"
+        fix = "Divide each vector by its length; leave out what could not be embedded."
         raise InputError(
-            f"{len(wrong)} of {n} vectors are no {kind} vectors: row {row} is {bad}",
+            f"{len(wrong)} of {n} vectors are no {'unit' if unit else 'usable'} vectors: row "
+            f"{wrong[0]} is {bad}",
             expected="finite vectors of length 1" if unit else "finite vectors that are not zero",
-            fix="Divide each vector by its length; leave out what could not be embedded."
-            if unit
-            else "Leave out what could not be embedded.",
+            fix=fix if unit else "Leave out what could not be embedded.",
         )
     return vectors
 
 
-def check_read(path: Path, doc_ids: Any, vectors: FloatArray, *, unit: bool) -> None:
-    """Raise ArgusError where vectors of the table cannot be what `check_vectors` let in.
+def select(table: Any, condition: str | None, columns: Sequence[str]) -> Any:
+    """Return a query for some columns of the rows of a condition, in no order."""
+    query = table.search().select(list(columns))
+    return query.where(condition) if condition else query
 
-    doc_ids: an Arrow column, the document of each row.
+
+def read_vectors(path: Path, query: Any, rows: Any, *, dim: int, unit: bool) -> FloatArray:
+    """Return the vectors of rows, (n_rows, dim), from a query of their `id` and `vector`.
+
+    Raises ArgusError where the rows have changed since they were read, and for damaged vectors.
     """
+    import pyarrow.compute as pc
+
+    changed = ArgusError(
+        f"{path}: the index changed while it was read. It is whole; run the same command again."
+    )
+    vectors, filled = np.empty((rows.num_rows, dim), np.float32), 0
+    for batch in query.to_batches(READ_ROWS):
+        places = pc.index_in(batch["id"], value_set=rows["id"])
+        if places.null_count:
+            raise changed
+        if batch.num_rows:
+            flat = pc.list_flatten(batch["vector"]).to_numpy()
+            vectors[places.to_numpy()] = flat.reshape(-1, dim)
+            filled += batch.num_rows
+    if filled != rows.num_rows:
+        raise changed
     wrong = np.flatnonzero(~usable(vectors, unit=unit))
     if len(wrong):
-        documents = sorted(set(doc_ids.take(wrong).to_pylist()))
+        documents = sorted(set(rows["doc_id"].take(wrong).to_pylist()))
         raise ArgusError(
             f"{path}: {len(wrong):,} of {len(vectors):,} vectors are damaged (zeros, no numbers, "
-            f"or not of the length that was written), of {first_of(documents)}. Put a copy of the "
+            f"or not of the length that was written), of {list_some(documents)}. Put a copy of the "
             "index back, or delete these documents and add them again (argus index delete, argus "
             "index add)."
         )
-
-
-def changed_while_read(path: Path) -> ArgusError:
-    """Return the error for rows of which ids and vectors are not of one state."""
-    return ArgusError(
-        f"{path}: the index changed while it was read. It is whole; run the same command again."
-    )
-
-
-def first_of(ids: Sequence[str]) -> str:
-    """Return the first five ids, for a message."""
-    return ", ".join(map(repr, ids[:5])) + (" ..." if len(ids) > 5 else "")
-
-
-def check_ids(views: Sequence[View], seen: set[str]) -> None:
-    """Raise InputError for a view id that is empty or taken; else add the ids to `seen`."""
-    ids = [view.id for view in views]
-    twice = sorted({i for i, n in Counter(ids).items() if n > 1 or i in seen})
-    if twice:
-        raise InputError(
-            f"{len(twice)} view ids are already taken: {first_of(twice)}",
-            expected="one view per id",
-            fix="Delete the document or roll the remedy back first, or give the views other ids.",
-        )
-    if any(not view.id or not view.doc_id for view in views):
-        raise InputError(
-            "a view without id or doc_id", expected="both", fix="Name the view and its document."
-        )
-    seen.update(ids)
-
-
-class Checked:
-    """Batches on their way into the table; keeps the error that stopped them.
-
-    LanceDB reports an error raised inside the reader as text; `error` is the original.
-    """
-
-    def __init__(self, batches: Iterable[Any]) -> None:
-        self.batches, self.rows = batches, 0
-        self.error: Exception | None = None
-
-    def __iter__(self) -> Iterator[Any]:
-        try:
-            for batch in self.batches:
-                self.rows += batch.num_rows
-                yield batch
-        except Exception as error:
-            self.error = error
-            raise
+    return vectors
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Hold the index's lock; ArgusError when another process, or thread, writes to it.
+    """Hold the index's lock. Raises ArgusError while another process, or thread, writes to it.
 
-    What LanceDB left half written when it was killed is removed: who holds the lock writes alone.
-    So is what a killed remedy left in its folder.
+    The holder writes alone, so half-written files of killed writers and remedies are removed.
     """
     busy = (
         f"{path} is being written to by another run; wait for it and run this again. "
@@ -224,16 +290,16 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def remove_half_written(path: Path) -> None:
-    """Remove what a killed writer left, for who has nothing to write; not where another writes."""
+    """Remove files that a killed writer left, unless another run writes."""
     with suppress(ArgusError), writing(path):
         pass
 
 
 @contextmanager
 def storage(path: Path, doing: str) -> Iterator[None]:
-    """Turn what LanceDB raises, a panic of its Rust too, into an ArgusError with the path.
+    """Turn errors of LanceDB, a panic of its Rust too, into an ArgusError with the path.
 
-    Raises InputError where an id cannot be written as UTF-8: no index holds such a one.
+    Raises InputError for an id that cannot be written as UTF-8: no index holds one.
     """
     try:
         yield
@@ -257,3 +323,156 @@ def storage(path: Path, doing: str) -> Iterator[None]:
 def quoted(values: Iterable[str]) -> str:
     """Return values as a SQL list: `'a', 'O''Hara'`."""
     return ", ".join("'" + value.replace("'", "''") + "'" for value in values)
+
+
+def conjoined(condition: str | None, other: str) -> str:
+    """Return a SQL condition that both hold; None is everything."""
+    return f"({condition}) AND {other}" if condition else other
+
+
+def build_ann(table: Any) -> None:
+    """Build the approximate index anew, over all vectors. The table should be compact."""
+    from lancedb.index import HnswSq
+
+    config = HnswSq(
+        distance_type="dot", num_partitions=PARTITIONS, m=EDGES, ef_construction=BUILD_EF
+    )
+    table.create_index("vector", config=config, replace=True)
+
+
+def has_ann(table: Any) -> bool:
+    """Return whether the table has an index on its vectors."""
+    return any("vector" in index.columns for index in table.list_indices())
+
+
+def approximate_search(
+    table: Any,
+    queries: FloatArray,
+    k: int,
+    condition: str | None,
+    weight: float,
+    recipe: ActiveRecipe,
+) -> TopDocuments:
+    """Return the k documents of each query; fewer where the state holds fewer.
+
+    Smoothed vectors are not used: the table holds the documents' own.
+    """
+    total = int(table.count_rows(condition))
+    scenarios = bool(table.count_rows(conjoined(condition, f"kind = '{SCENARIO}'")))
+    weighed = scenarios or recipe.blend is not None
+    penalty = 0.0
+    if recipe.blend is not None and recipe.numbers is not None and len(recipe.numbers.hubness):
+        penalty = recipe.blend.hubs * float(recipe.numbers.hubness.min())
+    result = TopDocuments([], [], [])
+    for query in queries:
+
+        def score(rows: list[Row], query: FloatArray = query) -> list[Hit]:
+            return _weigh(table, query, condition, weight, recipe, rows) if weighed else _best(rows)
+
+        hits = _search_one(table, query, k, condition, total, penalty, score)
+        result.doc_ids.append([document for document, *_ in hits])
+        result.scores.append([value for _, value, *_ in hits])
+        result.view_ids.append([view for _, _, view, _ in hits])
+        if scenarios:
+            result.scenario_ids.append([scenario for *_, scenario in hits])
+    return result
+
+
+def _search_one(
+    table: Any,
+    query: FloatArray,
+    k: int,
+    condition: str | None,
+    total: int,
+    penalty: float,
+    score: Callable[[list[Row]], list[Hit]],
+) -> list[Hit]:
+    """Return the k best documents of one query, from as many views as make them certain.
+
+    penalty: the least that a blend subtracts from the best view of any document.
+    """
+    limit, scan = min(VIEWS_PER_RESULT * k + 1, total), False
+    while limit:
+        scan = scan or limit == total
+        rows = _nearest_views(table, query, condition, limit, scan)
+        best = sorted(score(rows), key=lambda hit: (-hit[1], hit[0]))[:k]
+        is_certain = len(best) == k and rows[-1][2] - penalty < best[-1][1]
+        has_more = len(rows) == limit
+        if is_certain or len(rows) >= total or (scan and not has_more):
+            return best
+        scan = scan or not has_more  # the table holds more than the index gives
+        limit = min(2 * limit, total) if has_more else limit
+    return []
+
+
+def _nearest_views(
+    table: Any, query: FloatArray, condition: str | None, limit: int, scan: bool
+) -> list[Row]:
+    """Return the nearest views, best first."""
+    search = table.search(query).distance_type("dot").select(["id", "doc_id", "_distance"])
+    search = search.limit(limit)
+    if scan:
+        search = search.bypass_vector_index()
+    else:
+        search = search.nprobes(PARTITIONS).ef(max(SEARCH_EF, 2 * REFINE * limit))
+        search = search.refine_factor(REFINE)
+    if condition:
+        search = search.where(condition, prefilter=True)
+    rows = search.to_arrow()
+    scores = [1.0 - distance for distance in rows["_distance"].to_pylist()]
+    return list(zip(rows["id"].to_pylist(), rows["doc_id"].to_pylist(), scores, strict=True))
+
+
+def _best(rows: list[Row]) -> list[Hit]:
+    """Return each document by its best view, the smaller id of equal ones."""
+    best: dict[str, Hit] = {}
+    for view, doc, score in sorted(rows, key=lambda row: (-row[2], row[0])):
+        best.setdefault(doc, (doc, score, view, ""))
+    return list(best.values())
+
+
+def _weigh(
+    table: Any,
+    query: FloatArray,
+    condition: str | None,
+    weight: float,
+    recipe: ActiveRecipe,
+    rows: list[Row],
+) -> list[Hit]:
+    """Score the documents of these views by all their views."""
+    documents = quoted(sorted({doc for _, doc, _ in rows}))
+    columns = ["id", "doc_id", "kind", "added", "vector"]
+    views = select(table, conjoined(condition, f"doc_id IN ({documents})"), columns).to_arrow()
+    views = views.sort_by([("doc_id", "ascending"), ("id", "ascending")]).combine_chunks()
+    vectors = views["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
+    snapshot = recipe.over(views, vectors)
+    each = np.arange(len(snapshot))
+    layout = snapshot.layout(weight)
+    own, matched, scores = exact(query[None], vectors, layout, np.zeros_like(each), each)
+    ids = views["id"].to_pylist()
+    return [
+        (document, float(scores[i]), ids[own[i]], ids[at] if at >= 0 else "")
+        for i, (document, at) in enumerate(zip(snapshot.doc_ids, matched.tolist(), strict=True))
+    ]
+
+
+def compact(table: Any, kept: timedelta = KEPT) -> None:
+    """Merge small files; remove versions that nobody who opened the table within `kept` reads.
+
+    kept: 0 removes every version but the latest. Compaction itself may commit a version younger
+    than the shortest age that LanceDB accepts, so it runs again where one is left.
+    """
+    for _ in range(ATTEMPTS):
+        table.optimize(cleanup_older_than=retention(table, kept))
+        if kept or len(table.list_versions()) == 1:
+            return
+        time.sleep(PAUSE_S)
+
+
+def retention(table: Any, kept: timedelta, margin: timedelta = MARGIN) -> timedelta:
+    """Return the age beyond which no version was current within `kept`."""
+    if not kept:
+        return timedelta(milliseconds=1)
+    now = datetime.now(UTC)
+    ages = [now - version["timestamp"].astimezone(UTC) for version in table.list_versions()]
+    return min((age for age in ages if age >= kept), default=kept) + margin

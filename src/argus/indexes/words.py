@@ -1,4 +1,4 @@
-"""Text to words: as they stand, or to their stems."""
+"""Split text into words, as they stand or as their stems."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from argus.data.texts import stream_safe
 from argus.errors import InputError
 
 WORD = re.compile(r"[^\W_]+")
+LONG_WORD = re.compile(r"\w\w+")
 STOP_WORDS = frozenset(
     WORD.findall(
         "a an and are as at be but by for from had has have he her his how i if in into is it its "
@@ -34,45 +35,13 @@ def words(text: str) -> list[str]:
 
     Accents stay, "ﬁ" and "fi" are one, "_" and "-" part words. No stemming.
     """
-    return WORD.findall(unicodedata.normalize("NFKC", stream_safe(text)).casefold())
+    return WORD.findall(_folded(text))
 
 
 def query_words(text: str) -> list[str]:
     """Return the words of a query without stop words, or all of them when nothing else is left."""
     everything = words(text)
     return [word for word in everything if word not in STOP_WORDS] or everything
-
-
-@dataclass(frozen=True)
-class Analyzer:
-    """How BM25 takes texts apart. documents: every word; queries: those that say something.
-
-    surfaces: the words of a text as they stand, one for each that `documents` returns.
-    """
-
-    name: str
-    documents: Callable[[str], list[str]]
-    surfaces: Callable[[str], list[str]]
-
-    def queries(self, text: str) -> list[str]:
-        """Return the words of a query without stop words, or all where nothing else is left."""
-        everything = self.documents(text)
-        return [word for word in everything if word not in _stop_words(self)] or everything
-
-    def query_forms(self, text: str) -> dict[str, str]:
-        """Return what `queries` returns, each with the first word of the query that it is of."""
-        forms: dict[str, str] = {}
-        for term, word in zip(self.documents(text), self.surfaces(text), strict=True):
-            forms.setdefault(term, word)
-        return {term: forms[term] for term in self.queries(text)}
-
-
-@cache
-def _stop_words(analyzer: Analyzer) -> frozenset[str]:
-    return frozenset(analyzer.documents(" ".join(sorted(STOP_WORDS)))) | STOP_WORDS
-
-
-LONG_WORD = re.compile(r"\w\w+")
 
 
 def stems(text: str) -> list[str]:
@@ -84,8 +53,12 @@ def stems(text: str) -> list[str]:
 
 
 def long_words(text: str) -> list[str]:
-    """Return the words that `stems` takes, as they stand."""
-    return LONG_WORD.findall(unicodedata.normalize("NFKC", stream_safe(text)).casefold())
+    """Return the words of which `stems` returns the stems."""
+    return LONG_WORD.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", stream_safe(text)).casefold()
 
 
 @lru_cache(maxsize=1 << 18)
@@ -98,6 +71,35 @@ def _stemmer() -> Any:
     import Stemmer
 
     return Stemmer.Stemmer("english")
+
+
+@dataclass(frozen=True)
+class Analyzer:
+    """How BM25 splits texts into terms.
+
+    documents: terms of a text. surfaces: its words as they stand, one for each of these terms.
+    """
+
+    name: str
+    documents: Callable[[str], list[str]]
+    surfaces: Callable[[str], list[str]]
+
+    def queries(self, text: str) -> list[str]:
+        """Return the terms of a query without stop words, or all where nothing else is left."""
+        everything = self.documents(text)
+        return [word for word in everything if word not in _stop_words(self)] or everything
+
+    def query_forms(self, text: str) -> dict[str, str]:
+        """Return the terms of `queries`, each with the first word of the query that it is of."""
+        forms: dict[str, str] = {}
+        for term, word in zip(self.documents(text), self.surfaces(text), strict=True):
+            forms.setdefault(term, word)
+        return {term: forms[term] for term in self.queries(text)}
+
+
+@cache
+def _stop_words(analyzer: Analyzer) -> frozenset[str]:
+    return frozenset(analyzer.documents(" ".join(sorted(STOP_WORDS)))) | STOP_WORDS
 
 
 SURFACE = Analyzer("surface", words, words)

@@ -25,15 +25,12 @@ from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.parents import ParentFold, fold_system
 from argus.evaluation.systems import System, missing_gold
-from argus.indexes.blend import BLEND, Blend
-from argus.indexes.live_views import NewViews, new_views
-from argus.indexes.originals import originals
-from argus.indexes.prescribed import DOCUMENTS
-from argus.indexes.recipes import REMEDIES, BlendRecord
-from argus.indexes.remedy_views import BEFORE
+from argus.indexes.blend import BLEND, REMEDIES, Blend, BlendRecord
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.header import index_folder
+from argus.indexes.recipe import DOCUMENTS
 from argus.indexes.retriever import IndexRetriever, encoder_of
-from argus.indexes.spec import index_folder
-from argus.indexes.views import ORIGINAL, ViewIndex
+from argus.indexes.views import BEFORE, NewViews, ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
 from argus.measures.significance import with_interval
 from argus.remedies.blend_parts import BlendParts, blend_id, make_blend

@@ -21,7 +21,7 @@ from argus.encoders.protocol import unit_rows
 from argus.errors import ArgusError, InputError
 from argus.indexes.blend import BLEND, SENTENCE, Blend
 from argus.indexes.dense import search
-from argus.indexes.prescribed import DocumentNumbers
+from argus.indexes.recipe import DocumentNumbers
 from argus.remedies.config import SentenceSettings
 from argus.retrievability.sentences import split_sentences
 

@@ -20,14 +20,13 @@ from argus.data.types import Document, FloatArray, Qrels, Query, Run, View
 from argus.encoders.protocol import COSINE
 from argus.errors import InputError
 from argus.evaluation.parents import ParentFold, deeper
-from argus.indexes.blend import Blend
-from argus.indexes.fold import RELEVANCE_WEIGHT
-from argus.indexes.hybrid import FUSION, RIVALS, fuse_with_bm25, question_weights
+from argus.indexes.blend import RELEVANCE_WEIGHT, Blend
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.fusion import FUSION, RIVALS, fuse_with_bm25, question_weights
 from argus.indexes.lexical import LexicalIndex
-from argus.indexes.originals import titled
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
-from argus.indexes.views import ORIGINAL
+from argus.indexes.views import titled
 from argus.measures import evaluate, paired_difference
 from argus.measures.significance import DifferenceFigures, with_interval
 from argus.remedies.blend_parts import sentence_views

@@ -11,9 +11,9 @@ from argus.data.provenance import content_hash
 from argus.data.reading import record_of
 from argus.data.writing import one_writer
 from argus.errors import InputError
-from argus.indexes.recipes import BlendRecord
+from argus.indexes.blend import BlendRecord
+from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import Record
 from argus.remedies.store_records import state_records
@@ -80,7 +80,7 @@ def write_index(
         parents = _find_parents(payloads, id_field, state, base)
         target = make_home(base, into)
         folder.open()
-        penalty, blend = state.layout().mixed.penalty, state.blend
+        penalty, blend = state.layout().penalty, state.blend
         ids = state.columns["id"].to_pylist()
         made_of = (  # equal records share an id
             opened.fingerprint,

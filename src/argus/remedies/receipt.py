@@ -27,7 +27,7 @@ from argus.encoders import queries as as_queries
 from argus.encoders.store import store_of
 from argus.evaluation.job import evaluate_states
 from argus.evaluation.judged import JudgedQueries
-from argus.indexes.recipes import REMEDIES
+from argus.indexes.blend import REMEDIES
 from argus.indexes.retriever import before_and_after
 from argus.indexes.snapshot import Snapshot
 from argus.indexes.views import BEFORE

@@ -25,12 +25,10 @@ from argus.encoders import documents as as_documents
 from argus.encoders.store import store_of
 from argus.engine import Engine
 from argus.errors import ArgusError, NothingToMend
-from argus.indexes.live_views import new_views
-from argus.indexes.originals import originals
-from argus.indexes.recipes import REMEDIES
+from argus.indexes.blend import REMEDIES
+from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
-from argus.indexes.spec import index_folder
-from argus.indexes.views import ViewIndex
+from argus.indexes.views import ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
 from argus.knowledge.names import MentionFinder
 from argus.remedies.config import TAU, ReferenceConfig

@@ -19,9 +19,8 @@ from argus.data.types import View
 from argus.data.writing import one_writer
 from argus.encoders import Encoder, EncoderConfig, as_config
 from argus.errors import InputError
-from argus.indexes.blend import BLEND, SENTENCE, Blend
-from argus.indexes.recipes import BlendRecord
-from argus.indexes.remedy_views import ORIGINAL
+from argus.indexes.blend import BLEND, SENTENCE, Blend, BlendRecord
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot
 from argus.jobs.workspace import Record, open_encoder, read_documents
 from argus.remedies.blend_parts import blend_id, make_blend

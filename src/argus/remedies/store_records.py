@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
-from argus.indexes.remedy_views import ORIGINAL
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot
 from argus.stores.protocol import Payload, Records, WritableStore
 from argus.stores.records import ENCODER, KIND, PARENT, PENALTY, REMEDY, SCALE
@@ -116,14 +116,14 @@ def state_records(remedy: str, snapshot: Snapshot, weight: float, encoder: str) 
     weight: λ of its scenarios. encoder: fingerprint of the encoder of its vectors. A record's name
     joins the ids of its views, without a document's own view beside others, and the remedy.
     """
-    mixed = snapshot.layout(weight).mixed
+    layout = snapshot.layout(weight)
     choices: list[Choice] = []
     documents: list[int] = []
     for document in range(len(snapshot)):
-        own = list(_choices(snapshot, document, mixed.weight, weight))
+        own = list(_choices(snapshot, document, layout.sentence_weight, weight))
         choices += own
         documents += [document] * len(own)
-    vectors = _mix(snapshot, choices, mixed.weight, weight)
+    vectors = _mix(snapshot, choices, layout.sentence_weight, weight)
     lengths = np.linalg.norm(vectors, axis=1)
     rows = np.flatnonzero(lengths > MIN_LENGTH)
     view_ids: list[str] = snapshot.columns["id"].to_pylist()
@@ -140,7 +140,7 @@ def state_records(remedy: str, snapshot: Snapshot, weight: float, encoder: str) 
     is_document = np.array([kind == DOCUMENT for kind in kinds], bool)
     is_unit = is_document & (np.abs(scales - 1) < 1e-4)  # by rounding alone
     of = np.array(documents, np.int64)[rows]
-    penalty = np.zeros(len(of)) if mixed.penalty is None else mixed.penalty[of]
+    penalty = np.zeros(len(of)) if layout.penalty is None else layout.penalty[of]
     return RemedyRecords(
         remedy,
         names,

@@ -19,7 +19,7 @@ from argus.corpora.stored import OfStore
 from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
 from argus.errors import ArgusError, InputError
-from argus.indexes.recipes import BlendRecord
+from argus.indexes.blend import BlendRecord
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.progress import progress

@@ -15,8 +15,8 @@ from argus.data.folders import ArtifactFolder
 from argus.data.provenance import utc_now
 from argus.data.reading import read_record
 from argus.errors import InputError
-from argus.indexes.recipes import REMEDIES
-from argus.indexes.spec import index_folder
+from argus.indexes.blend import REMEDIES
+from argus.indexes.header import index_folder
 from argus.indexes.table import remove_half_written
 from argus.indexes.views import ViewIndex
 from argus.jobs.recorded_model import Answers

@@ -23,11 +23,10 @@ from argus.encoders import Encoder, EncoderConfig
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.parents import ParentFold
-from argus.indexes.originals import originals
-from argus.indexes.recipes import REMEDIES
+from argus.indexes.blend import REMEDIES
+from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
-from argus.indexes.spec import index_folder
-from argus.indexes.views import ViewIndex
+from argus.indexes.views import ViewIndex, originals
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record
 from argus.measures.coverage import Coverage, coverage_words

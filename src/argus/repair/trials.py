@@ -26,12 +26,11 @@ from argus.errors import ArgusError, InputError
 from argus.evaluation.judged import JudgedQueries
 from argus.evaluation.parents import ParentFold, deeper, fold_system
 from argus.evaluation.systems import System, missing_gold
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.job import OWN_NAMES
-from argus.indexes.originals import originals
-from argus.indexes.remedy_views import ORIGINAL
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.table import writing
-from argus.indexes.views import ViewIndex
+from argus.indexes.views import ViewIndex, originals
 from argus.measures import PairedDifference, evaluate, paired_difference
 from argus.measures.coverage import Coverage, cover
 from argus.progress import announce

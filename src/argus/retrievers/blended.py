@@ -24,13 +24,13 @@ from argus.data.documents import check_unique
 from argus.data.types import Document, Query, RecordFields, Run
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
-from argus.indexes.correction import QueryCorrection, find_correction, read_correction
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.fold import exact as exact_scores
-from argus.indexes.hybrid import fuse_with_bm25
+from argus.indexes.fusion import fuse_with_bm25
+from argus.indexes.header import IndexSpec
+from argus.indexes.recipe import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import FUSED_DEPTH, IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
-from argus.indexes.spec import IndexSpec
-from argus.indexes.views import ORIGINAL
 from argus.retrievers.blend_records import (
     MAX_RECORDS,
     PAGE,

@@ -21,9 +21,9 @@ from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, Query, Run
 from argus.encoders import DEFAULT_MODEL, Encoder, EncoderConfig, as_config, loaded_encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError
-from argus.indexes.correction import QueryCorrection, find_correction, read_correction
+from argus.indexes.header import IndexSpec, parse_index_spec
+from argus.indexes.recipe import QueryCorrection, find_correction, read_correction
 from argus.indexes.retriever import IndexRetriever, encoder_of
-from argus.indexes.spec import IndexSpec, parse_index_spec
 from argus.indexes.views import ViewIndex
 from argus.indexes.words import STEMMED
 from argus.retrievers.blend_records import BlendRecords, check_filter, open_records

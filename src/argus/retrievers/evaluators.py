@@ -21,9 +21,9 @@ from argus.data.types import Document, Query, Run
 from argus.encoders import Encoder
 from argus.errors import InputError
 from argus.extras import naming_extras
+from argus.indexes.header import IndexSpec
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import check_k
-from argus.indexes.spec import IndexSpec
 from argus.retrievers.protocol import Retriever
 from argus.settings import TOP_K
 

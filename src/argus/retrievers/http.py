@@ -33,7 +33,7 @@ from argus.data.types import Query, Run
 from argus.encoders import Encoder
 from argus.errors import ArgusError, EncodingError, EndpointRefusal, InputError, Location
 from argus.hidden import remember, scrub, secrets_of
-from argus.indexes.correction import QueryCorrection
+from argus.indexes.recipe import QueryCorrection
 from argus.retrievers.protocol import AskLater, RetrievalError
 from argus.retrievers.results import Known, ranked
 from argus.retrievers.session import Scores, Source, in_a_thread, raised

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 from argus.errors import InputError
-from argus.indexes.weighing import check_weight
+from argus.indexes.blend import check_weight
 from argus.scenarios.openings import Form, FormSetting
 from argus.scenarios.profile import Component, component
 from argus.settings import Doc, Option, Setting, settings_of

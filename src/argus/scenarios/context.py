@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from argus.data.provenance import content_hash
-from argus.indexes.sources import ViewScenario
+from argus.indexes.views import ViewScenario
 from argus.scenarios.qa.config import MAX_CHARS as MAX_CHARS
 
 LEAST_CHARS = 200

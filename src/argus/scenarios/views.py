@@ -1,4 +1,4 @@
-"""From profiles to views of an index; `argus.indexes.sources` reads the scenario back."""
+"""From profiles to views of an index; `argus.indexes.views` reads the scenario back."""
 
 from __future__ import annotations
 

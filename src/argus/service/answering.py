@@ -26,7 +26,7 @@ from argus.authority.resolve import trace
 from argus.authority.rules import Edge
 from argus.authority.serving import ANCHORS
 from argus.errors import InputError
-from argus.indexes.summary import Hit
+from argus.indexes.retriever import Hit
 from argus.indexes.words import check_query
 from argus.service.searcher import Answered, Searcher, hit_of
 from argus.service.telemetry import Log

@@ -19,9 +19,7 @@ from typing import Generic, Literal, TypeVar
 from argus.corpora.opening import read_corpus
 from argus.data.types import Document, Query, Run
 from argus.errors import ArgusError, EndpointRefusal, InputError
-from argus.indexes.answering import hits_of, own_texts
-from argus.indexes.retriever import IndexRetriever
-from argus.indexes.summary import Hit
+from argus.indexes.retriever import Hit, IndexRetriever, hits_of, own_texts
 from argus.indexes.views import ViewIndex
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.dense import open_index

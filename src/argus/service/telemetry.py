@@ -22,7 +22,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from argus.data.provenance import utc_now
-from argus.indexes.summary import Hit
+from argus.indexes.retriever import Hit
 from argus.service.security import refusal
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from argus.errors import InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.explanation.config import RunConfig
 from argus.indexes.header import FILE as INDEX_FILE
-from argus.indexes.header import read_header
-from argus.indexes.spec import parse_index_spec
+from argus.indexes.header import parse_index_spec, read_header
 from argus.retrievers.config import AskingConfig
 from argus.retrievers.names import check_named
 from argus.verdict.counts import Results

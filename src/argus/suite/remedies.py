@@ -16,8 +16,7 @@ from argus.data.types import Run
 from argus.encoders import Encoder
 from argus.errors import InputError, NothingToMend
 from argus.evaluation.systems import System
-from argus.indexes.blend import Blend
-from argus.indexes.weighing import Weight
+from argus.indexes.blend import Blend, Weight
 from argus.llm.config import ChatConfig
 from argus.remedies.config import (
     TAU,

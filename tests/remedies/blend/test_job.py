@@ -164,7 +164,7 @@ def test_a_rollback_killed_behind_its_commit_leaves_nothing_half_written(
 
 
 def type_of_numbers():
-    from argus.indexes.prescribed import DocumentNumbers
+    from argus.indexes.recipe import DocumentNumbers
 
     return DocumentNumbers
 

@@ -10,8 +10,8 @@ from argus.errors import InputError
 from argus.evaluation.compared_lists import compare_indexes
 from argus.evaluation.job import evaluate
 from argus.explanation.job import explain
-from argus.indexes.answering import search_index
 from argus.indexes.job import add_documents, build_index
+from argus.indexes.retriever import search_index
 from argus.indexes.views import ViewIndex
 from argus.remedies.config import PAPER
 from argus.remedies.remedy_result import check_judged

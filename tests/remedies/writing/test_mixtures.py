@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from argus.data.types import View
 from argus.encoders.protocol import unit_rows
 from argus.indexes.blend import SENTENCE, Blend
-from argus.indexes.fold import SCENARIO
-from argus.indexes.remedy_views import ORIGINAL
+from argus.indexes.fold import ORIGINAL, SCENARIO
 from argus.indexes.snapshot import Snapshot
 from argus.remedies.store_records import state_records
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from argus.corpora import StoreCorpus
-from argus.data.types import Document, Query
+from argus.data.types import Document, Query, View
 from argus.errors import InputError
 from argus.indexes.job import build_index
-from argus.indexes.views import View, ViewIndex
+from argus.indexes.views import ViewIndex
 from argus.remedies.blend import blend_index
 from argus.remedies.index_writing import write_index
 from argus.remedies.store_writing import list_in_store, rollback_in_store

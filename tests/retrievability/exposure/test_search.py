@@ -5,7 +5,7 @@ import pytest
 
 from argus.data.folders import ArtifactFolder
 from argus.indexes import dense, known_item_search, search
-from argus.indexes.groups import Groups, RowLists
+from argus.indexes.dense import Groups, RowLists
 from argus.retrievability.exposure.search import ExactSearch, ProbeQueries, search_in_parts
 from tests.support.in_process_engine import InProcessEngine, Lost
 

@@ -12,9 +12,8 @@ import pytest
 from argus.data.types import Document, View
 from argus.errors import ArgusError, FingerprintMismatch, InputError
 from argus.indexes.blend import Blend
-from argus.indexes.correction import FILE, find_correction, read_correction
 from argus.indexes.job import build_index
-from argus.indexes.prescribed import DocumentNumbers
+from argus.indexes.recipe import CORRECTION, DocumentNumbers, find_correction, read_correction
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.views import ViewIndex
 from argus.remedies.undo import list_remedies, rollback
@@ -84,12 +83,12 @@ def test_needs_of_some_documents_help_questions_about_others(learnt):
     }  # fmt: skip
     assert summary["judged"] == {"questions": 60, "with_needs": 0}
     assert summary["multiplications"] == 2 * 4 * 24
-    assert summary["bytes"] == (learnt.folder / FILE).stat().st_size
+    assert summary["bytes"] == (learnt.folder / CORRECTION).stat().st_size
     change = learnt.evaluation["comparison"]["nDCG@10"]
     assert change["low"] > 0.1 and change["mean_after"] > change["mean_before"]
     lines = list(learnt.headline())
     assert lines[0].startswith(f"{learnt.remedy}: learnt from 200 needs of 100 of 160 documents")
-    assert f"--correction {learnt.folder / FILE}" in lines[-2]
+    assert f"--correction {learnt.folder / CORRECTION}" in lines[-2]
     assert "Do queries lie beside" in learnt.report.read_text()
 
 
@@ -134,7 +133,7 @@ def test_needs_that_teach_nothing_change_nothing(index, built):
     assert (summary["file"], summary["bytes"], summary["multiplications"]) == (None, 0, 0)
     assert result.evaluation is None
     assert list_remedies(index) == [] and run_of(index) == run_of(built)
-    assert not list(index.rglob(FILE))
+    assert not list(index.rglob(CORRECTION))
     assert any("nothing was prescribed" in line for line in result.headline())
     assert "Nothing was prescribed" in result.report.read_text()
 
@@ -150,7 +149,7 @@ def test_it_comes_before_blend_and_scenarios(corrected, learnt):
     home.mkdir()
     DocumentNumbers([d.id for d in DOCUMENTS], rng.random(len(DOCUMENTS), np.float32)).save(home)
     index.prescribe("blend-1", blend=Blend(bm25=0))
-    correction = read_correction(learnt.folder / FILE)
+    correction = read_correction(learnt.folder / CORRECTION)
     queries = correction.apply(Turned().encode_queries([q.text for q in QUESTIONS]))
     by_hand = index.search(queries, 20, weight=0.7).run([q.id for q in QUESTIONS])
     assert run_of(corrected) == by_hand
@@ -167,7 +166,7 @@ def test_killed_before_it_counts_the_index_is_as_before(index, built, learnt, mo
         patch.setattr(ViewIndex, "prescribe", killed)
         with pytest.raises(KeyboardInterrupt):
             adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
-    assert (index / "remedies" / learnt.remedy / FILE).is_file()
+    assert (index / "remedies" / learnt.remedy / CORRECTION).is_file()
     assert list_remedies(index) == [] and run_of(index) == run_of(built)
     monkeypatch.setattr(job, "learn", None)  # what was learnt is taken as it is
     adapt_index(index, profiles=NEEDS, config=QUICK, encoder=Turned())
@@ -267,7 +266,7 @@ def test_a_folder_that_cannot_be_written_is_as_it_was(index, monkeypatch):
 
 
 def test_a_correction_is_found_by_file_folder_or_index(learnt, built):
-    file = learnt.folder / FILE
+    file = learnt.folder / CORRECTION
     assert find_correction(file) == find_correction(learnt.folder) == file
     assert find_correction(learnt.index.path) == file
     for nowhere in (built, built / "nothing"):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from argus.data.types import View
 from argus.errors import InputError
-from argus.indexes.fold import DOCUMENTS_ALONE
+from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.indexes.snapshot import Snapshot
 from argus.retrievability import rps
 from argus.scenarios.needs import ranks as module

@@ -7,11 +7,9 @@ import pytest
 
 from argus.data.types import Document, Query
 from argus.errors import InputError
-from argus.indexes.answering import search_index
 from argus.indexes.job import build_index
-from argus.indexes.retriever import open_retriever
-from argus.indexes.sources import matched_scenario
-from argus.indexes.views import ViewIndex
+from argus.indexes.retriever import open_retriever, search_index
+from argus.indexes.views import ViewIndex, matched_scenario
 from argus.remedies.undo import list_remedies, rollback
 from argus.scenarios.files import read_fields
 from argus.scenarios.openings import Form

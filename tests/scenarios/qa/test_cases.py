@@ -6,7 +6,7 @@ import pytest
 from argus.data.types import State, View
 from argus.errors import InputError
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.sources import ViewScenario
+from argus.indexes.views import ViewScenario
 from argus.scenarios.qa.cases import (
     Gold,
     Retrieved,

@@ -19,7 +19,7 @@ from argus.data.types import FloatArray, IntArray, Run
 from argus.encoders import EmbeddingStore, Encoder, documents, embed, queries
 from argus.encoders.embed import Embedded, Item
 from argus.extras import naming_extras
-from argus.indexes.hybrid import BM25_WEIGHT, Fusion, fuse_with_bm25
+from argus.indexes.fusion import BM25_WEIGHT, Fusion, fuse_with_bm25
 from argus.indexes.lexical import LexicalIndex
 from argus.indexes.words import words
 

@@ -300,7 +300,7 @@ def _fused(
     hybrid: str,
 ) -> tuple[Scores, str]:
     """Rank the records by vectors and BM25 together."""
-    from argus.indexes.hybrid import check_fusion, fuse_with_bm25
+    from argus.indexes.fusion import check_fusion, fuse_with_bm25
     from argus.indexes.retriever import FUSED_DEPTH
 
     wide = max(depth, FUSED_DEPTH)

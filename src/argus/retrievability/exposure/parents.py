@@ -14,7 +14,7 @@ import numpy as np
 
 from argus.data.texts import holders
 from argus.data.types import Document, IntArray
-from argus.indexes.groups import Groups, RowLists
+from argus.indexes.dense import Groups, RowLists
 from argus.retrievability.exposure.findings import Findings, ParentFindings, Searched
 from argus.retrievability.exposure.probes import (
     SENTENCE,

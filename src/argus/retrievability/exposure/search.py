@@ -14,8 +14,7 @@ from argus.encoders.rows import Rows, arrays_of
 from argus.encoders.scoring import scoring_of
 from argus.engine import Engine, Work
 from argus.indexes import known_item_search, search
-from argus.indexes.dense import queries_per_block
-from argus.indexes.groups import Groups, RowLists
+from argus.indexes.dense import Groups, RowLists, queries_per_block
 from argus.jobs.parts import Parts
 from argus.progress import progress
 

@@ -15,14 +15,8 @@ import numpy as np
 
 from argus.data.types import FloatArray, Run, View
 from argus.encoders import Embedded
-from argus.indexes.fold import (
-    DOCUMENTS_ALONE,
-    RELEVANCE_WEIGHT,
-    Folded,
-    between,
-    ends,
-    ranked,
-)
+from argus.indexes.blend import DOCUMENTS_ALONE, RELEVANCE_WEIGHT
+from argus.indexes.fold import Folded, between, ends, ranked
 from argus.indexes.snapshot import BLOCK_BYTES, Snapshot
 from argus.measures import Evaluation
 from argus.progress import progress

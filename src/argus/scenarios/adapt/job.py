@@ -24,12 +24,12 @@ from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
-from argus.indexes.correction import FILE, QueryCorrection, read_correction
-from argus.indexes.originals import originals
-from argus.indexes.recipes import REMEDIES
+from argus.indexes.blend import REMEDIES
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.header import index_folder
+from argus.indexes.recipe import CORRECTION, QueryCorrection, read_correction
 from argus.indexes.retriever import encoder_of
-from argus.indexes.spec import index_folder
-from argus.indexes.views import ORIGINAL, ViewIndex
+from argus.indexes.views import ViewIndex, originals
 from argus.jobs.workspace import Record
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy
 from argus.remedies.undo import MADE, ROLLED_BACK, is_recorded, write_recorded
@@ -178,7 +178,7 @@ def _adapt(opened: _Opened, questions: JudgedQueries | None, device: str) -> Ada
     if made.correction is not None:
         (home / ROLLED_BACK).unlink(missing_ok=True)
     corrections = [r.remedy for r in index.header.recipes if r.corrects and r.remedy != remedy]
-    file = home / FILE if made.correction is not None else None
+    file = home / CORRECTION if made.correction is not None else None
     return {
         "remedy": remedy,
         "index": str(index.path),
@@ -213,9 +213,9 @@ def _earlier(home: ArtifactFolder) -> _Made | None:
     counts = read_record(NeedCounts, note["needs"], where=home / MADE, section="needs")
     if not learnt["alpha"]:
         return _Made(learnt, counts, None)
-    if not (home / FILE).is_file():
+    if not (home / CORRECTION).is_file():
         return None
-    return _Made(learnt, counts, read_correction(home / FILE))
+    return _Made(learnt, counts, read_correction(home / CORRECTION))
 
 
 def _learn(opened: _Opened, device: str) -> _Made:
@@ -235,7 +235,7 @@ def _learn(opened: _Opened, device: str) -> _Made:
     correction = None
     if learnt["alpha"]:
         correction = QueryCorrection(taught.u, taught.w, taught.alpha, encoder.fingerprint)
-        correction.save(opened.home.own(FILE))
+        correction.save(opened.home.own(CORRECTION))
     made: Mapping[str, object] = {
         "remedy": opened.remedy, "kind": ADAPT, "at": utc_now(), "relied_on": [],
         LEARNT: learnt, "needs": counts,

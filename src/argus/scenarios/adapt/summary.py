@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from typing_extensions import TypedDict
 
-from argus.indexes.remedy_views import BEFORE
+from argus.indexes.views import BEFORE
 from argus.measures.significance import DifferenceFigures
 
 

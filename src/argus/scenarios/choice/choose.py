@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from argus.data.types import IntArray
-from argus.indexes.fold import DOCUMENTS_ALONE, RELEVANCE_WEIGHT
+from argus.indexes.blend import DOCUMENTS_ALONE, RELEVANCE_WEIGHT
 from argus.measures.significance import bootstrap_interval
 from argus.progress import progress
 from argus.scenarios.ablation.grid import Cell

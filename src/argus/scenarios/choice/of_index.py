@@ -13,8 +13,9 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.encoders.store import store_of
 from argus.errors import InputError
-from argus.indexes.views import ORIGINAL, ViewIndex
-from argus.indexes.weighing import RELEVANCE_WEIGHT, check_weight
+from argus.indexes.blend import RELEVANCE_WEIGHT, check_weight
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.views import ViewIndex
 from argus.jobs.workspace import require_some
 from argus.scenarios.ablation.grid import Documents, embed_scenarios
 from argus.scenarios.cells import AUTO, WEIGHTS

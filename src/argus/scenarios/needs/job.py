@@ -17,7 +17,7 @@ from argus.encoders import documents as as_documents
 from argus.encoders import queries as as_queries
 from argus.encoders.embed import Embedded
 from argus.evaluation.parents import ParentFold
-from argus.indexes.fold import DOCUMENTS_ALONE
+from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.jobs.recorded_model import require_answers
 from argus.jobs.result import Result
 from argus.jobs.workspace import (

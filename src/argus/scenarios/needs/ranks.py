@@ -20,16 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from argus.data.types import FloatArray, IntArray
-from argus.indexes.fold import (
-    SCENARIO,
-    Float64Array,
-    Layout,
-    between,
-    ends,
-    mix,
-    pair_products,
-    target_ranks,
-)
+from argus.encoders.scoring import Float64Array
+from argus.indexes.fold import SCENARIO, Layout, between, ends, mix, pair_products, target_ranks
 from argus.indexes.snapshot import Snapshot
 from argus.progress import Advance
 from argus.retrievability.pairs import PairRanks

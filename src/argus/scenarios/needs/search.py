@@ -15,8 +15,8 @@ from argus.data.types import Document, FloatArray, Query, View
 from argus.encoders import EmbeddingStore, Encoder, embed
 from argus.encoders import queries as as_queries
 from argus.evaluation.parents import ParentFold
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.views import ORIGINAL
 from argus.jobs.workspace import Record
 from argus.retrievers.opening import Answerer, answers_of
 from argus.retrievers.protocol import Answers

@@ -19,12 +19,10 @@ from argus.encoders.store import store_of
 from argus.errors import ArgusError, InputError
 from argus.evaluation.config import ChunkedCorpus
 from argus.evaluation.judged import JudgedQueries
-from argus.indexes.live_views import NewViews, new_views
-from argus.indexes.originals import originals
-from argus.indexes.recipes import REMEDIES
+from argus.indexes.blend import REMEDIES
+from argus.indexes.header import index_folder
 from argus.indexes.retriever import encoder_of
-from argus.indexes.spec import index_folder
-from argus.indexes.views import ViewIndex
+from argus.indexes.views import NewViews, ViewIndex, new_views, originals
 from argus.jobs.workspace import Record
 from argus.measures.coverage import Coverage
 from argus.remedies.remedy_result import RemedyResult, check_judged, evaluate_remedy

@@ -13,11 +13,10 @@ from argus.encoders import queries as as_queries
 from argus.errors import InputError
 from argus.evaluation.summary import MissingDocuments
 from argus.evaluation.systems import System, judge, missing_gold
-from argus.indexes.fold import DOCUMENTS_ALONE
-from argus.indexes.remedy_views import served
+from argus.indexes.blend import DOCUMENTS_ALONE
 from argus.indexes.retriever import IndexRetriever
 from argus.indexes.snapshot import Snapshot, rows_to_views
-from argus.indexes.sources import matched_scenario
+from argus.indexes.views import matched_scenario, served
 from argus.measures import evaluate
 from argus.scenarios.context import ContextHit, build_context
 from argus.scenarios.qa.compare import Arm, Case, Question

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Annotated
 
-from argus.indexes.weighing import Weight
+from argus.indexes.blend import Weight
 from argus.llm.config import ChatConfig, LocalConfig
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import Doc, Ge, Option, Seed, check_settings

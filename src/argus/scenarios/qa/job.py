@@ -16,7 +16,7 @@ from argus.data.writing import one_writer
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
 from argus.engine import Engine, EngineConfig
 from argus.errors import ArgusError
-from argus.indexes.spec import parse_index_spec
+from argus.indexes.header import parse_index_spec
 from argus.jobs.on_engine import opened as open_engine
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder

@@ -10,9 +10,9 @@ from argus.data.qrels import read_judgements
 from argus.data.types import Qrels, Query
 from argus.encoders import Encoder, EncoderConfig
 from argus.errors import InputError
+from argus.indexes.header import parse_index_spec
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.spec import parse_index_spec
 from argus.scenarios.qa.cases import Gold, gold_of, scenarios_in
 from argus.scenarios.qa.config import QAConfig
 from argus.scenarios.qa.inputs import Questions, read_questions, read_reasoned

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from argus.errors import InputError
-from argus.indexes.weighing import Weight
+from argus.indexes.blend import Weight
 from argus.measures.resamples import RESAMPLES, Resamples
 from argus.settings import Doc, Ge, Seed, check_settings
 

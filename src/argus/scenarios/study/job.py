@@ -14,9 +14,9 @@ from argus.data.folders import ArtifactFolder
 from argus.data.types import Query
 from argus.data.writing import one_writer, write_jsonl
 from argus.encoders import EmbeddingStore, Encoder, EncoderConfig
+from argus.indexes.header import parse_index_spec
 from argus.indexes.retriever import IndexRetriever, open_retriever
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.spec import parse_index_spec
 from argus.jobs.result import Result
 from argus.jobs.workspace import Record, check_folder, require_some
 from argus.scenarios.qa.cases import Retrieved, retrieve, scenarios_in

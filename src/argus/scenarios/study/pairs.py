@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from argus.data.provenance import content_hash
 from argus.data.types import FloatArray, Query
 from argus.indexes.snapshot import Snapshot
-from argus.indexes.sources import ViewScenario
+from argus.indexes.views import ViewScenario
 from argus.scenarios.context import ContextHit
 from argus.scenarios.qa.cases import Retrieved, context_hit
 from argus.scenarios.qa.compare import Arm

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from argus.errors import InputError
-from argus.indexes.spec import parse_index_spec
+from argus.indexes.header import parse_index_spec
 from argus.service.workplace import BESIDE, SERVED, STATE, Workplace
 
 Kind = Literal["path", "text", "choice", "number", "flag"]

@@ -15,12 +15,13 @@ from argus.data.tables import read_where
 from argus.data.types import Query as Topic
 from argus.errors import InputError
 from argus.evaluation.comparison import SAME, ComparisonSummary, only_one, relevant_sides
+from argus.indexes.blend import DENSE
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.fusion import FUSION
 from argus.indexes.header import FILE as INDEX_FILE
-from argus.indexes.hybrid import FUSION
+from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.indexes.retriever import IndexRetriever
-from argus.indexes.spec import IndexSpec, parse_index_spec
-from argus.indexes.views import ORIGINAL, ViewIndex
-from argus.indexes.weighing import DENSE
+from argus.indexes.views import ViewIndex
 from argus.service.page.indexes import Warm, WarmIndexes, index_of, text_of
 from argus.service.page.rendering import PageOf, PageRoute, Rows, Values, any_of
 from argus.service.page.repairs import known_inputs

@@ -13,8 +13,8 @@ from fastapi.responses import HTMLResponse, Response
 from argus.data.folders import ArtifactFolder
 from argus.data.tables import read_names, read_table, read_where
 from argus.errors import InputError
-from argus.indexes.recipes import REMEDIES
-from argus.indexes.remedy_views import ORIGINAL
+from argus.indexes.blend import REMEDIES
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.snapshot import Snapshot, rows_to_views
 from argus.remedies.undo import MADE
 from argus.service.page.indexes import Warm, index_of

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 from fastapi import Depends, Request
 
 from argus.errors import InputError
+from argus.indexes.fold import ORIGINAL
 from argus.indexes.header import FILE as INDEX_FILE
-from argus.indexes.remedy_views import ORIGINAL
-from argus.indexes.spec import IndexSpec, parse_index_spec
+from argus.indexes.header import IndexSpec, parse_index_spec
 from argus.service.page.rendering import any_of
 from argus.service.searcher import IndexSource
 from argus.service.state import Service

@@ -16,8 +16,7 @@ from argus.data.reading import read_record
 from argus.data.tables import Filter, read_where
 from argus.errors import InputError
 from argus.evaluation.summary import EvaluationSummary
-from argus.indexes.blend import BLEND
-from argus.indexes.recipes import REMEDIES
+from argus.indexes.blend import BLEND, REMEDIES
 from argus.measures.coverage import coverage_words
 from argus.measures.significance import DifferenceFigures
 from argus.remedies.blend import BlendSummary

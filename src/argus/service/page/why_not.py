@@ -18,8 +18,8 @@ from argus.explanation.config import ExplainConfig
 from argus.explanation.evidence import Cause, Explanation, Finding, Verdict
 from argus.explanation.job import explain
 from argus.explanation.run import explain_served
+from argus.indexes.header import IndexSpec
 from argus.indexes.retriever import IndexRetriever
-from argus.indexes.spec import IndexSpec
 from argus.indexes.words import LONG_WORD, Analyzer
 from argus.remedies.blend_search import PREVIEW_DOCUMENTS, can_preview, preview_blend
 from argus.service.page.indexes import (

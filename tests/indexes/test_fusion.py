@@ -5,7 +5,7 @@ from qdrant_client.hybrid.fusion import distribution_based_score_fusion
 from qdrant_client.models import ScoredPoint
 
 from argus.errors import InputError
-from argus.indexes.hybrid import fuse, fuse_with_bm25, question_weight
+from argus.indexes.fusion import fuse, fuse_with_bm25, question_weights
 from argus.indexes.lexical import LexicalIndex
 
 IDS = st.integers(0, 9).map(str)
@@ -57,11 +57,12 @@ def test_wrong_settings_are_named():
         fuse([DENSE], 0)
 
 
-def test_bm25_counts_more_where_a_document_covers_the_question():
-    assert question_weight(0.2, 0.0) == pytest.approx(0.1)
-    assert question_weight(0.2, 1 / 6) == pytest.approx(0.2)
-    assert question_weight(0.2, 0.5) == question_weight(0.2, 1.0) == pytest.approx(0.4)
-    assert question_weight(0.8, 1.0) == 1.0 and question_weight(0.0, 1.0) == 0.0
+@pytest.mark.parametrize(
+    ("weight", "coverage", "expected"),
+    [(0.2, 0, 0.1), (0.2, 1 / 6, 0.2), (0.2, 0.5, 0.4), (0.2, 1, 0.4), (0.8, 1, 1), (0, 1, 0)],
+)
+def test_bm25_counts_more_where_a_document_covers_the_question(weight, coverage, expected):
+    assert question_weights(weight, ["q"], [coverage]) == {"q": pytest.approx(expected)}
 
 
 def test_coverage_counts_words_that_no_document_has():

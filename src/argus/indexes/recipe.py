@@ -1,0 +1,315 @@
+"""Search settings that remedies put into an index, with their numbers: blend, correction, λ.
+
+`index.json` names them. Their numbers lie in `remedies/ID/`. Of several remedies the latest of each
+kind counts. A correction moves the query side, `q' = unit(q + α·U Wᵀ q)`, at low rank: documents
+stay as they are, so an index, a store or another program can search with corrected queries. It
+costs 2·rank·dim multiplications per query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from argus.data.provenance import content_hash
+from argus.data.reading import read_arrays
+from argus.data.tables import read_table, write_table
+from argus.data.types import FloatArray, IntArray
+from argus.data.writing import replacing
+from argus.encoders.protocol import unit_rows
+from argus.errors import FingerprintMismatch, InputError
+from argus.indexes.blend import REMEDIES, Blend, Recipe
+from argus.indexes.fold import ORIGINAL
+from argus.indexes.header import FILE as HEADER
+from argus.indexes.header import read_header
+from argus.indexes.snapshot import Snapshot
+
+CORRECTION = "correction.npz"
+DOCUMENTS = "documents.parquet"
+ARRAYS = ("u", "w", "alpha", "fingerprint")
+MAX_MOVE = 2.0**60
+"""Largest move of a query of which float32 holds the squared length."""
+FIX = "Roll the remedy back and run it again, or restore the file from a copy."
+_REMEDY = b"remedy"
+
+
+@dataclass(frozen=True)
+class QueryCorrection:
+    """A low-rank move of queries.
+
+    u, w: (dim, rank) float32. alpha: 0 changes nothing. fingerprint: of the encoder.
+    """
+
+    u: FloatArray
+    w: FloatArray
+    alpha: float
+    fingerprint: str
+
+    @property
+    def rank(self) -> int:
+        """Number of directions."""
+        return int(self.u.shape[1])
+
+    @property
+    def identity(self) -> str:
+        """A hash of all numbers."""
+        numbers = [np.ascontiguousarray(part).data for part in (self.u, self.w)]
+        return content_hash(self.fingerprint, repr(self.alpha), *numbers).hex()
+
+    def scaled(self, alpha: float) -> QueryCorrection:
+        """Return the same directions with another step length."""
+        return replace(self, alpha=alpha)
+
+    def apply(self, queries: FloatArray) -> FloatArray:
+        """Return corrected queries, (n, dim) unit rows; with α = 0 the queries themselves.
+
+        Raises InputError for queries of another dimension.
+        """
+        if not self.alpha or not len(queries):
+            return queries
+        if queries.shape[1] != len(self.u):
+            raise InputError(
+                f"a correction of vectors of {len(self.u)} numbers for queries of "
+                f"{queries.shape[1]}",
+                expected="both of one length",
+                fix=FIX,
+            )
+        moved = queries + np.float32(self.alpha) * ((queries @ self.w) @ self.u.T)
+        return unit_rows(np.asarray(moved, np.float32))
+
+    def check_fingerprint(self, fingerprint: str, where: Path) -> None:
+        """Raise FingerprintMismatch unless this encoder embeds the queries that are corrected."""
+        if fingerprint != self.fingerprint:
+            raise FingerprintMismatch(where, stored=self.fingerprint, given=fingerprint)
+
+    def save(self, file: Path) -> None:
+        """Write it as .npz, whole or not at all."""
+        with replacing(file) as temporary, temporary.open("wb") as handle:
+            np.savez(
+                handle, u=self.u, w=self.w, alpha=np.float64(self.alpha),
+                fingerprint=np.array(self.fingerprint),
+            )  # fmt: skip
+
+
+def read_correction(file: Path) -> QueryCorrection:
+    """Read a file of `QueryCorrection.save`. Raises InputError for anything else."""
+    arrays = read_arrays(file, fix=FIX)
+    if problem := _problem_of(arrays):
+        raise InputError(
+            f"cannot be read as a correction of queries ({problem})",
+            expected=f"a .npz file of {', '.join(ARRAYS)}, as Argus wrote it",
+            fix=FIX,
+            where=file,
+        )
+    u, w, alpha, fingerprint = (arrays[name] for name in ARRAYS)
+    return QueryCorrection(
+        u.astype(np.float32), w.astype(np.float32), float(alpha.item()), str(fingerprint)
+    )
+
+
+def _problem_of(arrays: dict[str, npt.NDArray[Any]]) -> str:
+    """Return a reason why arrays are no correction, "" where they are one."""
+    if missing := [name for name in ARRAYS if name not in arrays]:
+        return f"no array {missing[0]!r}"
+    u, w, alpha = (arrays[name] for name in ARRAYS[:3])
+    if not all(one.dtype.kind == "f" for one in (u, w, alpha)) or alpha.size != 1:
+        return f"arrays of {u.dtype}, {w.dtype} and {alpha.dtype}"
+    if u.ndim != 2 or u.shape != w.shape:
+        return f"arrays of shapes {u.shape} and {w.shape}"
+    with np.errstate(over="ignore", invalid="ignore"):
+        by, left, right = (np.linalg.norm(one.astype(float).ravel()) for one in (alpha, u, w))
+        sizes = np.array([by, left, right, left * right, by * left * right])
+    is_small = bool((sizes < MAX_MOVE).all())
+    return "" if is_small else f"not finite, or too large: alpha = {float(alpha.item()):g}"
+
+
+def find_correction(path: Path) -> Path:
+    """Return the file of a correction: itself, in the folder of a remedy, or an index's latest.
+
+    Raises InputError where there is none.
+    """
+    if path.is_file():
+        return path
+    if (path / CORRECTION).is_file():
+        return path / CORRECTION
+    if (path / HEADER).is_file():
+        latest = [r.remedy for r in read_header(path).recipes if r.corrects][-1:]
+        if latest:
+            return path / REMEDIES / latest[0] / CORRECTION
+    raise InputError(
+        "no correction of queries",
+        expected=f"{CORRECTION}, the folder of a remedy that holds one, or an index that is "
+        "searched so",
+        fix="Learn one: argus remedy adapt --index INDEX --profiles PATH.",
+        where=path,
+    )
+
+
+@dataclass(frozen=True)
+class DocumentNumbers:
+    """Numbers of a blend per document.
+
+    hubness: (n_documents,), r(d). smoothed: (n_documents, dim), unit rows in place of the
+    documents' own. added: number of the commit that each document came with; a document that was
+    put in anew has another. file: the file that they were read from.
+    """
+
+    ids: list[str]
+    hubness: FloatArray
+    smoothed: FloatArray | None = None
+    added: IntArray | None = None
+    file: Path | None = None
+
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """Position of each document by its id."""
+        return {doc: i for i, doc in enumerate(self.ids)}
+
+    def of(self, columns: Any) -> dict[str, int]:
+        """Return the position of each document that is still the one that was measured.
+
+        columns: an Arrow table of views with `doc_id, kind, added`. Raises InputError where a
+        document was not measured though it was there when the latest one came: then the numbers
+        are of another index.
+        """
+        if self.added is None:
+            return self.position
+        import pyarrow.compute as pc
+
+        own = columns.filter(pc.equal(columns["kind"], ORIGINAL))
+        came = list(zip(own["doc_id"].to_pylist(), own["added"].to_pylist(), strict=True))
+        at, last = self.position, int(self.added.max(initial=0))
+        known = {doc: at[doc] for doc, n in came if doc in at and self.added[at[doc]] == n}
+        if lacking := [doc for doc, n in came if n <= last and doc not in known]:
+            raise InputError(
+                f"lacks {len(lacking)} of {len(came)} documents of the index, {lacking[0]!r} first",
+                expected="the numbers of the blend in this index",
+                fix=FIX,
+                where=self.file,
+            )
+        return known
+
+    def hubness_of(self, doc_ids: Sequence[str], position: Mapping[str, int]) -> FloatArray:
+        """Return r(d) of these documents, (n,); the mean for one that came later."""
+        mean = float(self.hubness.mean()) if len(self.hubness) else 0.0
+        known = (position.get(doc) for doc in doc_ids)
+        return np.array([mean if i is None else self.hubness[i] for i in known], np.float32)
+
+    def smooth(self, columns: Any, vectors: FloatArray) -> None:
+        """Replace the documents' own vectors by smoothed ones in `vectors`, (n_views, dim).
+
+        columns: an Arrow table of `doc_id, kind, added` in that order. Documents that came later
+        stay.
+        """
+        if self.smoothed is None:
+            return
+        position = self.of(columns)
+        kinds, documents = columns["kind"].to_pylist(), columns["doc_id"].to_pylist()
+        for row, (kind, doc) in enumerate(zip(kinds, documents, strict=True)):
+            if kind == ORIGINAL and doc in position:
+                vectors[row] = self.smoothed[position[doc]]
+
+    def save(self, folder: Path) -> None:
+        """Write `documents.parquet`, whole or not at all."""
+        import pyarrow as pa
+
+        columns = {"doc_id": pa.array(self.ids, pa.string()), "hubness": self.hubness}
+        if self.added is not None:
+            columns["added"] = pa.array(self.added, pa.int64())
+        if self.smoothed is not None:
+            flat = pa.array(self.smoothed.reshape(-1), pa.float32())
+            width = self.smoothed.shape[1]
+            columns["smoothed"] = pa.FixedSizeListArray.from_arrays(flat, width)
+        table = pa.table(columns).replace_schema_metadata({_REMEDY: folder.name})
+        with replacing(folder / DOCUMENTS) as temporary:
+            write_table(table, temporary)
+
+
+def read_numbers(folder: Path, dim: int) -> DocumentNumbers:
+    """Read the numbers of a blend from a remedy's folder. Raises InputError for anything else."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    file = folder / DOCUMENTS
+    try:
+        table = read_table(file, fix=FIX)
+        ids, names, own = table["doc_id"], table.column_names, folder.name.encode()
+        if (of := (table.schema.metadata or {}).get(_REMEDY, own)) != own:
+            raise ValueError(f"numbers of {of.decode(errors='replace')}")
+        if not pa.types.is_string(ids.type) or not len(ids) or len(pc.unique(ids)) < len(ids):
+            raise ValueError(f"ids of type {ids.type}, none, or one twice")
+        if any(table[name].null_count for name in names):
+            raise ValueError("a cell without a value")
+        if "added" in names and not pa.types.is_integer(table["added"].type):
+            raise ValueError(f"numbers of commits of type {table['added'].type}")
+        hubness = table["hubness"].to_numpy().astype(np.float32)
+        added = table["added"].to_numpy() if "added" in names else None
+        smoothed = None
+        if "smoothed" in names:
+            column = table["smoothed"].combine_chunks()
+            smoothed = column.flatten().to_numpy().reshape(len(hubness), -1)
+            if smoothed.shape[1] != dim:
+                raise ValueError(f"vectors of {smoothed.shape[1]} numbers, not of {dim}")
+        if not all(np.isfinite(n).all() for n in (hubness, smoothed) if n is not None):
+            raise ValueError("numbers that are not finite")
+        return DocumentNumbers(ids.to_pylist(), hubness, smoothed, added, file)
+    except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
+        raise InputError(
+            f"cannot be read ({type(error).__name__}: {error})",
+            expected="the numbers of a blend, as Argus wrote them",
+            fix=FIX,
+            where=file,
+        ) from error
+
+
+@dataclass(frozen=True)
+class ActiveRecipe:
+    """Search settings that count in one state of an index.
+
+    remedies: ids of those that brought blend and correction. weight: λ of documents against their
+    scenarios, None where no remedy sets it. sentences_of: remedies whose sentences count.
+    """
+
+    blend: Blend | None = None
+    numbers: DocumentNumbers | None = None
+    correction: QueryCorrection | None = None
+    remedies: tuple[str, ...] = ()
+    weight: float | None = None
+    sentences_of: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, recipes: Sequence[Recipe], index: Path, dim: int) -> ActiveRecipe:
+        """Return the latest blend, correction and λ among recipes, with their numbers."""
+        blends = [r for r in recipes if r.blend is not None][-1:]
+        corrections = [r for r in recipes if r.corrects][-1:]
+        blend = numbers = correction = None
+        sentences: tuple[str, ...] = ()
+        for recipe in blends:
+            blend = recipe.blend
+            if blend is not None and blend.sentences:
+                sentences = (recipe.remedy, *recipe.relied_on)
+            if blend is not None and blend.per_document:
+                numbers = read_numbers(index / REMEDIES / recipe.remedy, dim)
+        for recipe in corrections:
+            correction = read_correction(index / REMEDIES / recipe.remedy / CORRECTION)
+        used = tuple(dict.fromkeys(r.remedy for r in [*blends, *corrections]))
+        weight = next((r.weight for r in reversed(recipes) if r.weight is not None), None)
+        return cls(blend, numbers, correction, used, weight, sentences)
+
+    def correct(self, queries: FloatArray) -> FloatArray:
+        """Return the vectors to search with, (n, dim)."""
+        return queries if self.correction is None else self.correction.apply(queries)
+
+    def over(self, columns: Any, vectors: FloatArray) -> Snapshot:
+        """Return views, in the order of a snapshot, under this recipe."""
+        snapshot = Snapshot(columns, vectors, self.blend)
+        if self.numbers is not None:
+            position = self.numbers.of(columns)
+            snapshot.hubness = self.numbers.hubness_of(snapshot.doc_ids, position)
+        return snapshot
