@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from argus.corpora.opening import corpus_file, read_corpus
-from argus.data import ArtifactFolder, Document, FieldNames
+from argus.data import Document
 from argus.data import kb as kb_module
 from argus.data.kb import TABLES, KbWriter, KnowledgeFolder
 from argus.data.provenance import describe_inputs, file_hash
@@ -57,14 +57,6 @@ def test_documents_are_paragraphs_with_labels_and_aliases(kb: Path) -> None:
     assert [d.metadata["target"] for d in documents] == [True, True, False, False, False]
     assert KnowledgeFolder.open(kb).documents(2) == documents[:2]
     assert KnowledgeFolder.open(kb).documents(9) == documents
-
-
-def test_a_corpus_may_be_a_knowledge_base_by_folder_or_file(kb: Path) -> None:
-    assert read_corpus(kb) == read_corpus(kb / "kb.json") == KnowledgeFolder.open(kb).documents()
-    assert [d.id for d in read_corpus(kb, limit=3)] == IDS[:3]
-    assert corpus_file(kb) == corpus_file(kb / "kb.json") == kb / "kb.json"
-    with pytest.raises(InputError, match=r"a column was named \('words'\); expected no --id-field"):
-        read_corpus(kb, FieldNames(text="words"))
 
 
 def test_kb_json_stands_for_every_shard(kb: Path) -> None:
@@ -126,46 +118,6 @@ def folder_at(names: list[str], rows: list[dict[str, str]], size: int) -> Path:
     return location
 
 
-def test_shards_of_100000_rows_do_not_depend_on_batches(tmp_path: Path) -> None:
-    ids = pa.array([f"{i:06d}" for i in range(250_001)])
-    table = pa.table({"id": ids, "alias": ids, "source": ids}, TABLES["aliases"])
-    shards = {}
-    for size in (7_000, 120_000):
-        writer = KbWriter(tmp_path / str(size))
-        assert writer.write("aliases", iter(table.to_batches(size))) == 250_001
-        folder = tmp_path / str(size) / "aliases"
-        shards[size] = [file_hash(path) for path in sorted(folder.iterdir())]
-        rows = [pq.read_metadata(path).num_rows for path in sorted(folder.iterdir())]
-        assert rows == [100_000, 100_000, 50_001]
-    assert shards[7_000] == shards[120_000]
-
-
-def test_a_shorter_table_removes_the_shards_of_a_longer_one(
-    kb: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(kb_module, "SHARD_ROWS", 2)
-    write_kb(kb)
-    assert len(list((kb / "entities").iterdir())) == 3
-    write_kb(kb, dict(list(PARAGRAPHS.items())[:2]), [], [], graph="mention")
-    assert files_of(kb) == {"kb.json", "entities/part-00000.parquet"}
-    assert [d.id for d in read_corpus(kb)] == ["Q1", "Q2"]
-    assert pairs(KnowledgeFolder.open(kb), "all") == []
-
-
-def test_columns_of_other_types_are_cast_others_left_out(tmp_path: Path) -> None:
-    large = pa.RecordBatch.from_pydict(
-        {
-            "source": pa.array(["alias"]).dictionary_encode(),
-            "more": [1],
-            "alias": pa.array(["a"], pa.large_string()),
-            "id": ["x"],
-        }
-    )
-    writer = KbWriter(tmp_path)
-    writer.write("aliases", [large])
-    assert pq.read_schema(tmp_path / "aliases/part-00000.parquet").equals(TABLES["aliases"])
-
-
 @pytest.mark.parametrize(
     ("table", "rows"),
     [
@@ -192,23 +144,6 @@ def test_rows_out_of_order_are_a_mistake_of_the_caller(
         KbWriter(tmp_path).write(table, batches)
 
 
-def test_relations_may_come_twice_and_without_a_property(tmp_path: Path) -> None:
-    writer = KbWriter(tmp_path)
-    rows = [
-        ("a", None, "b", "hyperlink"),
-        ("a", "P1", "b", "wikidata"),
-        ("a", "P1", "b", "triples"),
-    ]
-    batch = pa.RecordBatch.from_pylist(list(named("relations", rows)), TABLES["relations"])
-    assert writer.write("relations", [batch]) == 3
-    with pytest.raises(ValueError, match="graph 'mentions', but relations are from"):
-        writer.finish("mentions", {})
-    bad = [("b", "", "a", "gossip")]
-    batch = pa.RecordBatch.from_pylist(list(named("relations", bad)), TABLES["relations"])
-    with pytest.raises(ValueError, match="relations from 'gossip', which is none of"):
-        writer.write("relations", [batch])
-
-
 def test_a_folder_that_is_being_written_again_is_not_whole(kb: Path) -> None:
     def fails() -> Iterator[pa.RecordBatch]:
         yield from batches("entities", entity_rows(PARAGRAPHS, []))
@@ -223,15 +158,6 @@ def test_a_folder_that_is_being_written_again_is_not_whole(kb: Path) -> None:
             f"{kb}: was not finished; expected a whole knowledge base (kb.json). "
             "Run the same kb build again: it goes on where it was."
         )
-
-
-def test_a_build_that_was_stopped_before_any_shard_is_not_whole(tmp_path: Path) -> None:
-    (tmp_path / "work").mkdir()
-    with pytest.raises(InputError, match="the folder holds no corpus file"):
-        corpus_file(tmp_path)
-    ArtifactFolder(tmp_path).open()
-    with pytest.raises(InputError, match="was not finished"):
-        corpus_file(tmp_path)
 
 
 def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(
@@ -250,13 +176,6 @@ def test_a_full_disk_leaves_no_half_shard_and_says_what_is_whole(
     assert files_of(tmp_path) == {"entities/part-00000.parquet"}
     with pytest.raises(InputError, match="was not finished"):
         read_corpus(tmp_path)
-
-
-def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    (tmp_path / "entities").write_text("a file")
-    writer = KbWriter(tmp_path)
-    with pytest.raises(ArgusError, match=r"part-00000.parquet: cannot be written \("):
-        writer.write("entities", batches("entities", entity_rows(PARAGRAPHS, [])))
 
 
 def test_what_is_no_knowledge_base_is_refused(tmp_path: Path) -> None:
@@ -315,14 +234,6 @@ def test_an_end_that_is_no_entity_is_named(kb: Path) -> None:
     put(kb, "relations", pa.Table.from_pylist(table, TABLES["relations"]))
     message = error_of(kb, lambda folder: folder.relations("all"))
     assert message.startswith(f"{kb}/relations: 'Q2' is related to 'Q99', and one of them is no")
-
-
-def test_a_newer_format_and_an_empty_knowledge_base_say_so(kb: Path, tmp_path: Path) -> None:
-    header = json.loads((kb / "kb.json").read_text())
-    (kb / "kb.json").write_text(json.dumps(header | {"format": 2}))
-    assert error_of(kb).startswith(f"{kb}/kb.json: format 2; expected format 1, which this version")
-    empty = Path(write_kb(tmp_path / "empty", {}, [], [], graph="mention"))
-    assert error_of(empty, KnowledgeFolder.documents).startswith(f"{empty}: no entity in it")
 
 
 def test_rows_are_taken_in_order_from_their_shards_alone(

@@ -12,10 +12,8 @@ from argus.data.provenance import describe_large_inputs
 from argus.data.storage import (
     FileState,
     Storage,
-    absolute,
     child,
     is_remote,
-    local_path,
     open_storage,
     read_bytes,
     state_of_file,
@@ -67,11 +65,6 @@ def test_a_folder_here_is_named_by_path_or_url(tmp_path: Path, address: str) -> 
     assert storage.files("a") == []
 
 
-def test_a_url_here_may_hold_escapes() -> None:
-    assert local_path("file:///a%20b/c") == Path("/a b/c")
-    assert local_path("a%20b") == Path("a%20b")
-
-
 def test_what_cannot_be_written_leaves_what_was_there(
     tmp_path: Path, full_disk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,13 +110,6 @@ def test_objects_are_written_read_listed_and_removed(store: Store, location: str
     assert read_bytes(child(location, "a/deeper/d")) == b"d"
     with pytest.raises(InputError, match=r"s3://bucket/deep/er/none: cannot be reached \("):
         read_bytes(child(location, "none"))
-
-
-def test_a_large_object_goes_up_in_parts_and_comes_back_whole(store: Store) -> None:
-    data = bytes(range(256)) * 100_000  # 25.6 MB; parts are of 5 MB and more
-    Storage.at("s3://bucket").write("large", data)
-    assert sum("partNumber" in path for _, path in store.requests) >= 2
-    assert Storage.at("s3://bucket").read("large") == data
 
 
 def test_a_knowledge_base_in_a_store_is_a_corpus(store: Store, tmp_path: Path) -> None:
@@ -194,21 +180,6 @@ def test_addresses_that_cannot_be_are_refused_by_name() -> None:
     )
     assert "Unexpected query parameter" in error_of("s3://bucket/x?colour=red&region=eu-west-1")
     assert error_of("s3://?region=eu-west-1").endswith("address (AWS_ENDPOINT_URL).")
-
-
-def test_google_storage_is_opened_with_a_limit_to_its_patience() -> None:
-    filesystem, path = open_storage("gs://anonymous@bucket/kb")
-    assert (filesystem.type_name, path) == ("gcs", "bucket/kb")
-
-
-def test_paths_become_absolute_and_addresses_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert absolute("a/b") == absolute(Path("a/b")) == str(tmp_path / "a" / "b")
-    for address in ("/x/y", "file:///x/y", "s3://b/x?region=r", "ftp://host/x"):
-        assert absolute(address) == address
-    assert absolute(Path("s3://b/x")) == "s3://b/x"
 
 
 def test_a_files_state_is_size_and_time_here_and_in_a_store(store: Store, tmp_path: Path) -> None:

@@ -1,13 +1,153 @@
-"""Questions out of any file: the format is told by what stands in it."""
+"""Questions and passages in the formats of DPR and KILT."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from argus.data.topics import TopicFormat, read_topics
+from argus.data.topics import (
+    DprKey,
+    DprPassage,
+    DprResult,
+    TopicFormat,
+    as_item,
+    read_dpr,
+    read_dpr_topics,
+    read_kilt_topics,
+    read_qas,
+    read_topics,
+    write_dpr,
+    write_kilt,
+)
+from argus.data.types import Query, Topic
 from argus.errors import InputError
+
+KEYS = (DprKey("</s> Bern @@", 1, 5.5), DprKey(" old town", 12, 0.25))
+RESULT = DprResult(
+    Topic(Query("q7", "Where is the old town?"), ("Bern",), {"positive_ctxs": [{"title": "B"}]}),
+    (DprPassage("d 1", "Bern", "The old town …\nlies\u2028there.", 7.25, KEYS),),
+)
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+number = st.floats(allow_nan=False, allow_infinity=False)
+keys = st.builds(DprKey, text, st.integers(0, 9), number)
+passages = st.builds(
+    DprPassage, text, text, text, number, st.none() | st.lists(keys, max_size=3).map(tuple)
+)
+topics = st.builds(
+    Topic,
+    st.builds(Query, text, text),
+    st.lists(text, max_size=2).map(tuple),
+    st.dictionaries(text, text, max_size=2),
+)
+results = st.builds(DprResult, topics, st.lists(passages, max_size=3).map(tuple))
+
+
+def test_a_result_is_written_in_the_published_form(tmp_path):
+    (item,) = json.loads(write_dpr(tmp_path / "dpr.json", [RESULT]).read_text("utf-8"))
+    assert item == {
+        "id": "q7",
+        "question": "Where is the old town?",
+        "answers": ["Bern"],
+        "positive_ctxs": [{"title": "B"}],
+        "ctxs": [
+            {
+                "title": "Bern",
+                "text": "The old town …\nlies\u2028there.",
+                "score": 7.25,
+                "passage_id": "d 1",
+                "keys": [["</s> Bern @@", 1, 5.5], [" old town", 12, 0.25]],
+            }
+        ],
+    }
+
+
+@given(st.lists(results, max_size=3))
+def test_results_give_the_bytes_of_json_for_the_whole_list(tmp_path_factory, results):
+    path = tmp_path_factory.mktemp("dpr") / "dpr.json"
+    items = [as_item(result) for result in results]
+    whole = json.dumps(items, ensure_ascii=False, indent=4)
+    written = write_dpr(path, iter(results)).read_text("utf-8")
+    assert written == (whole + "\n" if results else "[\n]\n")
+    assert json.loads(write_dpr(path, results, indent=None).read_text("utf-8")) == items
+
+
+def test_results_are_streamed_and_a_break_leaves_the_old_file(tmp_path):
+    path = tmp_path / "dpr.json"
+    write_dpr(path, [RESULT])
+    before = path.read_bytes()
+
+    def broken():
+        yield RESULT
+        raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError):
+        write_dpr(path, broken())
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["dpr.json"]
+
+
+def test_a_score_that_is_no_number_is_never_written(tmp_path):
+    bad = DprResult(Topic(Query("q", "?")), (DprPassage("d", "", "", float("nan")),))
+    with pytest.raises(ValueError, match="JSON"):
+        write_dpr(tmp_path / "dpr.json", [bad])
+    assert not list(tmp_path.iterdir())
+
+
+def test_questions_keep_ids_answers_and_all_other_fields(tmp_path):
+    path = tmp_path / "topics.json"
+    rows = [
+        {"question": "a?", "answers": ["x", "y"], "positive_ctxs": [1], "ctxs": ["old"]},
+        {"id": "n7", "question": "b?"},
+    ]
+    path.write_text(json.dumps(rows))
+    assert list(read_dpr_topics(path)) == [
+        Topic(Query("0", "a?"), ("x", "y"), {"positive_ctxs": [1]}),
+        Topic(Query("n7", "b?")),
+    ]
+
+
+@given(st.lists(results, max_size=3))
+def test_results_are_read_as_they_were_written(tmp_path_factory, results):
+    path = tmp_path_factory.mktemp("dpr") / "dpr.json"
+    named = [r for r in results if r.topic.query.id]
+    own = {"id", "question", "answers", "ctxs", "_id", "query_id", "qid"}
+    plain = [r for r in named if not own & set(r.topic.given)]
+    assert list(read_dpr(write_dpr(path, plain))) == plain
+
+
+PASSAGE = DprPassage("12", "Bern", "The old town.", 7.25, (DprKey(" old town", 3, 0.5),))
+KILT_RESULT = DprResult(Topic(Query("q1", "where?")), (PASSAGE,))
+
+
+def test_a_line_holds_the_question_its_passages_and_keys(tmp_path):
+    path = write_kilt(
+        tmp_path / "kilt.jsonl", [KILT_RESULT, DprResult(Topic(Query("q2", "?")), ())]
+    )
+    first, second = map(json.loads, path.read_text("utf-8").splitlines())
+    provenance = {
+        "title": "Bern",
+        "text": "Bern @@ The old town.",
+        "score": 7.25,
+        "passage_id": "12",
+        "meta": {"keys": [[" old town", 3, 0.5]]},
+    }
+    assert first == {"id": "q1", "input": "where?", "output": [{"provenance": [provenance]}]}
+    assert second == {"id": "q2", "input": "?", "output": [{"provenance": []}]}
+
+
+def test_questions_are_read_with_their_different_answers(tmp_path):
+    path = tmp_path / "dev.jsonl"
+    output = [{"answer": "x"}, {"provenance": []}, {"answer": "x"}, {"answer": "y"}]
+    rows = [{"id": "a", "input": "who?", "output": output}, {"id": "b", "input": "why?"}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert list(read_kilt_topics(path)) == [
+        Topic(Query("a", "who?"), ("x", "y")),
+        Topic(Query("b", "why?")),
+    ]
+
 
 ASKED = {
     "topics.json": json.dumps([{"question": "who?", "answers": ["Ann"]}]),
@@ -27,45 +167,65 @@ def test_the_format_is_told_by_the_file(tmp_path, name):
     assert topic.answers == (() if name.startswith("queries") else ("Ann",))
 
 
-def test_a_folder_stands_for_its_queries(tmp_path):
-    (tmp_path / "queries.jsonl").write_text(ASKED["queries.jsonl"])
-    assert [topic.query.id for topic in read_topics(tmp_path)] == ["a"]
-
-
-def test_only_the_first_are_read_with_a_limit(tmp_path):
+def test_questions_with_python_lists_are_read(tmp_path):
     path = tmp_path / "nq.tsv"
-    path.write_text("a\t['x']\nb\t['y']\nbroken\n")
-    assert [topic.query.text for topic in read_topics(path, limit=2)] == ["a", "b"]
+    lists = ["['Ann', \"O'Neil\"]\n", '("1999",)\r', '"[\'a ""b""\']"', "broken"]
+    path.write_text("\n".join(f"question\t{one}" for one in lists))
+    assert [(topic.query.id, topic.answers) for topic in read_topics(path, limit=3)] == [
+        ("0", ("Ann", "O'Neil")), ("2", ("1999",)), ("3", ('a "b"',))
+    ]  # fmt: skip
+    with pytest.raises(InputError, match="line 1: broken JSON"):
+        read_topics(path.rename(tmp_path / "nq.jsonl"), TopicFormat.QUERIES)
 
 
-def test_a_named_format_is_not_guessed(tmp_path):
-    (tmp_path / "nq.jsonl").write_text("who?\t['Ann']\n")
-    assert read_topics(tmp_path / "nq.jsonl", TopicFormat.QAS)[0].answers == ("Ann",)
-    with pytest.raises(InputError, match="broken JSON"):
-        read_topics(tmp_path / "nq.jsonl", TopicFormat.QUERIES)
+BROKEN = {
+    ("t.json", read_topics): {
+        '[{"question": "a"}': "broken JSON",
+        '{"question": "a"}': "a JSON dict",
+        '[{"question": "a"}, "b"]': "item 2 is 'b'",
+        '[{"query": "a"}]': r"item 1 is \{'query': 'a'\}",
+        '[{"question": "a", "answers": "b"}]': r"\[0\]\.answers'?: 'b'; expected a list",
+        '[{"question": "a", "answers": [1]}]': "expected a list of strings",
+        '[{"question": "a", "id": 7}]': "7 is a number",
+        '[{"question": "a\\ud83d"}]': "half a surrogate pair",
+        "[" * 100_000: "broken JSON",
+        "[]": "no question in it",
+        '[{"id": "1", "question": "a"}, {"question": "b"}]': "two questions have the id '1'",
+    },
+    ("r.json", read_dpr): {
+        '[{"question": "a"}]': r"\[0\]\.ctxs'?: None; expected ctxs: a list",
+        '[{"question": "a", "ctxs": [7]}]': r"ctxs\[0\].*7 \(KeyError: 'passage_id'\)",
+        '[{"question": "a", "ctxs": [{"passage_id": null}]}]': "neither text nor a whole number",
+        '[{"question": "a", "ctxs": [{"passage_id": "a", "score": "x"}]}]': "ValueError",
+        '[{"question": "a", "ctxs": [{"passage_id": "a", "score": 1, "keys": [["a", 1]]}]}]':
+            "not enough values",
+    },
+    ("t.tsv", read_qas): {
+        "who sang it": "line 1: .* without a tab",
+        "\t['Ann']": "line 1: .* without a question",
+        "a\t['b']\nwho\t['Ann'": "line 2: .*no Python list",
+        "who\t[{[]}]": "no Python list",
+        "who\t__import__('os')": "no Python list",
+        "who\t[1999]": "no list of strings",
+        "who\t'Ann'": "no list of strings",
+        "who\t" + "[" * 9999: "no Python list",
+    },
+    ("t.jsonl", read_kilt_topics): {
+        '{"id": "b"}': "line 1: no 'input' among 'id'",
+        '{"input": "b"}': "no 'id' among 'input'",
+        '{"id": "b", "input": "x", "output": "y"}': "'y'; expected a list of objects",
+        '{"id": "b", "input": ["x"]}': r"\['x'\] is of type list",
+    },
+    ("t.txt", read_topics): {"who?": "file type .txt is not known"},
+}  # fmt: skip
+CASES = [
+    (*place, content, text) for place, many in BROKEN.items() for content, text in many.items()
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("t.json", "[]", "no question in it"),
-        ("t.jsonl", "", "no query in it"),
-        (
-            "t.json",
-            '[{"id": "1", "question": "a"}, {"question": "b"}]',
-            "two questions have the id '1'.*an id, or none",
-        ),
-        ("t.txt", "who?\n", "file type .txt is not known"),
-    ],
-)
-def test_empty_files_and_repeated_ids_are_refused(tmp_path, name, content, message):
+@pytest.mark.parametrize(("name", "reader", "content", "message"), CASES)
+def test_a_broken_file_is_refused_with_its_place(tmp_path, name, reader, content, message):
     (tmp_path / name).write_text(content)
-    with pytest.raises(InputError, match=message):
-        read_topics(tmp_path / name)
-
-
-def test_a_missing_file_and_a_folder_without_queries_differ(tmp_path):
-    with pytest.raises(InputError, match="no such file; expected questions"):
-        read_topics(tmp_path / "none.json")
-    with pytest.raises(InputError, match="the folder holds no queries file"):
-        read_topics(tmp_path)
+    with pytest.raises(InputError, match=message) as caught:
+        list(reader(tmp_path / name))
+    assert str(tmp_path / name) in str(caught.value)

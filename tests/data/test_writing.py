@@ -1,6 +1,16 @@
+"""Files whole or not at all, one writer per folder, and locks."""
+
+from __future__ import annotations
+
 import errno
+import fcntl
+import json
 import os
 import resource
+import signal
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pytest
@@ -10,9 +20,8 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
 from argus.data import ArtifactFolder
-from argus.data.writing import one_writer, replacing, writable
-from argus.errors import NotWritten
-from argus.training.loop import replacing_folder
+from argus.data.writing import one_writer, replacing, take_lock, writable
+from argus.errors import ArgusError, InputError, NotWritten
 
 BIG = np.zeros(1 << 18)
 
@@ -63,13 +72,6 @@ def test_it_is_an_os_error_too_and_keeps_its_number(tmp_path):
     assert raised.value.filename == str(tmp_path)
 
 
-def test_other_errors_are_as_they_were(tmp_path):
-    with pytest.raises(FileNotFoundError), writable(tmp_path):
-        (tmp_path / "none").read_text()
-    with pytest.raises(ValueError, match="other"), writable(tmp_path):
-        raise ValueError("other")
-
-
 def test_a_job_names_its_folder_where_a_library_names_nothing(tmp_path):
     @one_writer
     def job():
@@ -80,10 +82,155 @@ def test_a_job_names_its_folder_where_a_library_names_nothing(tmp_path):
         job()
 
 
-def test_a_folder_that_a_killed_run_had_put_aside_comes_back(tmp_path):
-    (tmp_path / ".model.old").mkdir()
-    (tmp_path / ".model.old" / "weights").write_text("old")
-    with pytest.raises(ZeroDivisionError), replacing_folder(tmp_path / "model") as temporary:
-        (temporary / "weights").write_text("new")
-        1 / 0  # noqa: B018
-    assert (tmp_path / "model" / "weights").read_text() == "old"
+SECTIONS = """
+import sys
+from pathlib import Path
+from argus.data import ArtifactFolder
+folder = ArtifactFolder(Path(sys.argv[1]))
+for n in range(40):
+    folder.write_section("summary.json", f"{sys.argv[2]}-{n}", {"n": n, "text": "x" * 2000})
+"""
+HALF = """
+import sys, time
+from pathlib import Path
+from argus.data.writing import replacing
+with replacing(Path(sys.argv[1])) as temporary:
+    temporary.write_text("half")
+    print("ready", flush=True)
+    time.sleep(60)
+"""
+
+
+@one_writer
+def job(folder: ArtifactFolder, *, then=lambda: None) -> str:
+    folder.open()
+    then()
+    return "done"
+
+
+def test_sections_that_several_processes_write_are_all_there(tmp_path):
+    ArtifactFolder(tmp_path).open()
+    names = ("audit", "exposure", "reach")
+    running = [subprocess.Popen([sys.executable, "-c", SECTIONS, tmp_path, n]) for n in names]
+    assert [one.wait(60) for one in running] == [0, 0, 0]
+    sections = json.loads((tmp_path / "summary.json").read_text())
+    assert set(sections) == {f"{name}-{n}" for name in names for n in range(40)}
+    assert {p.name for p in tmp_path.iterdir()} == {".argus", "summary.json"}
+
+
+def test_the_next_writer_removes_what_a_killed_one_left_and_not_what_is_being_written(tmp_path):
+    path = tmp_path / "a.json"
+    half = subprocess.Popen([sys.executable, "-c", HALF, path], stdout=subprocess.PIPE)
+    assert half.stdout is not None and half.stdout.readline() == b"ready\n"
+    with replacing(path) as temporary:
+        temporary.write_text("whole")
+    assert len(list(tmp_path.iterdir())) == 2, "the other one is still at it"
+    half.send_signal(signal.SIGKILL)
+    half.wait()
+    half.stdout.close()
+    with replacing(path) as temporary:
+        temporary.write_text("whole")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_has_one_job_at_a_time(tmp_path):
+    folder = ArtifactFolder(tmp_path)
+    refused = []
+
+    def other() -> None:
+        try:
+            job(ArtifactFolder(tmp_path))
+        except ArgusError as error:
+            refused.append(str(error))
+
+    def at_once() -> None:
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+
+    assert job(folder, then=at_once) == "done"
+    assert refused == [
+        f"{tmp_path} is being written to by another run; wait for it, or give another --out. "
+        "Nothing was changed."
+    ]
+    assert job(ArtifactFolder(tmp_path)) == "done", "it is free when the job has ended"
+
+
+def test_a_job_within_a_job_shares_its_folder(tmp_path):
+    folder = ArtifactFolder(tmp_path)
+    assert job(folder, then=lambda: job(ArtifactFolder(tmp_path))) == "done"
+
+
+def test_a_job_that_fails_lets_go_of_its_folder(tmp_path):
+    def fail() -> None:
+        raise ValueError("kept by its traceback")
+
+    with pytest.raises(ValueError, match="traceback") as kept:
+        job(ArtifactFolder(tmp_path), then=fail)
+    thread_result = []
+    thread = threading.Thread(target=lambda: thread_result.append(job(ArtifactFolder(tmp_path))))
+    thread.start()
+    thread.join()
+    assert thread_result == ["done"] and kept.tb is not None
+
+
+def test_a_folder_that_took_the_place_of_the_jobs_own_is_not_written_to(tmp_path):
+    out = tmp_path / "out"
+    folder = ArtifactFolder(out)
+
+    def replaced() -> None:
+        folder.write_json("before.json", {})
+        out.rename(tmp_path / "moved")
+        other = ArtifactFolder(out)
+        out.mkdir()
+        other.write_json("summary.json", {"of": "another"})
+        folder.write_json("summary.json", {"of": "this"})
+
+    with pytest.raises(ArgusError, match="was replaced by another folder"):
+        job(folder, then=replaced)
+    assert json.loads((out / "summary.json").read_text()) == {"of": "another"}
+    assert (tmp_path / "moved" / "before.json").is_file()
+
+
+@pytest.fixture
+def no_wait():
+    """End a test that waits; it is no measure of time."""
+
+    def late(*_):
+        raise TimeoutError("waited for a lock's file")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def test_a_pipe_is_no_wait(tmp_path, no_wait):
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(InputError, match="lock: is a pipe"):
+        take_lock(tmp_path / "lock", busy="busy")
+
+
+def test_what_a_dead_process_left_is_no_lock(tmp_path):
+    (tmp_path / "lock").write_text("4194304\n")
+    with take_lock(tmp_path / "lock", busy="busy"), pytest.raises(ArgusError, match="busy"):
+        take_lock(tmp_path / "lock", busy="busy")
+    assert (tmp_path / "lock").read_text() == "4194304\n"
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_job_runs_where_the_file_system_has_no_locks(tmp_path, monkeypatch, number):
+    def without(*_):  # no such file system can be mounted in a test
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", without)
+
+    @one_writer
+    def job():
+        folder = ArtifactFolder(tmp_path / "out")
+        folder.open()
+        folder.write_section("summary.json", "audit", {"n": 1})
+
+    job()
+    assert ArtifactFolder(tmp_path / "out").read_json("summary.json") == {"audit": {"n": 1}}

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from argus.data.yaml_file import dotted, read_yaml
+from argus.data.yaml_file import read_yaml
 from argus.errors import InputError
 from tests.support.draws import examples
 
@@ -21,10 +21,6 @@ def test_values_come_with_their_lines() -> None:
     assert marks["b", 1, "c"].line == 4
     assert (marks["b", 0].raw, marks["b", 0].kind) == ("1", "a whole number")
     assert read_yaml(FILE, "# nothing\n")[0] is None
-
-
-def test_a_place_is_written_with_dots_and_brackets() -> None:
-    assert dotted(("rules", 0, "scope", 1, "superseding")) == "rules[0].scope[1].superseding"
 
 
 @pytest.mark.parametrize(
@@ -97,12 +93,6 @@ def test_deep_nesting_does_not_overflow() -> None:
 def test_what_grows_when_it_is_read_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         read_yaml(FILE, text)
-
-
-def test_a_date_of_no_calendar_is_text_with_a_mark() -> None:
-    content, marks = read_yaml(FILE, "a: 2020-13-45\nb: 99999-01-01\n")
-    assert content == {"a": "2020-13-45", "b": "99999-01-01"}
-    assert (marks["a",].kind, marks["b",].kind) == ("a date", "")
 
 
 VALUES = st.recursive(

@@ -137,12 +137,11 @@ class FieldPath:
 
         None for no value, and where the record has another shape.
         """
-        if self.text in values or not self.is_in(values):
-            return values.get(self.text)
-        items: list[object] = [values]
-        for name, many in self.steps:
-            inner = [item.get(name) for item in items if isinstance(item, dict)]
-            items = [x for value in inner if value is not None for x in _flat(value, many)]
+        if self.text in values:
+            return values[self.text]
+        items = self._items(values)
+        if items is None:
+            return None
         return items if any(many for _, many in self.steps) else items[0]
 
     def find(self, values: Mapping[str, object], at: At) -> list[object]:
@@ -175,14 +174,18 @@ class FieldPath:
         """Return whether there is a value at this path, be it an empty list; null is none."""
         if self.text in values:
             return values[self.text] is not None
+        return self._items(values) is not None
+
+    def _items(self, values: Mapping[str, object]) -> list[object] | None:
+        """Return the values at this path; None where no object has one of its steps."""
         items: list[object] = [values]
         for name, many in self.steps:
             inner = [item.get(name) for item in items if isinstance(item, dict)]
             there = [value for value in inner if value is not None]
             if items and not there:
-                return False
+                return None
             items = [x for value in there for x in _flat(value, many)]
-        return True
+        return items
 
 
 def _flat(value: object, many: bool) -> list[object]:

@@ -1,18 +1,93 @@
-"""Chunks as vector stores and splitters write them: `chunk_id`, and fields inside `metadata`."""
+"""Columns, paths into objects, and the values of payloads."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from argus.corpora.opening import read_corpus
-from argus.data import Document, FieldNames, read_queries
-from argus.data.documents import check_columns
+from argus.corpora.stored import record_document
+from argus.data import Document, FieldNames
+from argus.data.documents import check_columns, documents_in
+from argus.data.fields import parent_ids, payload_values
 from argus.errors import InputError, Location
+
+
+@pytest.fixture(params=["file", "store"])
+def read(request, tmp_path: Path):
+    """Read records of a file, or of a store, whose own ids are 1, 2, ..."""
+
+    def from_file(*records):
+        path = tmp_path / "c.jsonl"
+        rows = [{"chunk_id": str(i), "text": "t", **one} for i, one in enumerate(records, 1)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return documents_in(path, FieldNames())
+
+    def from_store(*records):
+        return [
+            record_document(str(i), {"text": "t", **one}, FieldNames(), "qdrant:here/docs")
+            for i, one in enumerate(records, 1)
+        ]
+
+    return from_file if request.param == "file" else from_store
+
+
+@pytest.mark.parametrize("field", ["doc_id", "_id", "metadata.document_id", "name", "label"])
+def test_an_absent_name_like_an_id_is_refused(read, field):
+    documents = read({"docid": "a", "title": "T"}, {"docid": "a"})
+    with pytest.raises(InputError) as caught:
+        parent_ids(documents, field)
+    assert caught.value.where == "--parent-field" and "docid" in caught.value.expected
+    with pytest.raises(InputError) as caught:
+        payload_values(documents, field, "--by")
+    assert caught.value.where == "--by"
+
+
+def test_who_lacks_the_field_is_its_own_parent_and_has_no_value(read):
+    documents = read({"doc_id": "a"}, {}, {"doc_id": None})
+    assert parent_ids(documents, "doc_id") == ["a", "2", "3"]
+    assert payload_values(documents, "doc_id", "--by") == [["a"], [], []]
+
+
+def test_the_fields_read_as_id_and_title_are_the_documents_own(read):
+    documents = read({"label": "T"}, {"label": "U"})
+    id_field = documents[0].fields.id
+    assert payload_values(documents, id_field, "--by") == [["1"], ["2"]]
+    assert payload_values(documents, "label", "--by") == [["T"], ["U"]]
+    plain = [Document("x", "t", "T")]
+    assert payload_values(plain, "id", "--by") == [["x"]]
+    assert payload_values(plain, "title", "--by") == [["T"]]
+
+
+def test_a_path_into_metadata_leads_to_no_column_beside(read):
+    documents = read(
+        {"source": "crawl", "metadata": {"source": "a"}},
+        {"source": "crawl", "metadata": {}},
+        {"source": "crawl", "metadata": {"source": None}},
+        {"source": "crawl"},
+        {"metadata": {"source": "b"}},
+    )
+    assert parent_ids(documents, "metadata.source") == ["a", "2", "3", "4", "b"]
+    assert payload_values(documents, "source", "--by") == [*[["crawl"]] * 4, ["b"]]
+
+
+def test_a_payload_as_the_store_holds_it_is_read_alike():
+    payload = {"source": "crawl", "metadata": {"source": None, "n": 1}}
+    documents = [Document("1", "", "", payload)]
+    assert payload_values(documents, "metadata.n", "--by") == [[1]]
+    with pytest.raises(InputError):
+        payload_values(documents, "metadata.source", "--by")
+
+
+def test_an_odd_element_of_a_list_names_document_and_option(read):
+    documents = read({"a": [{"n": "x"}]}, {"a": [{"n": "x"}, "odd"]})
+    with pytest.raises(InputError) as caught:
+        payload_values(documents, "a[].n", "--by")
+    assert caught.value.where == "--by"
+    assert "'2'" in caught.value.got and "'odd'" in caught.value.got
+
 
 CHUNKS = [
     {"chunk_id": "a#0", "doc_id": "a", "text": "one", "metadata": {"title": "A", "year": 1990}},
@@ -26,18 +101,6 @@ def jsonl(path: Path, *records: object) -> Path:
     return path
 
 
-def test_a_chunk_is_called_by_its_own_id_not_its_document(tmp_path: Path) -> None:
-    first, second = read_corpus(jsonl(tmp_path / "c.jsonl", *CHUNKS), TITLED)
-    metadata = {"doc_id": "a", "title": "A", "year": 1990}
-    assert first == Document("a#0", "one", "A", metadata)
-    assert (second.id, second.title, second.metadata["year"]) == ("a#1", "", 1991)
-
-
-def test_parquet_holds_objects_too(tmp_path: Path) -> None:
-    pq.write_table(pa.Table.from_pylist(CHUNKS), tmp_path / "c.parquet")
-    assert [d.title for d in read_corpus(tmp_path / "c.parquet", TITLED)] == ["A", ""]
-
-
 @pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("tsv", "\t")])
 def test_a_column_may_have_the_whole_path_for_a_name(
     tmp_path: Path, ending: str, separator: str
@@ -46,12 +109,6 @@ def test_a_column_may_have_the_whole_path_for_a_name(
     rows = (("chunk_id", "metadata.title", "text"), ("a#0", "A", "one"))
     path.write_text("".join(separator.join(row) + "\n" for row in rows))
     assert read_corpus(path, TITLED) == [Document("a#0", "one", "A", {})]
-
-
-def test_a_column_of_the_whole_path_comes_before_the_object(tmp_path: Path) -> None:
-    record = {"id": "x", "text": "t", "m.title": "flat", "m": {"title": "nested"}}
-    (document,) = read_corpus(jsonl(tmp_path / "c.jsonl", record), FieldNames(title="m.title"))
-    assert document.title == "flat" and document.metadata == {"m": {"title": "nested"}}
 
 
 def test_id_and_text_are_read_inside_objects(tmp_path: Path) -> None:
@@ -111,14 +168,3 @@ def test_the_ids_of_documents_name_the_column_of_chunks(tmp_path: Path, field: s
     with pytest.raises(InputError) as caught:
         read_corpus(same)
     assert "--id-field" not in caught.value.fix
-
-
-def test_a_name_inside_does_not_hide_the_column_beside(tmp_path: Path) -> None:
-    record = {"id": "x", "text": "t", "source": "web", "metadata": {"source": "crawl", "n": 1}}
-    (document,) = read_corpus(jsonl(tmp_path / "c.jsonl", record))
-    assert document.metadata == {"source": "web", "metadata.source": "crawl", "n": 1}
-
-
-def test_a_question_about_a_chunk_keeps_its_own_id(tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "q.jsonl", {"query_id": "q1", "chunk_id": "a#0", "text": "what?"})
-    assert [q.id for q in read_queries(path)] == ["q1"]

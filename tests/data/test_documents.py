@@ -1,14 +1,17 @@
+"""Documents and queries, from files and data frames; BEIR folders."""
+
 from __future__ import annotations
 
 import json
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from argus.corpora.opening import open_corpus, read_corpus
-from argus.data import Document, FieldNames, Query, Span, read_queries
+from argus.data import Document, FieldNames, Query, Span, read_qrels, read_queries, write_beir
 from argus.errors import InputError
 from tests.support.kb import write_kb
 
@@ -34,13 +37,6 @@ def test_documents_keep_their_order_and_other_fields(tmp_path: Path) -> None:
         Document("b", "bee", "B", {"url": "u", "year": 7}),
         Document("a", "ay", "", {}),
     ]
-
-
-def test_a_folder_stands_for_the_corpus_file_in_it(tmp_path: Path) -> None:
-    (tmp_path / "documents.csv").write_text("id,text\na,one\n")
-    assert [d.id for d in read_corpus(tmp_path)] == ["a"]
-    jsonl(tmp_path / "corpus.jsonl", {"_id": "b", "text": "two"})
-    assert [d.id for d in read_corpus(tmp_path)] == ["b"], "corpus.* before documents.*"
 
 
 @pytest.mark.parametrize("id_field", ["_id", "id", "doc_id", "docid", "docno", "pid"])
@@ -76,11 +72,6 @@ def test_a_column_that_is_missing_is_named_with_its_option(
     assert option in message
 
 
-def test_a_later_row_without_text_is_refused_by_line(tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "c.jsonl", {"_id": "a", "text": "one"}, {"_id": "b", "txt": "two"})
-    assert corpus_error(path).startswith(f"{path}, line 2: no text field among '_id', 'txt'")
-
-
 def test_a_later_row_without_an_id_is_refused_by_line_and_field(tmp_path: Path) -> None:
     path = jsonl(tmp_path / "c.jsonl", {"_id": "a", "text": "one"}, {"text": "two"})
     assert corpus_error(path).startswith(f"{path}, line 2, field '_id': None is no id")
@@ -106,31 +97,11 @@ def test_coercion_does_not_make_one_id_of_a_number_and_its_text(tmp_path: Path) 
     )
 
 
-def test_numbers_as_ids_in_parquet_are_refused_or_coerced(tmp_path: Path) -> None:
-    path = tmp_path / "c.parquet"
-    pq.write_table(pa.table({"id": [1, 2], "text": ["one", "two"]}), path)
-    assert corpus_error(path).startswith(f"{path}, line 1, field 'id': 1 is a number")
-    assert [d.id for d in read_corpus(path, FieldNames(coerce_ids=True))] == ["1", "2"]
-
-
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_an_empty_corpus_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text(text)
     assert corpus_error(tmp_path).startswith(f"{path}: no document in it; expected at least one")
-
-
-def test_no_path_and_a_folder_without_corpus_are_told_apart(tmp_path: Path) -> None:
-    assert corpus_error(tmp_path / "none").startswith(f"{tmp_path / 'none'}: no such file or")
-    message = corpus_error(tmp_path)
-    assert message.startswith(f"{tmp_path}: the folder holds no corpus file")
-    assert "corpus.jsonl" in message
-
-
-def test_a_limit_takes_the_first_documents(tmp_path: Path) -> None:
-    path = jsonl(tmp_path / "c.jsonl", *({"_id": i, "text": "x"} for i in "abc"))
-    assert [d.id for d in read_corpus(path, limit=2)] == ["a", "b"]
-    assert [d.id for d in read_corpus(path, limit=9)] == ["a", "b", "c"]
 
 
 def test_queries_are_read_from_a_folder_or_a_file(tmp_path: Path) -> None:
@@ -160,20 +131,10 @@ def test_content_is_title_and_text_and_no_title_twice(title: str, text: str, con
     assert Document("x", text, title).content == content
 
 
-def test_a_title_that_only_begins_the_first_word_is_kept() -> None:
-    assert Document("x", "Artificial limbs.", "Art").content == "Art Artificial limbs."
-
-
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (2, 2), (3, 2), (0, 0)])
 def test_a_span_is_a_non_empty_range_of_characters(start: int, end: int) -> None:
     with pytest.raises(ValueError, match="needs 0 <= start < end"):
         Span(start, end)
-
-
-def test_a_span_shifts_with_its_text() -> None:
-    assert Span(0, 3).shift(5) == Span(5, 8)
-    with pytest.raises(ValueError, match="needs 0 <= start"):
-        Span(2, 3).shift(-3)
 
 
 def test_titles_are_read_even_where_the_first_record_has_none(tmp_path: Path) -> None:
@@ -203,19 +164,66 @@ def test_what_a_corpus_is_is_asked_once(tmp_path: Path) -> None:
     assert caught.value.where == base.file
 
 
-def test_documents_of_a_program_are_a_corpus_too() -> None:
-    documents = [Document("a", "x"), Document("b", "y"), Document("a", "again")]
-    source = open_corpus(documents, limit=2)
-    assert (source.file, source.kb) == (None, None)
-    assert source.documents(FieldNames(id="ignored")) == documents[:2]
-    with pytest.raises(InputError, match="two documents have the id 'a'"):
-        open_corpus(documents)
+ROWS = {
+    "_id": ["a", "b", "c"],
+    "title": ["Alder", None, "Cedar"],
+    "text": ["One tree.", "Another.", "A third."],
+    "year": [1999, None, 2001],
+}
 
 
-def test_a_knowledge_base_is_opened_when_it_is_read(tmp_path: Path) -> None:
-    write_kb(tmp_path)
-    (tmp_path / "entities" / "part-00000.parquet").unlink()
-    source = open_corpus(tmp_path)
-    assert source.file == tmp_path / "kb.json"
-    with pytest.raises(InputError, match="is missing"):
-        source.documents(FieldNames())
+def frames():
+    names = [name for name in ("pandas", "polars") if find_spec(name)]
+    return [pa.table(ROWS), *(import_module(name).DataFrame(ROWS) for name in names)]
+
+
+def test_every_kind_of_frame_gives_the_same_documents():
+    first, *others = [read_corpus(frame) for frame in frames()]
+    assert [(d.id, d.title, d.text) for d in first] == [
+        ("a", "Alder", "One tree."), ("b", "", "Another."), ("c", "Cedar", "A third."),
+    ]  # fmt: skip
+    for other in others:
+        assert [(d.id, d.title, d.text) for d in other] == [(d.id, d.title, d.text) for d in first]
+    assert first[0].metadata == {"year": 1999} and first[1].metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"_id": ["a", "a"], "text": ["x", "y"]}, "already given on line 1"),
+        ({"_id": [1, 2], "text": ["x", "y"]}, "line 1"),
+        ({"name": ["a"], "text": ["x"]}, "id"),
+        ({"_id": ["a"], "number": [7]}, "text"),
+        ({"_id": [], "text": []}, "no document"),
+    ],
+)
+def test_a_frame_that_is_no_corpus_is_refused(rows, message):
+    with pytest.raises(InputError, match=message):
+        read_corpus(pa.table(rows))
+
+
+def test_the_folder_has_the_layout_of_beir(tmp_path: Path) -> None:
+    write_beir(tmp_path, [Document("a", "ay", "A")], [Query("q", "é?")], {"q": {"a": 1}})
+    files = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*") if p.is_file()}
+    assert files == {"corpus.jsonl", "queries.jsonl", "qrels/test.tsv"}
+    assert (tmp_path / "corpus.jsonl").read_text(encoding="utf-8") == (
+        '{"_id": "a", "title": "A", "text": "ay", "metadata": {}}\n'
+    )
+    assert (tmp_path / "queries.jsonl").read_text(encoding="utf-8") == (
+        '{"_id": "q", "text": "é?"}\n'
+    )
+    assert (tmp_path / "qrels" / "test.tsv").read_text() == (
+        "query-id\tcorpus-id\tscore\nq\ta\t1\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["wiki2", "cranfield", "hotpot100"])
+def test_real_collections_survive_a_round_trip(tmp_path: Path, shared, name: str) -> None:
+    source = shared(name)
+    documents, queries = read_corpus(source), read_queries(source)
+    qrels = read_qrels(source / "qrels" / "test.tsv")
+    write_beir(tmp_path, documents, queries, qrels)
+    read = read_corpus(tmp_path)
+    assert [(d.id, d.title, d.text) for d in read] == [(d.id, d.title, d.text) for d in documents]
+    assert read_queries(tmp_path) == queries
+    assert read_qrels(tmp_path / "qrels" / "test.tsv") == qrels

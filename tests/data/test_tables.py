@@ -1,12 +1,24 @@
+"""Tables in Parquet, and cells of CSV that no spreadsheet computes."""
+
+from __future__ import annotations
+
+import csv
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typing_extensions import TypedDict
 
+from argus.data import ArtifactFolder
 from argus.data.rows import read_rows
 from argus.data.tables import (
+    FORMULA,
+    as_written,
+    harmless,
+    raw_csv,
     read_batches,
     read_names,
     read_records,
@@ -119,13 +131,6 @@ def test_a_table_of_argus_lacks_no_column_and_holds_the_types_it_should(tmp_path
         read_table(Path(tmp_path / "nowhere.parquet"))
 
 
-def test_empty_tables_keep_their_columns(tmp_path):
-    path = tmp_path / "c.parquet"
-    write_table(table(0), path)
-    assert read_table(path).schema.names == table(0).schema.names
-    assert read_records(Person, path) == []
-
-
 def test_rows_for_which_something_holds_are_read_block_by_block(tmp_path):
     path = tmp_path / "c.parquet"
     pq.write_table(table(), path, row_group_size=7)
@@ -139,3 +144,45 @@ def test_rows_for_which_something_holds_are_read_block_by_block(tmp_path):
     assert read_names(path) == set(table(0).column_names)
     with pytest.raises(InputError, match="no column 'other'"):
         read_where(path, [("other", "=", 1)])
+
+
+EVIL = ['=HYPERLINK("http://x")', "+1", "-1+2", "@SUM(A1)", "\tx", "\rx", "plain", "", "'=quoted"]
+
+
+def cells(folder: Path, table: pa.Table) -> list[dict[str, str]]:
+    home = ArtifactFolder(folder)
+    home.open()
+    home.write_table("rows", table, csv=True)
+    assert pq.read_table(folder / "rows.parquet").equals(table), "the table keeps what there is"
+    with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_no_cell_of_a_table_is_a_formula_and_numbers_stay(tmp_path):
+    table = pa.table({"text": EVIL, "n": [-1.5] * len(EVIL), "gone": pa.nulls(len(EVIL))})
+    rows = cells(tmp_path, table)
+    assert [row["text"] for row in rows] == [*(f"'{t}" for t in EVIL[:6]), "plain", "", "''=quoted"]
+    assert {row["n"] for row in rows} == {"-1.5"}
+
+
+def test_dictionaries_and_large_strings_are_texts_too(tmp_path):
+    texts = pa.array(EVIL)
+    table = pa.table({"d": texts.dictionary_encode(), "l": texts.cast(pa.large_string())})
+    home = ArtifactFolder(tmp_path)
+    home.open()
+    home.write_table("rows", table, csv=True)
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            assert not row["d"].startswith(FORMULA) and not row["l"].startswith(FORMULA)
+
+
+def test_on_request_cells_are_as_they_are(tmp_path):
+    with raw_csv():
+        assert [row["text"] for row in cells(tmp_path, pa.table({"text": EVIL}))] == EVIL
+    assert harmless("=1") == "'=1"
+
+
+@given(st.text() | st.text("'=a"))
+def test_a_cell_is_never_a_formula_and_reads_back(text):
+    assert not harmless(text).startswith(FORMULA)
+    assert as_written(harmless(text)) == text

@@ -1,7 +1,10 @@
-"""A record comes back from JSON, or the error names the place that does not fit."""
+"""Files that Argus wrote come back, or their damage is named."""
+
+from __future__ import annotations
 
 from typing import get_type_hints
 
+import numpy as np
 import pytest
 from typing_extensions import TypedDict
 
@@ -9,7 +12,7 @@ from argus.authority.benchmarks import metrics as scores
 from argus.authority.benchmarks.summary import ShareFigures
 from argus.authority.jobs.config import LintBounds
 from argus.authority.jobs.summary import Bounds
-from argus.data.reading import read_record, record_of
+from argus.data.reading import read_arrays, read_record, record_of
 from argus.errors import InputError, Location
 from argus.generative.failures.jobs.replaying import ReplayedOutput
 from argus.generative.failures.summary import ReplaySummary, TaxonomyMode
@@ -50,11 +53,6 @@ def test_the_place_that_does_not_fit_is_named(tmp_path, value, section, field):
     assert error.value.where == Location(path, field=field)
 
 
-def test_unknown_keys_are_kept(tmp_path):
-    value = {"n": 1, "more": "x"}
-    assert read_record(Count, value, where=tmp_path) is value
-
-
 @pytest.mark.parametrize(("record", "source"), PAIRS, ids=lambda kind: kind.__name__)
 def test_a_record_has_the_types_of_its_class(record, source):
     hints = get_type_hints(source)
@@ -69,3 +67,19 @@ def test_a_record_has_the_types_of_its_class(record, source):
 def test_a_record_has_the_fields_that_its_type_names():
     figures = record_of(RemedyInIndex, RemedyViews("r1", 2, 1, 64, 3))
     assert figures == {"id": "r1", "views": 2, "documents": 1, "bytes": 64, "added": 3}
+
+
+def test_arrays_come_back(tmp_path):
+    file = tmp_path / "a.npz"
+    np.savez(file, a=np.arange(3), b=np.array("x"), c=np.zeros((0, 4)))
+    arrays = read_arrays(file, fix="Mend it.")
+    assert arrays["a"].tolist() == [0, 1, 2] and str(arrays["b"]) == "x"
+    assert arrays["c"].shape == (0, 4)
+
+
+def test_a_file_is_not_unpacked_beyond_its_own_size(tmp_path, monkeypatch):
+    file = tmp_path / "a.npz"
+    np.savez_compressed(file, a=np.zeros(10_000_000))
+    monkeypatch.setattr(np, "load", lambda *_, **__: pytest.fail("it was unpacked"))
+    with pytest.raises(InputError, match=r"80,000,128 bytes in a file of \d\d,\d{3}\)"):
+        read_arrays(file, fix="Mend it.")
