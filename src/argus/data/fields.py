@@ -140,9 +140,8 @@ class FieldPath:
         if self.text in values:
             return values[self.text]
         items = self._items(values)
-        if items is None:
-            return None
-        return items if any(many for _, many in self.steps) else items[0]
+        is_list = any(many for _, many in self.steps)
+        return items if items is None or is_list else items[0]
 
     def find(self, values: Mapping[str, object], at: At) -> list[object]:
         """Return the values at this path, in order, without null and missing ones.
